@@ -11,7 +11,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
-	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -101,16 +100,9 @@ type runView struct {
 		Write                        bool
 	}
 	Connections []sandbox.Connection
-	Arguments   string           // JSON
-	Approval    *approval.Record // nil is none that can be shown
+	Arguments   string // JSON
 	Children    []*store.Run
-	Files       []heldFile
-}
-
-// A heldFile is an output that the server still holds.
-type heldFile struct {
-	Name, Path string
-	Size       int
+	Files       []outFile
 }
 
 // run shows one run.
@@ -124,9 +116,6 @@ func (p *Page) run(r *http.Request) (*content, error) {
 		_ = json.Unmarshal(row.Grant, &view.Grant)             // that which cannot be read
 		_ = json.Unmarshal(row.Connections, &view.Connections) // is shown as it is
 		view.Arguments = shownJSON(row.Args)
-		if row.Approval != "" {
-			view.Approval, _ = p.options.Service.Approval(r.Context(), row.Approval) // it may have been deleted since
-		}
 	}
 	children, err := p.options.Service.Runs(r.Context(), api.RunQuery{Parent: found.ID, Limit: maxChildren})
 	if err != nil {
@@ -140,18 +129,13 @@ func (p *Page) run(r *http.Request) (*content, error) {
 	return c, nil
 }
 
-// heldFiles returns the files of a run that the server holds.
-func heldFiles(r *api.Run) []heldFile {
+// heldFiles returns the files of a run that the server still holds.
+func heldFiles(r *api.Run) (all []outFile) {
 	if r.Live == nil || r.Live.Result == nil {
 		return nil
 	}
-	var all []heldFile
 	for _, f := range r.Live.Result.Out {
-		names := strings.Split(f.Name, "/")
-		for i, name := range names {
-			names[i] = url.PathEscape(name)
-		}
-		all = append(all, heldFile{f.Name, Path + "jobs/" + url.PathEscape(r.ID) + "/out/" + strings.Join(names, "/"), f.Size})
+		all = append(all, outFile{f, jobPath(r.ID) + "/out/" + escapedPath(f.Name)})
 	}
 	return all
 }
