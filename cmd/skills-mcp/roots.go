@@ -61,6 +61,22 @@ func (r *rootSettings) list() []scan.Root {
 	return append(roots, r.extra()...)
 }
 
+// forSkills returns the folders in which a person can put a skill, those that exist first.
+func (r *rootSettings) forSkills() (folders []string) {
+	var missing []string
+	for _, root := range r.list() {
+		if root.Dir == "" || root.Plugins || root.Commands || root.Agents || root.Ongrid || root.Installed {
+			continue
+		}
+		if info, err := os.Stat(root.Dir); err == nil && info.IsDir() {
+			folders = append(folders, root.Dir)
+		} else {
+			missing = append(missing, root.Dir)
+		}
+	}
+	return append(folders, missing...)
+}
+
 // extra returns the roots that the project, the configuration and flags name, and the
 // samples.
 func (r *rootSettings) extra() []scan.Root {

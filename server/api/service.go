@@ -31,6 +31,7 @@ type SkillQuery struct {
 	Text     string        `json:"q,omitempty" jsonschema_description:"words to search for"`
 	State    string        `json:"state,omitempty" jsonschema_description:"the first word of a state, such as ready, unavailable or blocked"`
 	Source   skills.Source `json:"source,omitempty" jsonschema:"enum=session,enum=user,enum=system,enum=extra"`
+	Class    skills.Class  `json:"class,omitempty" jsonschema:"enum=safe,enum=mutating,enum=dangerous"`
 	// Cursor is the Next of the page before; "" is the first page.
 	Cursor string `json:"cursor,omitempty" jsonschema_description:"next of the page before"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200" jsonschema_description:"skills of one page; 50 by default"`

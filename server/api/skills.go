@@ -26,7 +26,7 @@ func (s *Service) Skills(ctx context.Context, q SkillQuery) (*SkillPage, error) 
 	if err != nil {
 		return nil, err
 	}
-	list := listing{of: []any{q.Category, q.Text, q.State, q.Source}, cursor: q.Cursor, most: limit(q.Limit, 50, 200)}
+	list := listing{of: []any{q.Category, q.Text, q.State, q.Source, q.Class}, cursor: q.Cursor, most: limit(q.Limit, 50, 200)}
 	found, next, err := pageOf(list, all, found.name)
 	page := &SkillPage{Items: []SkillItem{}, Total: total, Next: next}
 	for _, f := range found {
@@ -141,7 +141,7 @@ func (f found) item(view *describe.View) SkillItem {
 // keeps reports whether the fields of a query select a skill. The state, of which state
 // returns the first word, is looked at last, as it needs a decision.
 func (q *SkillQuery) keeps(state func(*skills.Skill) string, f found) bool {
-	if q.Category != "" && f.skill.Category != q.Category || q.Source != "" && f.skill.Source != q.Source {
+	if q.Category != "" && f.skill.Category != q.Category || q.Source != "" && f.skill.Source != q.Source || q.Class != "" && f.skill.Class != q.Class {
 		return false
 	}
 	if q.State == "" {

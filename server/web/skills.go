@@ -1,10 +1,183 @@
 package web
 
-import "net/http"
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+// Bounds of the screen of the skills, which together are less than 100 KB.
+const (
+	maxSkills      = 50  // of one page
+	maxDescription = 240 // bytes
+	maxProblems    = 20
+	maxFolders     = 6
+)
+
+// samples is the plugin whose skills are in the program.
+const samples = "colony-samples"
 
 func (p *Page) skillRoutes(r *router) { r.get("{$}", p.skills) }
 
+// A skillList is the data of the screen of the skills.
+type skillList struct {
+	Query    api.SkillQuery
+	Filters  []filter
+	Filtered bool
+	Total    int
+	Groups   []skillGroup
+	First    string // path of the first page; "" on that
+	Next     string // path of the next page; "" on the last one
+	Found    *api.Overview
+	Problems []shownProblem
+	More     int // problems that are not shown
+	Folders  []string
+	Hint     bool // there are no skills but the samples
+}
+
+// A skillGroup has the skills of a plugin on a page.
+type skillGroup struct {
+	Plugin *describe.Plugin // nil for skills of no plugin, and for the hits of a search
+	Rows   []skillRow
+}
+
+// A skillRow is a skill in the list.
+type skillRow struct {
+	api.SkillItem
+	ID            string
+	State, Reason string
+	Back          string // the path of this row
+}
+
+// A filter is a choice of the form.
+type filter struct {
+	Name, Label, Value string
+	Options            [][2]string // value and text
+}
+
 // skills lists the skills.
 func (p *Page) skills(r *http.Request) (*content, error) {
-	return &content{Title: "Skills", Template: "skills.html", Section: "skills", Live: []string{"skills"}}, nil
+	ctx, form := r.Context(), r.URL.Query()
+	l := &skillList{Query: api.SkillQuery{
+		Text: form.Get("q"), Source: skills.Source(form.Get("source")), Class: skills.Class(form.Get("class")), State: form.Get("state"),
+		Cursor: form.Get("cursor"), Limit: maxSkills,
+	}}
+	page, err := p.options.Service.Skills(ctx, l.Query)
+	if err != nil {
+		return nil, err
+	}
+	l.Filters = filters(&l.Query)
+	l.Total, l.Filtered = page.Total, l.Query.Text != "" || slices.ContainsFunc(l.Filters, func(f filter) bool { return f.Value != "" })
+	if page.Next != "" {
+		l.Next = withCursor(form, page.Next)
+	}
+	if l.Query.Cursor != "" {
+		l.First = withCursor(form, "")
+	}
+	if l.Groups, err = p.groups(ctx, r.URL, page.Items, l.Query.Text == ""); err != nil {
+		return nil, err
+	}
+	if isPerson(ctx) {
+		if err := p.overview(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	return &content{Title: "Skills", Template: "skills.html", Section: "skills", Live: []string{"skills"}, Data: l}, nil
+}
+
+// withCursor returns the path of a page of the same query.
+func withCursor(form url.Values, cursor string) string {
+	form.Del("cursor")
+	if cursor != "" {
+		form.Set("cursor", cursor)
+	}
+	return (&url.URL{Path: Path, RawQuery: form.Encode()}).String()
+}
+
+// filters returns the choices of the form.
+func filters(q *api.SkillQuery) []filter {
+	all := [2]string{"", "All"}
+	return []filter{
+		{"source", "Source", string(q.Source), [][2]string{all, {"session", "Workspace"}, {"user", "User"}, {"system", "System"}, {"extra", "Extra"}}},
+		{"class", "Class", string(q.Class), [][2]string{all, {"safe", "Safe"}, {"mutating", "Mutating"}, {"dangerous", "Dangerous"}}},
+		{"state", "State", q.State, [][2]string{all, {"ready", "Ready"}, {"needs", "Needs a yes"}, {"unavailable", "Unavailable"}, {"blocked", "Blocked"}, {"refused", "Refused"}, {"person", "Person only"}, {"off", "Off"}}},
+	}
+}
+
+// groups returns the rows of a page: those of no plugin first if they are grouped.
+func (p *Page) groups(ctx context.Context, self *url.URL, items []api.SkillItem, grouped bool) ([]skillGroup, error) {
+	var plugins []describe.Plugin
+	if grouped && slices.ContainsFunc(items, func(i api.SkillItem) bool { return i.Plugin != "" }) {
+		var err error
+		if plugins, err = p.options.Service.Plugins(ctx); err != nil {
+			return nil, err
+		}
+	}
+	groups, at := []skillGroup{{}}, map[string]int{}
+	for _, item := range items {
+		i, plugin := 0, item.Plugin
+		if at[plugin] == 0 && grouped && plugin != "" {
+			group := skillGroup{Plugin: &describe.Plugin{Name: plugin}} // one whose skills are all off
+			if found := slices.IndexFunc(plugins, func(p describe.Plugin) bool { return p.Name == plugin }); found >= 0 {
+				group.Plugin = &plugins[found]
+			}
+			at[plugin] = len(groups)
+			groups = append(groups, group)
+		}
+		i = at[plugin]
+		groups[i].Rows = append(groups[i].Rows, newSkillRow(item, self))
+	}
+	return groups, nil
+}
+
+func newSkillRow(item api.SkillItem, self *url.URL) skillRow {
+	item.Description = truncate.String(item.Description, maxDescription)
+	row := skillRow{SkillItem: item, ID: "skill-" + url.PathEscape(item.Name)}
+	row.State, row.Reason, _ = strings.Cut(item.State, ": ")
+	row.Back = (&url.URL{Path: self.Path, RawQuery: self.RawQuery, Fragment: row.ID}).String()
+	return row
+}
+
+// Title is the title, or the name.
+func (r skillRow) Heading() string { return cmp.Or(r.Title, r.Name) }
+
+// Tone returns the class of the badge of the state.
+func (r skillRow) Tone() string {
+	switch word, _, _ := strings.Cut(r.State, " "); word {
+	case "ready":
+		return "badge-ok"
+	case "needs", "person":
+		return "badge-warn"
+	case "unavailable", "blocked", "refused", "shadowed":
+		return "badge-bad"
+	}
+	return ""
+}
+
+// overview adds the problems, and a hint to a person without skills.
+func (p *Page) overview(ctx context.Context, l *skillList) error {
+	found, err := p.options.Service.Overview(ctx)
+	if err != nil {
+		return err
+	}
+	l.Found = found
+	most := min(len(found.Problems), maxProblems)
+	for _, problem := range found.Problems[:most] {
+		l.Problems = append(l.Problems, newShownProblem(problem))
+	}
+	l.More = len(found.Problems) - most
+	own := slices.ContainsFunc(l.Groups, func(g skillGroup) bool {
+		return len(g.Rows) > 0 && (g.Plugin == nil || g.Plugin.Name != samples)
+	})
+	l.Hint = !l.Filtered && l.Query.Cursor == "" && l.Next == "" && !own
+	l.Folders = p.options.Folders[:min(len(p.options.Folders), maxFolders)]
+	return nil
 }

@@ -26,7 +26,9 @@ type Options struct {
 	// Manage knows the machine: sources, clients and settings.
 	Manage Manage
 	// Pins knows the accepted versions of skills; nil shows none.
-	Pins    Pins
+	Pins Pins
+	// Folders are the folders in which the person can put a skill, the best first.
+	Folders []string
 	Version string
 	Logger  *slog.Logger
 }
