@@ -73,8 +73,8 @@ func (f finding) Mark() map[string]string {
 // Command returns the command of the remedy; "" if it has none.
 func (f finding) Command() string {
 	_, command, found := strings.Cut(f.Remedy, "run: ")
-	if !found {
-		return ""
+	if at := strings.Index(f.Remedy, ": skills-mcp "); !found && at >= 0 {
+		command = f.Remedy[at+2:]
 	}
 	command, _, _ = strings.Cut(command, ";")
 	return strings.TrimSpace(command)

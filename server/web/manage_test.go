@@ -113,6 +113,7 @@ func managed(m *machine) *Page {
 			{Subject: "version", Level: sandbox.LevelOK, Detail: "1"},
 			{Subject: "problem", Level: sandbox.LevelWarning, Detail: hostile, Remedy: "as root, run: sysctl a=1 b=2; to keep it, write that"},
 			{Subject: "docker", Level: sandbox.LevelFailed, Detail: "no engine", Remedy: hostile},
+			{Subject: "image", Level: sandbox.LevelWarning, Remedy: "get it ahead with: skills-mcp image pull node"},
 		}}}}, nil
 	}})
 	return p

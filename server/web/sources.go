@@ -167,6 +167,8 @@ func (o operation) State() string {
 		return "waits for you"
 	case o.Now.Ended.IsZero():
 		return "under way"
+	case o.Now.Choices() != nil:
+		return "needs a choice"
 	case o.Now.Err != nil:
 		return "failed"
 	}
