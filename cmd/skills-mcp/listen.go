@@ -40,7 +40,7 @@ func (v *serveFlags) register(cmd *cobra.Command) {
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
 	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
 	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
-	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", and the REST API at "+api.Path+", over http")
+	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
 	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
 }
@@ -161,7 +161,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 	}
 	srv := httpd.New(&httpd.Options{
 		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
-		CORS: httpd.CORS{Methods: transport.Methods, Headers: transport.Headers, Exposed: transport.SessionHeader},
+		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
 	})
 	mcp := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
 	srv.Handle(transport.Path, mcp)
@@ -180,6 +180,10 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 	if page != nil {
 		page.mount(srv)
 		l.tellPage(page)
+	} else {
+		rest := b.service()
+		rest.mount(srv)
+		mounted = append(mounted, rest)
 	}
 	return srv.Serve(ctx, l.Listener, append(mounted, mcp)...)
 }

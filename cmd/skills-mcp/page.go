@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
@@ -19,7 +18,7 @@ type pageServer struct {
 	sessions *signin.Sessions
 	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
 	base     string              // URL of the server, without the last slash
-	api      *api.Service
+	api      *apiServer
 	manage   *manage
 	page     *web.Page
 	withdraw func()
@@ -37,15 +36,14 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 		withdraw = func() {}
 	}
 	p := &pageServer{sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManage(a, b.settings), withdraw: withdraw}
-	p.page = web.New(web.Options{Service: p.api, Manage: p.manage, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
+	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
 	return p
 }
 
 // mount mounts the page and the API.
 func (p *pageServer) mount(srv *httpd.Server) {
 	srv.Handle(web.Path, p.sessions.Guard(p.page.Handler()))
-	handler := sync.OnceValue(p.api.Handler)
-	srv.Handle(api.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler().ServeHTTP(w, r) }))
+	p.api.mount(srv)
 	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
 	srv.Handle("GET /favicon.ico", http.RedirectHandler(web.Path+"static/mark.svg", http.StatusSeeOther))
 }
@@ -71,11 +69,12 @@ func (p *pageServer) Authenticate(r *http.Request) (identity.Principal, error) {
 	return p.tokens.Authenticate(r)
 }
 
-// Close ends the requests of the page that have no end of their own, and its changes.
+// Close ends the requests of the page that have no end of their own, its changes, and the
+// runs.
 func (p *pageServer) Close() error {
 	p.withdraw()
 	p.manage.close()
-	return p.page.Close()
+	return errors.Join(p.page.Close(), p.api.Close())
 }
 
 // signedOut refuses requests without a session.

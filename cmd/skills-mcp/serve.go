@@ -41,8 +41,8 @@ address. For any other one, clients must send a bearer token, which is read from
 --token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
 workspace or where skills are found, and nobody else may read it (chmod 600).
 Web pages are refused, but those of this machine and of --allow-origin. /healthz
-and /readyz are for probes. --ui adds the page for people at /ui/, as "skills-mcp ui"
-opens it, and the REST API at /v1/. On a terminal it prints a link that signs in
+and /readyz are for probes. The REST API is at /v1/. --ui adds the page for people
+at /ui/, as "skills-mcp ui" opens it. On a terminal it prints a link that signs in
 once; holders of the token can look and call, but not decide.
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the

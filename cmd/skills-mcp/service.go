@@ -11,25 +11,41 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// An apiServer serves the REST API of a backend, and holds the runs that it starts.
+type apiServer struct {
+	*api.Service
+	running *jobs.Jobs
+}
+
+// mount mounts the API, which builds what it needs at its first request.
+func (s *apiServer) mount(srv *httpd.Server) { srv.Handle(api.Path, s.Handler()) }
+
+// Close ends the runs, and so the requests that wait for them.
+func (s *apiServer) Close() error {
+	s.running.Close()
+	return nil
+}
+
 // service returns the operations of the REST API and of the page, which act on the parts of
-// the backend. The backend closes their jobs before all else. It is called once, and only
-// if the backend has a page.
-func (b *backend) service() *api.Service {
+// the backend. It is called once. The caller closes it before the backend.
+func (b *backend) service() *apiServer {
 	directory := b.server.Directory()
 	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.logger})
-	b.asker.jobs.Store(running)
-	b.onClose(running.Close)
-	return api.New(api.Options{
+	if b.asker != nil {
+		b.asker.jobs.Store(running)
+	}
+	return &apiServer{running: running, Service: api.New(api.Options{
 		Directory: directory, Rules: b.filter, Policy: b.sandboxes.decider(nil), Outlook: b.outlook, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
 		Page:   func(approval string) string { url, _ := b.pages().approval(approval); return url },
 		Doctor: b.diagnose, Passphrases: b.passphrases(), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
-	})
+	})}
 }
 
 // approvalsFor returns the approvals in which a question about trust in a workspace is

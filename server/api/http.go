@@ -13,11 +13,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// For pages of other origins (CORS): the methods and headers of requests, and the headers
-// of answers that clients read.
+// For pages of other origins (CORS), beside those of MCP: the methods and headers of
+// requests, and the headers of answers that clients read.
 const (
-	Methods = "GET, POST, PUT, DELETE"
-	Headers = "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer"
+	Methods = "PUT"
+	Headers = "Idempotency-Key, If-Match, If-None-Match, Prefer"
 	Exposed = "Allow, ETag, Location, Preference-Applied, Retry-After"
 )
 

@@ -17,7 +17,7 @@ type Serve struct {
 	Listen    string `yaml:"listen"`     // address and port, of http and sse
 	TokenFile string `yaml:"token_file"` // holds the bearer token that clients must send
 	Insecure  bool   `yaml:"insecure"`   // let everybody in, whatever the address
-	UI        bool   `yaml:"ui"`         // also serve the page and the REST API, over HTTP
+	UI        bool   `yaml:"ui"`         // also serve the page, over HTTP
 	// AllowHosts are names that clients may call the server by, and AllowOrigins
 	// the web pages that may use it.
 	AllowHosts   []string `yaml:"allow_hosts"`
