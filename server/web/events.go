@@ -72,8 +72,6 @@ func (s *streams) Close() error {
 	return nil
 }
 
-func (p *Page) eventRoutes(r *router) { r.raw("GET "+Path+"events", p.streams.serve) }
-
 // topicsOf returns the topics of a list with commas.
 func topicsOf(list string) ([]string, error) {
 	topics := strings.Split(list, ",")

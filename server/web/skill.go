@@ -22,15 +22,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Pins knows the accepted versions of skills, as [pins.Pins] does.
-type Pins interface {
-	// Compare compares a skill with its accepted version. It records nothing.
-	Compare(ctx context.Context, skill *skills.Skill) (*pins.Comparison, error)
-	// Accept records that a person has accepted a skill with the files of a folder, which
-	// have the digest.
-	Accept(ctx context.Context, skill *skills.Skill, digest, folder string) error
-}
-
 // oneSkillRoutes mounts the screen of a skill, its files and its switches.
 func (p *Page) oneSkillRoutes(r *router) {
 	r.get("skills/{name}", p.skill)

@@ -93,9 +93,3 @@ func compress(text []byte) []byte {
 	_ = w.Close() // a buffer takes everything
 	return out.Bytes()
 }
-
-// staticRoutes mounts the static files, and the screen of paths that do not exist.
-func (p *Page) staticRoutes(r *router) {
-	r.raw("GET "+Path+"static/", p.screens.assets.serve)
-	r.get("", p.missing)
-}

@@ -1,0 +1,159 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/pins"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/web/signin"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Path is the beginning of the paths of the page.
+const Path = signin.Path
+
+// Options connect a [Page] to the server.
+type Options struct {
+	Service *api.Service
+	// Manage knows the machine: sources, clients and settings.
+	Manage Manage
+	// Pins knows the accepted versions of skills; nil shows none.
+	Pins Pins
+	// Folders are the folders in which the person can put a skill, the best first.
+	Folders []string
+	Version string
+	Logger  *slog.Logger
+}
+
+// Pins knows the accepted versions of skills, as [pins.Pins] does.
+type Pins interface {
+	// Compare compares a skill with its accepted version. It records nothing.
+	Compare(ctx context.Context, skill *skills.Skill) (*pins.Comparison, error)
+	// Accept records that a person has accepted a skill with the files of a folder, which
+	// have the digest.
+	Accept(ctx context.Context, skill *skills.Skill, digest, folder string) error
+}
+
+// A Page serves the screens.
+type Page struct {
+	options Options
+	screens *screens
+	streams *streams
+	known   *known
+}
+
+// A content is the answer of a screen.
+type content struct {
+	Title string
+	// Template is the name of a file in the folder templates.
+	Template string
+	Data     any
+	// Live are the topics whose changes have the script get the screen again: "skills",
+	// "approvals", "runs", "sources", or "run/ID". It then replaces the elements with the attribute
+	// data-live and an id that differ.
+	Live []string
+	// Stamp says how current the screen is, for the events of its topics; get sets it.
+	Stamp string
+	// Section is the part of the navigation that the screen belongs to: "skills",
+	// "approvals", "runs", "sources", "clients", "doctor" or "settings".
+	Section string
+}
+
+// A screen answers a GET request. An error is shown with a status of its own; see fail.
+type screen func(r *http.Request) (*content, error)
+
+// An action answers a POST request of a form: it changes something, and returns the path
+// of the screen that shows it.
+type action func(r *http.Request) (next string, err error)
+
+// A router mounts screens and actions.
+type router struct {
+	page *Page
+	mux  *http.ServeMux
+}
+
+// get mounts a screen at a path below [Path].
+func (r *router) get(path string, s screen) {
+	r.mux.HandleFunc("GET "+Path+path, func(w http.ResponseWriter, q *http.Request) {
+		before := r.page.streams.current(q.Context())
+		c, err := s(q)
+		if err != nil {
+			r.page.fail(w, q, err)
+			return
+		}
+		c.Stamp = stampOf(before, c.Live...)
+		r.page.show(w, q, http.StatusOK, c)
+	})
+}
+
+// post mounts an action at a path below [Path].
+func (r *router) post(path string, a action) {
+	r.mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, q *http.Request) {
+		next, err := a(q)
+		if err != nil {
+			r.page.fail(w, q, err)
+			return
+		}
+		http.Redirect(w, q, next, http.StatusSeeOther)
+	})
+}
+
+// raw mounts a handler at a pattern with its method, such as "GET /ui/events".
+func (r *router) raw(pattern string, h http.HandlerFunc) { r.mux.HandleFunc(pattern, h) }
+
+// show writes a screen.
+func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *content) {
+	t, err := p.screens.of(c.Template)
+	var text bytes.Buffer
+	if err == nil {
+		err = t.ExecuteTemplate(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context())})
+	}
+	if err != nil {
+		p.options.Logger.Error("show a screen of the page", "template", c.Template, "error", err)
+		http.Error(w, "the screen cannot be shown; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text.Bytes())
+}
+
+// A frame is the data of the layout, and of each screen.
+type frame struct {
+	*content
+	Version string
+	Path    string // of this screen, with its query
+	Person  bool   // decisions are offered
+}
+
+// isPerson reports whether a request acts for a person, who may decide.
+func isPerson(ctx context.Context) bool {
+	return identity.FromContext(ctx).Kind == identity.Person
+}
+
+// fail shows the screen of an error, with the status of its code.
+func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if context.Cause(r.Context()) != nil {
+		return
+	}
+	e, title := run.AsError(err), "That did not work"
+	switch e.Code {
+	case run.NotFound:
+		title = "Not found"
+	case run.PermissionDenied:
+		title = "Not allowed"
+	case run.InternalError:
+		p.options.Logger.Error("serve a screen of the page", "path", r.URL.Path, "error", err)
+	}
+	p.show(w, r, api.Status(e.Code), &content{Title: title, Template: "error.html", Data: e})
+}
+
+// missing is the screen of a path that does not exist.
+func (p *Page) missing(*http.Request) (*content, error) {
+	return nil, &run.Error{Code: run.NotFound, Message: "There is nothing at this address."}
+}
