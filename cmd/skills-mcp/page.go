@@ -36,7 +36,7 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 		withdraw = func() {}
 	}
 	p := &pageServer{sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManage(a, b.settings), withdraw: withdraw}
-	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
+	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.sandboxes.pins, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
 	return p
 }
 

@@ -197,7 +197,11 @@ func (p *Page) acceptChange(r *http.Request) (string, error) {
 	if compared.Digest != r.PostFormValue("digest") {
 		return "", &run.Error{Code: run.InvalidParam, Message: "The skill has changed again since you looked at it. Go back, load the page again and look at the change."}
 	}
-	return skillPath(name), p.options.Pins.Accept(ctx, skill.Owner(), compared.Digest, compared.Folder)
+	if err := p.options.Pins.Accept(ctx, skill.Owner(), compared.Digest, compared.Folder); err != nil {
+		return "", err
+	}
+	_, err = p.options.Service.Find(ctx, name) // it publishes the skill as it is now
+	return skillPath(name), err
 }
 
 // setEnabled enables or disables a skill: the field "to" of the form is "true" or "false".
