@@ -22,7 +22,8 @@ type jobScreen struct {
 	jobs.Snapshot
 	ID, Skill    string
 	Began        time.Time
-	Progress     string // the last
+	Exit         int    // its code, of a run that ended by itself
+	Progress     string // the last, while it runs
 	Log          string
 	Asked        []*pending
 	Tree         *node // of the result or of the output; nil is none
@@ -64,7 +65,7 @@ func (p *Page) jobContent(r *http.Request, answered *pending) (*content, error) 
 			s.Asked[i] = answered
 		}
 	}
-	if args := p.recordedArgs(r.Context(), job.ID); args != nil {
+	if args, ok := p.recordedArgs(r.Context(), job.ID); ok {
 		if info, err := p.options.Service.Skill(r.Context(), job.Skill); err == nil {
 			s.Command = commandLine(job.Skill, args)
 			if s.MCP, err = toolCall(info, args); err != nil {
@@ -89,11 +90,17 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 			}
 		}
 	}
+	if snapshot.State == jobs.Ended {
+		s.Progress = ""
+	}
 	s.Log = truncate.String(log.String(), maxLog)
 	for _, q := range snapshot.Questions {
 		s.Asked = append(s.Asked, newPending(q))
 	}
 	if done := snapshot.Result; done != nil {
+		if done.ExitCode != nil {
+			s.Exit = *done.ExitCode
+		}
 		s.Tree = newTree(done.Result)
 		if s.Tree == nil && !done.Truncated {
 			s.Tree = newTree([]byte(done.Stdout))

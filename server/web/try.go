@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // maxForm bounds the arguments that a browser sends, in bytes.
@@ -41,8 +43,10 @@ func (p *Page) tryForm(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	if args := p.recordedArgs(r.Context(), r.URL.Query().Get("from")); args != nil {
-		s.Form.Fill(args)
+	if from := r.URL.Query().Get("from"); from != "" {
+		if args, ok := p.recordedArgs(r.Context(), from); ok {
+			s.Form.Fill(args)
+		}
 	}
 	return s.content(), nil
 }
@@ -77,16 +81,16 @@ func (p *Page) newTryScreen(r *http.Request) (*tryScreen, error) {
 	return s, nil
 }
 
-// recordedArgs returns the arguments of a run, as they are recorded; nil for none.
-func (p *Page) recordedArgs(ctx context.Context, id string) (args map[string]any) {
-	if id == "" {
-		return nil
-	}
+// recordedArgs returns the arguments of a run, as they are recorded; ok is false without a
+// record.
+func (p *Page) recordedArgs(ctx context.Context, id string) (args map[string]any, ok bool) {
 	found, err := p.options.Service.Run(ctx, id)
-	if err != nil || found.Record == nil || json.Unmarshal(found.Record.Args, &args) != nil {
-		return nil
+	if err != nil || found.Record == nil {
+		return nil, false
 	}
-	return args
+	value, err := skills.DecodeJSON(cmp.Or(string(found.Record.Args), "{}"))
+	args, ok = value.(map[string]any)
+	return args, ok && err == nil
 }
 
 // try starts a run, and leads to its screen. Wrong arguments stay in the form.

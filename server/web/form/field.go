@@ -132,8 +132,8 @@ func long(name string, p *property) bool {
 	if p.Format != "" || p.MaxLength != nil && *p.MaxLength < 200 {
 		return false
 	}
-	words := []string{"text", "content", "body", "code", "markdown", "message", "prompt", "source", "script", "html", "json", "yaml", "csv", "diff"}
-	return p.MaxLength != nil || p.ContentMediaType != "" || strings.Contains(string(p.Default), `\n`) ||
+	words := []string{"text", "content", "body", "code", "markdown", "message", "prompt", "source", "script", "html", "json", "yaml", "csv", "diff", "description", "context", "notes"}
+	return p.MaxLength != nil || strings.Contains(p.Description, " lines") || p.ContentMediaType != "" || strings.Contains(string(p.Default), `\n`) ||
 		slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), func(word string) bool { return slices.Contains(words, word) })
 }
 
