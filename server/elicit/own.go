@@ -38,7 +38,7 @@ func (c *Client) ShowsForms() bool {
 	return c != nil && c.Asker != nil && !c.ScriptsOnly && c.missing(methodPerson) == nil
 }
 
-// OpensLinks reports whether a client opens links for its person. nil opens none.
+// OpensLinks reports whether a client opens the server's own links for its person. nil opens none.
 func (c *Client) OpensLinks() bool {
-	return c != nil && c.Asker != nil && c.Can != nil && c.Can.Elicitation != nil && c.Can.Elicitation.URL != nil
+	return c != nil && c.Asker != nil && !c.ScriptsOnly && c.Can != nil && c.Can.Elicitation != nil && c.Can.Elicitation.URL != nil
 }

@@ -108,7 +108,12 @@ func callers() []caller {
 			all = append(all, caller{way, identity.Principal{Kind: kind, ID: string(kind)}})
 		}
 	}
-	for _, way := range []run.Way{run.WayCommand, run.WaySkill} {
+	for _, way := range []run.Way{run.WayREST, run.WayPage} {
+		for _, kind := range []identity.Kind{identity.Anonymous, identity.Token, identity.Subject} {
+			all = append(all, caller{way, identity.Principal{Kind: kind, ID: string(kind)}})
+		}
+	}
+	for _, way := range []run.Way{run.WayCommand, run.WayPage, run.WaySkill} {
 		all = append(all, caller{way, identity.Principal{Kind: identity.Person}})
 	}
 	return all
@@ -290,6 +295,8 @@ func (b *table) outcome(options *policy.Options, class skills.Class, c caller, a
 		Client: abilities[ability].client(), Picked: c.way == run.WayPrompt,
 	}
 	switch c.way {
+	case run.WayREST, run.WayPage:
+		p.Client = forScripts(p.Client)
 	case run.WayCode:
 		p.Action = run.ActionCode
 	case run.WaySession:
@@ -308,7 +315,7 @@ func (b *table) outcome(options *policy.Options, class skills.Class, c caller, a
 	b.check(p, d)
 	// A question depends on nothing else; that it does not on the way is shown once.
 	shape := fmt.Sprint(d.Class, d.Signatures, d.Each, d.Always, d.Session)
-	key := fmt.Sprint(shape, c.Kind, ability)
+	key := fmt.Sprint(shape, c.Kind, ability, p.Client != nil && p.Client.ScriptsOnly)
 	if shape == fmt.Sprint(skills.Mutating, 1, false, false, false) {
 		key += string(c.way)
 	}
@@ -322,6 +329,16 @@ func (b *table) outcome(options *policy.Options, class skills.Class, c caller, a
 		return "runs" + granted(d)
 	}
 	return b.known[key]
+}
+
+// forScripts returns a client whose answers approve nothing; nil for nil.
+func forScripts(c *elicit.Client) *elicit.Client {
+	if c == nil {
+		return nil
+	}
+	other := *c
+	other.ScriptsOnly = true
+	return &other
 }
 
 // approve returns the outcome of the question of a decision, in a store where nothing of
