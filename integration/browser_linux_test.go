@@ -181,7 +181,13 @@ var pageLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/ui/\S+`)
 // has to end well at an interrupt, with the test.
 func (a *account) page(args ...string) (link string) {
 	a.t.Helper()
-	cmd := a.command(binary, append([]string{"ui", "--no-open"}, args...)...)
+	return a.linked(append([]string{"ui", "--no-open"}, args...)...)
+}
+
+// linked runs a command that serves the page, as [account.page] does "skills-mcp ui".
+func (a *account) linked(args ...string) (link string) {
+	a.t.Helper()
+	cmd := a.command(binary, args...)
 	cmd = &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env} // the test's context ends before its cleanups
 	person := a.attach(cmd)
 	screen, links := &lockedBuffer{}, make(chan string, 1)

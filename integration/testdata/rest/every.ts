@@ -148,6 +148,15 @@ assert.equal(ok(await person.call("get", "/v1/skills/{name}/pinned", { path: { n
 ok(await person.call("put", "/v1/skills/{name}/pinned", { path: { name: "greet" }, body: { pinned: true } }));
 assert.equal(ok(await person.call("get", "/v1/skills/{name}/pinned", { path: { name: "greet" } })).pinned, true);
 
+// profiles
+assert.deepEqual(ok(await person.call("get", "/v1/profiles")).items, ["ci"]);
+const bounded = ok(await person.call("get", "/v1/profiles/{name}/skills", { path: { name: "ci" } }));
+assert.equal(bounded.items.find((s) => s.name === "wait")?.assigned, false);
+const member = { path: { name: "ci", skill: "greet" } };
+assert.equal(ok(await person.call("put", "/v1/profiles/{name}/skills/{skill}", { ...member, body: { priority: 7 } })).priority, 7);
+assert.equal(ok(await person.call("get", "/v1/profiles/{name}/skills/{skill}", member)).priority, 7);
+assert.equal(ok(await person.call("get", "/v1/profiles/{name}/skills/{skill}/test", member)).items[0]?.outcome, "runs");
+
 // the rest
 assert(ok(await program.call("get", "/v1/plugins")).items.some((p) => p.name === "tools"));
 assert(ok(await person.call("get", "/v1/doctor")).sections.length > 0);
