@@ -10,11 +10,13 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 const (
-	maxSource = 256 << 10 // bytes of a file that is looked at for its line
-	maxLine   = 100       // characters of the line that are shown
+	maxSource  = 256 << 10 // bytes of a file that is looked at for its line
+	maxLine    = 100       // characters of the line that are shown
+	maxMessage = 500       // bytes
 )
 
 // A shownProblem is a problem with the line that it is about.
@@ -25,6 +27,7 @@ type shownProblem struct {
 
 // newShownProblem returns a problem with its line, as the file has it now.
 func newShownProblem(p skills.Problem) shownProblem {
+	p.Message, p.Remedy = truncate.String(p.Message, maxMessage), truncate.String(p.Remedy, maxMessage)
 	s := shownProblem{Problem: p}
 	if line, ok := readLine(p.Path, p.Line); ok {
 		s.Source = quoteLine(line, p.Line, p.Col)

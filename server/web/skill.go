@@ -223,6 +223,9 @@ func nextScreen(r *http.Request, skill string) string {
 	if err != nil || next.Scheme != "" || next.Host != "" || !strings.HasPrefix(next.Path, Path) || strings.Contains(next.Path, "..") || strings.Contains(next.Path, `\`) {
 		return skillPath(skill)
 	}
+	if next.Path == Path && next.Fragment == "" {
+		next.Fragment = rowID(skill)
+	}
 	return next.String()
 }
 

@@ -16,10 +16,11 @@ import (
 
 // Bounds of the screen of the skills, which together are less than 100 KB.
 const (
-	maxSkills      = 50  // of one page
-	maxDescription = 240 // bytes
-	maxProblems    = 20
-	maxFolders     = 6
+	maxSkills   = 50  // of one page
+	maxText     = 200 // bytes of a description, a reason, and so on
+	maxHeading  = 80  // bytes
+	maxProblems = 15
+	maxFolders  = 6
 )
 
 // samples is the plugin whose skills are in the program.
@@ -54,7 +55,6 @@ type skillRow struct {
 	api.SkillItem
 	ID            string
 	State, Reason string
-	Back          string // the path of this row
 }
 
 // A filter is a choice of the form.
@@ -82,7 +82,7 @@ func (p *Page) skills(r *http.Request) (*content, error) {
 	if l.Query.Cursor != "" {
 		l.First = withCursor(form, "")
 	}
-	if l.Groups, err = p.groups(ctx, r.URL, page.Items, l.Query.Text == ""); err != nil {
+	if l.Groups, err = p.groups(ctx, page.Items, l.Query.Text == ""); err != nil {
 		return nil, err
 	}
 	if isPerson(ctx) {
@@ -113,7 +113,7 @@ func filters(q *api.SkillQuery) []filter {
 }
 
 // groups returns the rows of a page: those of no plugin first if they are grouped.
-func (p *Page) groups(ctx context.Context, self *url.URL, items []api.SkillItem, grouped bool) ([]skillGroup, error) {
+func (p *Page) groups(ctx context.Context, items []api.SkillItem, grouped bool) ([]skillGroup, error) {
 	var plugins []describe.Plugin
 	if grouped && slices.ContainsFunc(items, func(i api.SkillItem) bool { return i.Plugin != "" }) {
 		var err error
@@ -133,21 +133,24 @@ func (p *Page) groups(ctx context.Context, self *url.URL, items []api.SkillItem,
 			groups = append(groups, group)
 		}
 		i = at[plugin]
-		groups[i].Rows = append(groups[i].Rows, newSkillRow(item, self))
+		groups[i].Rows = append(groups[i].Rows, newSkillRow(item))
 	}
 	return groups, nil
 }
 
-func newSkillRow(item api.SkillItem, self *url.URL) skillRow {
-	item.Description = truncate.String(item.Description, maxDescription)
-	row := skillRow{SkillItem: item, ID: "skill-" + url.PathEscape(item.Name)}
+func newSkillRow(item api.SkillItem) skillRow {
+	item.Description, item.Match = truncate.String(item.Description, maxText), truncate.String(item.Match, maxText)
+	row := skillRow{SkillItem: item, ID: rowID(item.Name)}
 	row.State, row.Reason, _ = strings.Cut(item.State, ": ")
-	row.Back = (&url.URL{Path: self.Path, RawQuery: self.RawQuery, Fragment: row.ID}).String()
+	row.Reason = truncate.String(row.Reason, maxText)
 	return row
 }
 
-// Title is the title, or the name.
-func (r skillRow) Heading() string { return cmp.Or(r.Title, r.Name) }
+// rowID returns the ID of the element of a skill in the list.
+func rowID(name string) string { return "skill-" + url.PathEscape(name) }
+
+// Heading returns the title, or the name.
+func (r skillRow) Heading() string { return truncate.String(cmp.Or(r.Title, r.Name), maxHeading) }
 
 // Tone returns the class of the badge of the state.
 func (r skillRow) Tone() string {

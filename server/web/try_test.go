@@ -343,7 +343,7 @@ func TestCommandLine(t *testing.T) {
 
 func TestNextScreen(t *testing.T) {
 	for next, want := range map[string]string{
-		"": "/ui/skills/s", "/ui/?q=a": "/ui/?q=a", "https://e.example/ui/": "/ui/skills/s", "//e.example/ui/": "/ui/skills/s", "/other": "/ui/skills/s", "/ui/../x": "/ui/skills/s", `/ui/\x`: "/ui/skills/s", "javascript:/ui/": "/ui/skills/s",
+		"": "/ui/skills/s", "/ui/?q=a": "/ui/?q=a#skill-s", "https://e.example/ui/": "/ui/skills/s", "//e.example/ui/": "/ui/skills/s", "/other": "/ui/skills/s", "/ui/../x": "/ui/skills/s", `/ui/\x`: "/ui/skills/s", "javascript:/ui/": "/ui/skills/s",
 	} {
 		r := httptest.NewRequest("POST", "/", strings.NewReader(url.Values{"next": {next}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
