@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +21,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/result"
@@ -53,7 +56,7 @@ type review struct {
 func newReview(t *testing.T, runner jobs.Runner, approvers map[string]string) *review {
 	t.Helper()
 	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
-	v := &review{t: t, approvals: approval.New(s, nil), recorder: audit.New(s, nil), runs: store.NewRuns(s)}
+	v := &review{t: t, approvals: approval.New(s, &approval.Options{Page: func(id string) (string, bool) { return "http://127.0.0.1:8765" + approvalPath(id), true }}), recorder: audit.New(s, nil), runs: store.NewRuns(s)}
 	held := jobs.New(runner, nil)
 	v.jobs = held
 	v.page = New(Options{Logger: slog.New(slog.DiscardHandler), Service: api.New(api.Options{
@@ -556,3 +559,56 @@ type deaf struct{ *httptest.ResponseRecorder }
 
 func (deaf) Write([]byte) (int, error)       { return 0, io.ErrClosedPipe }
 func (deaf) WriteString(string) (int, error) { return 0, io.ErrClosedPipe }
+
+// A linker is a client that opens links, and shows no forms. Its person answers on the
+// page after a while.
+type linker struct {
+	review *review
+	answer string
+	opened *url.URL
+}
+
+func (l *linker) Ask(_ context.Context, requests map[string]*elicit.Request) (map[string]json.RawMessage, error) {
+	answers := map[string]json.RawMessage{}
+	for key, r := range requests {
+		var link struct{ Mode, URL string }
+		err := json.Unmarshal(r.Params, &link)
+		if err == nil && link.Mode == "url" {
+			l.opened, err = url.Parse(link.URL)
+		}
+		if err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Second)
+		go func() {
+			time.Sleep(5 * time.Second)
+			if status, body := l.review.post(identity.Person, l.opened.Path, "answer", l.answer); status != http.StatusSeeOther {
+				l.review.t.Errorf("%d %s", status, body)
+			}
+		}()
+		answers[key] = json.RawMessage(`{"action":"accept"}`)
+	}
+	return answers, nil
+}
+
+// The call of a client that opens links waits for the answer on the page: nothing has to
+// be made again. The link is that of a screen, and holds nothing that answers.
+func TestLinkToThePage(t *testing.T) {
+	for answer, runs := range map[string]bool{"once": true, "no": false} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newReview(t, nil, nil)
+			l := &linker{review: v, answer: answer}
+			p := proposed("docx")
+			p.Client = &elicit.Client{Asker: l, Can: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: &struct{}{}}}}
+			began := time.Now()
+			again := v.call(p)
+			if took := time.Since(began); (p.Approval != "") != runs || again != "" || took < 6*time.Second || took > 7*time.Second {
+				t.Errorf("%s: approval %q, asked again %q, after %s", answer, p.Approval, again, took)
+			}
+			if l.opened.RawQuery != "" || l.opened.Fragment != "" || !strings.HasPrefix(l.opened.Path, Path+"approvals/") {
+				t.Errorf("the link is %s", l.opened)
+			}
+			synctest.Wait()
+		})
+	}
+}
