@@ -16,12 +16,15 @@ import (
 // approvals returns the approvals of the store. terminal asks the person who runs the
 // program; nil asks nobody there.
 func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
-	return approval.New(s.store, s.approvalOptions(terminal))
+	options := approvalOptions(s)
+	options.Terminal = terminal
+	return approval.New(s.store, options)
 }
 
-func (s *settings) approvalOptions(terminal approval.Terminal) *approval.Options {
+// approvalOptions returns the options of approvals that ask nobody at the command line.
+func approvalOptions(s *settings) *approval.Options {
 	return &approval.Options{
-		Terminal: terminal, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
+		Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Proofs: s.Policy.Proofs(), Logger: s.logger,
 	}
 }
 

@@ -4,18 +4,26 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
+	"time"
 
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/usage"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
 // backendOptions configure a [backend].
 type backendOptions struct {
+	app   *app
 	flags serveFlags
 	// clientRoots lets the roots of a legacy client choose the workspaces.
 	clientRoots bool
@@ -39,7 +47,7 @@ type backend struct {
 }
 
 // newBackend starts a backend, which reads the skills in the background until ctx is done.
-func (s *settings) newBackend(ctx context.Context, o backendOptions) (*backend, error) {
+func newBackend(ctx context.Context, s *settings, o backendOptions) (*backend, error) {
 	snapshots, err := openSnapshots()
 	if err != nil {
 		return nil, err
@@ -66,7 +74,7 @@ func (s *settings) newBackend(ctx context.Context, o backendOptions) (*backend, 
 
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *backend) newApprovals() *approval.Approvals {
-	options := b.settings.approvalOptions(nil)
+	options := approvalOptions(b.settings)
 	options.Page = b.pages().approval
 	if b.options.page {
 		b.asker = &asker{}
@@ -112,4 +120,41 @@ func (b *backend) close() error {
 		all = append(all, do())
 	}
 	return errors.Join(all...)
+}
+
+// firstScan bounds the wait of a request for the first scan. Clients give up on a request
+// after 60 s; 5,000 skills take 6 s to read.
+const firstScan = 10 * time.Second
+
+// serverOptions returns those that need no part of a backend.
+func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
+	return &server.Options{
+		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
+		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
+	}
+}
+
+// newReloader returns the reloader that keeps a server's catalog current. It calls idle
+// when the start is over.
+func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
+	edited := func(ctx context.Context, skill *skills.Skill) {
+		executor.Renew(ctx, skill)
+		s.sandboxes.pins.Recheck(ctx, skill)
+	}
+	return live.New(scanner, &live.Options{
+		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: edited, Idle: idle, Settled: s.sandboxes.pins.RecheckAll, Logger: s.logger,
+		Decisions: s.store, Filters: []live.Filter{s.trust, filter, s.sandboxes.pins}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
+	})
+}
+
+// An asker asks the person of a call by the jobs of the page. It implements
+// [approval.Terminal].
+type asker struct{ jobs atomic.Pointer[jobs.Jobs] } // set when the page has a service
+
+// Confirm implements [approval.Terminal].
+func (a *asker) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
+	if running := a.jobs.Load(); running != nil {
+		return running.Confirm(ctx, q)
+	}
+	return "", errors.New("the page is not served yet")
 }

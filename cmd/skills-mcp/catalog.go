@@ -111,12 +111,6 @@ func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]stri
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// decided returns the catalog with the skills marked that are blocked, and those that the
-// person has pinned.
-func (s *settings) decided(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
-	return s.pins(nil).Apply(ctx, s.sandboxes.rules.Book.Apply(ctx, catalog))
-}
-
 // view describes the skills of a catalog as a server would.
 func (s *settings) view(ctx context.Context, catalog *skills.Catalog) *describe.View {
 	names, decider := server.ToolNames(catalog.Skills), s.sandboxes.decider(nil)

@@ -58,7 +58,7 @@ func (c *listCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	catalog = s.decided(ctx, catalog)
+	catalog = decided(ctx, s, catalog)
 	view := s.view(ctx, catalog)
 	if c.json {
 		view.Installed = (&installedView{settings: s, batch: true}).of

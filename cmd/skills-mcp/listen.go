@@ -10,85 +10,14 @@ import (
 	"net/http"
 	"net/netip"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
-
-// serveFlags are the flags by which clients reach the server.
-type serveFlags struct {
-	transport, listen, tokenFile string
-	profile                      string
-	insecure, ui                 bool
-	allowHosts, allowOrigins     []string
-}
-
-func (v *serveFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
-	complete(cmd, "transport", config.Transports())
-	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
-	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
-	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
-	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
-	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
-	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
-	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
-}
-
-// apply applies the flags to the configuration.
-func (v serveFlags) apply(s *config.Serve) error {
-	s.Transport = cmp.Or(v.transport, s.Transport)
-	s.Listen = cmp.Or(v.listen, s.Listen)
-	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
-	s.Insecure = s.Insecure || v.insecure
-	s.UI = s.UI || v.ui
-	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
-	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
-	return s.Validate()
-}
-
-// record records which flags are applied over the file.
-func (v serveFlags) record(c *config.Config) {
-	for key, given := range map[string]struct {
-		flag   string
-		values []string
-	}{
-		"serve.transport": {"--transport", []string{v.transport}}, "serve.listen": {"--listen", []string{v.listen}},
-		"serve.token_file": {"--token-file", []string{v.tokenFile}}, "serve.allow_hosts": {"--allow-host", v.allowHosts}, "serve.allow_origins": {"--allow-origin", v.allowOrigins},
-	} {
-		recordFlag(c, key, given.flag, given.values)
-	}
-	if v.insecure {
-		recordFlag(c, "serve.insecure", "--insecure", []string{"true"})
-	}
-}
-
-// principal returns a client of the server, for what exists for all of them.
-func (v *serveFlags) principal() identity.Principal {
-	return identity.Principal{Kind: identity.Model, Profile: v.profile}
-}
-
-// filter returns the filter of the skills that exist for the clients of the server.
-func (v *serveFlags) filter(s *settings) *policy.Filter {
-	return policy.NewFilter(s.sandboxes.decider(nil), v.principal())
-}
-
-// offer turns off the tools that do not exist for the clients of the server.
-func (v *serveFlags) offer(ctx context.Context, s *settings, options *server.Options) {
-	decider := s.sandboxes.decider(nil)
-	options.RunCode = options.RunCode && decider.Offers(ctx, v.principal(), run.WayCode)
-	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, v.principal(), run.WaySession)
-}
 
 // A listener serves HTTP.
 type listener struct {

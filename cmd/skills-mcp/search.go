@@ -75,7 +75,7 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
-	catalog = s.decided(ctx, catalog)
+	catalog = decided(ctx, s, catalog)
 	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
 	v, found := s.view(ctx, catalog), []matched{}
 	result, err := search.New(nil).Search(ctx, catalog, search.Query{

@@ -5,19 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
-	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
 // serveCommand serves MCP.
@@ -78,8 +71,8 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b, err := s.newBackend(ctx, backendOptions{
-		flags: c.flags, idle: collector.rest,
+	b, err := newBackend(ctx, s, backendOptions{
+		app: c.app, flags: c.flags, idle: collector.rest,
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
 		clientRoots: listener == nil && !s.workspaces.named, page: listener != nil && s.Serve.UI,
@@ -108,28 +101,4 @@ func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend
 		reloader.AwaitFirst(ctx)
 	}
 	return err
-}
-
-// firstScan bounds the wait of a request for the first scan. Clients give up on a request
-// after 60 s; 5,000 skills take 6 s to read.
-const firstScan = 10 * time.Second
-
-func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
-	return &server.Options{
-		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
-		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
-	}
-}
-
-// newReloader returns the reloader that keeps a server's catalog current. It calls idle
-// when the start is over.
-func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
-	edited := func(ctx context.Context, skill *skills.Skill) {
-		executor.Renew(ctx, skill)
-		s.sandboxes.pins.Recheck(ctx, skill)
-	}
-	return live.New(scanner, &live.Options{
-		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: edited, Idle: idle, Settled: s.sandboxes.pins.RecheckAll, Logger: s.logger,
-		Decisions: s.store, Filters: []live.Filter{s.trust, filter, s.sandboxes.pins}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
-	})
 }

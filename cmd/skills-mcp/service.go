@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
@@ -54,23 +52,12 @@ func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 	if slices.Contains(b.workspaces.folders, t.Workspace) {
 		return b.approvals, nil
 	}
-	s, err := b.scannedFor(ctx, t.Workspace)
+	other := *b.options.app // whose flags this changes
+	s, err := other.scannedFor(ctx, t.Workspace)
 	if err != nil {
 		return nil, err
 	}
 	return s.approvals(nil), nil
-}
-
-// An asker asks the person of a call by the jobs of the page. It implements
-// [approval.Terminal].
-type asker struct{ jobs atomic.Pointer[jobs.Jobs] } // set when the page has a service
-
-// Confirm implements [approval.Terminal].
-func (a *asker) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
-	if running := a.jobs.Load(); running != nil {
-		return running.Confirm(ctx, q)
-	}
-	return "", errors.New("the page is not served yet")
 }
 
 // outlook returns the decisions about calls of a skill under a profile.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,8 +32,6 @@ type settings struct {
 	trust      *trust.Workspaces
 	host       *skillshost.Host // the connected MCP servers
 	store      *store.Store     // opens its file when it is used; closed by [app.close]
-	// scannedFor returns the settings for another workspace, whose skills have been read.
-	scannedFor func(ctx context.Context, workspace string) (*settings, error)
 }
 
 // settings reads the configuration. Flags override the environment, which overrides
@@ -62,10 +59,6 @@ func (a *app) settings() (*settings, error) {
 	}
 	a.passphrase = c.Policy.Passphrase
 	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, newKey(a.state), logger), store: a.state}
-	s.scannedFor = func(ctx context.Context, workspace string) (*settings, error) {
-		other := *a // whose flags this changes
-		return other.scannedFor(ctx, workspace)
-	}
 	s.host = newHost(home, a.state, logger)
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, host: s.host, logger: logger}
 	if a.recorder == nil {

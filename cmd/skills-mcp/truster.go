@@ -33,6 +33,12 @@ func (s *settings) openPins() (*pins.Pins, error) {
 	return s.pins(snapshots), nil
 }
 
+// decided returns the catalog with the skills marked that are blocked, and those that the
+// person has pinned.
+func decided(ctx context.Context, s *settings, catalog *skills.Catalog) *skills.Catalog {
+	return s.pins(nil).Apply(ctx, s.sandboxes.rules.Book.Apply(ctx, catalog))
+}
+
 // A truster trusts workspaces and accepts their skills as they are: one that comes later,
 // or that could not be shown, is asked about.
 type truster struct{ *settings }

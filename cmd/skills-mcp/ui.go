@@ -63,7 +63,7 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
 	defer l.Close()
-	b, err := s.newBackend(ctx, backendOptions{idle: collector.rest, page: true})
+	b, err := newBackend(ctx, s, backendOptions{app: c.app, idle: collector.rest, page: true})
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,36 @@ type page struct {
 	assignments map[string]Assignment // by key of a row
 }
 
+func (a *Assignment) key() string { return rowKey(assignRow, a.Profile, a.Name, a.Origin) }
+
+// assignment returns the decision about a skill for a profile.
+func (p *page) assignment(profile string, skill *skills.Skill) Assignment {
+	a := assignmentOf(profile, skill)
+	if len(p.assignments) > 0 {
+		if made, ok := p.assignments[a.key()]; ok {
+			return made
+		}
+	}
+	return a
+}
+
+// excludes returns why the person's decisions leave a skill out of a profile, or "". A
+// decision about a skill is also one about its tools.
+func (p *page) excludes(profile string, skill *skills.Skill) string {
+	if profile == "" {
+		return ""
+	}
+	for _, s := range slices.Compact([]*skills.Skill{skill, skill.Owner()}) {
+		switch a := p.assignment(profile, s); {
+		case a.Unassigned:
+			return fmt.Sprintf("the person has taken it out of the profile %s", profile)
+		case a.Disabled:
+			return fmt.Sprintf("the person has disabled it for the profile %s", profile)
+		}
+	}
+	return ""
+}
+
 // NewBook returns the book in a store, whose rows are signed with the key. It reads
 // nothing. A nil logger discards.
 func NewBook(s Store, key *seal.Key, logger *slog.Logger) *Book {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -9,12 +10,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
-
-// Missing returns why a skill does not exist for a principal, or "".
-func (p *Policy) Missing(ctx context.Context, who identity.Principal, skill *skills.Skill) string {
-	page := p.options.Book.read(ctx)
-	return p.missing(page, p.matches(page, subject{skill: skill}), who.Profile, skill)
-}
 
 // Offers reports whether a tool without a skill, run_code or open_sandbox, exists for a
 // principal.
@@ -172,4 +167,57 @@ func withoutTools(owner *skills.Skill, removed func(*skills.Skill) bool, copies 
 		copies[tool] = &copied
 	}
 	copies[owner] = &next
+}
+
+// A mark is what the person's decisions make of a skill that exists.
+type mark struct {
+	name     string // qualified
+	pinned   bool
+	priority int
+}
+
+// marks returns those of the skills of a catalog for a profile, by name.
+func (p *page) marks(profile string, catalog *skills.Catalog) []mark {
+	found := map[string]mark{}
+	for _, a := range p.assignments {
+		at, there := catalog.Place(a.Name)
+		if !there || a.Profile != "" && a.Profile != profile || catalog.Skills[at].Origin().String() != a.Origin {
+			continue
+		}
+		m := found[a.Name]
+		m.name, m.pinned, m.priority = a.Name, m.pinned || a.Pinned, max(m.priority, a.Priority)
+		if m.pinned || m.priority > 0 {
+			found[a.Name] = m
+		}
+	}
+	var all []mark
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[name])
+	}
+	return all
+}
+
+// marked returns the catalog with copies of those of its skills that have a mark.
+func marked(catalog *skills.Catalog, marks []mark) *skills.Catalog {
+	copies := map[*skills.Skill]*skills.Skill{}
+	for _, m := range marks {
+		at, there := catalog.Place(m.name)
+		if !there {
+			continue
+		}
+		skill := catalog.Skills[at]
+		if owner := skill.Owner(); copies[owner] == nil {
+			copies[owner] = owner.Clone()
+			for i, tool := range owner.Tools {
+				copies[tool] = copies[owner].Tools[i]
+			}
+		}
+		copies[skill].PinnedByPerson, copies[skill].Priority = m.pinned, m.priority
+	}
+	return catalog.Replace(copies)
+}
+
+// Apply returns the catalog with the skills marked that the person has pinned.
+func (b *Book) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
+	return marked(catalog, b.read(ctx).marks("", catalog))
 }
