@@ -153,7 +153,7 @@ var walls = map[string]string{
 	"server/feedback":           "server/audit server/identity server/run server/store server/termtext skills skills/truncate",
 	"server/httpd":              "server/identity",
 	"server/identity":           "",
-	"server/installation":       "server/termtext skills skills/install skills/install/source skills/surface",
+	"server/installation":       "server/run server/termtext skills skills/install skills/install/source skills/surface",
 	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/icon":               "",
 	"server/media":              "",
