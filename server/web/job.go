@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -14,8 +16,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
+
+// runForms are the forms of arguments, and the screens of the runs that they start.
+type runForms struct{ *Page }
+
+// maxForm bounds the arguments that a browser sends, in bytes.
+const maxForm = 8 << 20
 
 // A jobScreen is the data of the screen of a run that this server holds.
 type jobScreen struct {
@@ -49,11 +58,11 @@ type outFile struct {
 }
 
 // job shows a run.
-func (p *Page) job(r *http.Request) (*content, error) { return p.jobContent(r, nil) }
+func (p runForms) job(r *http.Request) (*content, error) { return p.jobContent(r, nil) }
 
 // jobContent returns the screen of a run. The answered question, if there is one, shows
 // what was typed.
-func (p *Page) jobContent(r *http.Request, answered *pending) (*content, error) {
+func (p runForms) jobContent(r *http.Request, answered *pending) (*content, error) {
 	job, err := p.options.Service.Job(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -74,6 +83,18 @@ func (p *Page) jobContent(r *http.Request, answered *pending) (*content, error) 
 		}
 	}
 	return &content{Title: "Run of " + termtext.Legible(job.Skill), Template: "job.html", Section: "runs", Live: []string{"run/" + job.ID}, Data: s}, nil
+}
+
+// recordedArgs returns the arguments of a run, as they are recorded; ok is false without a
+// record.
+func (p runForms) recordedArgs(ctx context.Context, id string) (args map[string]any, ok bool) {
+	found, err := p.options.Service.Run(ctx, id)
+	if err != nil || found.Record == nil {
+		return nil, false
+	}
+	value, err := skills.DecodeJSON(cmp.Or(string(found.Record.Args), "{}"))
+	args, ok = value.(map[string]any)
+	return args, ok && err == nil
 }
 
 func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
@@ -131,7 +152,7 @@ func newPending(q jobs.Question) *pending {
 }
 
 // answerJob answers a question of a run: the fields question, and action or scope.
-func (p *Page) answerJob(w http.ResponseWriter, r *http.Request) {
+func (p runForms) answerJob(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	job, err := p.options.Service.Job(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -185,22 +206,22 @@ func (q *pending) read(r *http.Request) (jobs.Answer, error) {
 }
 
 // cancel ends a run.
-func (p *Page) cancel(r *http.Request) (string, error) {
+func (p runForms) cancel(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	return jobPath(id), p.options.Service.CancelRun(r.Context(), id)
 }
 
 // output serves a file that a run left.
-func (p *Page) output(w http.ResponseWriter, r *http.Request) {
+func (p runForms) output(w http.ResponseWriter, r *http.Request) {
 	p.serveOutput(w, r, "out/"+r.PathValue("file"))
 }
 
 // stream serves the whole standard output or error of a run.
-func (p *Page) stream(w http.ResponseWriter, r *http.Request) {
+func (p runForms) stream(w http.ResponseWriter, r *http.Request) {
 	p.serveOutput(w, r, r.PathValue("piece"))
 }
 
-func (p *Page) serveOutput(w http.ResponseWriter, r *http.Request, piece string) {
+func (p runForms) serveOutput(w http.ResponseWriter, r *http.Request, piece string) {
 	item, err := p.options.Service.Output(r.Context(), r.PathValue("id"), piece)
 	if err != nil {
 		p.fail(w, r, err)

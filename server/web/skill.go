@@ -22,8 +22,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// oneSkillRoutes mounts the screen of a skill, its files and its switches.
-func (p *Page) oneSkillRoutes(r *router) {
+// routes mounts the screen of a skill, its files and its switches.
+func (p skillScreens) routes(r *router) {
 	r.get("skills/{name}", p.skill)
 	r.get("skills/{name}/files/{file...}", p.skillFile)
 	r.raw("GET "+Path+"skills/{name}/raw/{file...}", p.rawFile)
@@ -61,7 +61,7 @@ type change struct {
 }
 
 // skill shows one skill.
-func (p *Page) skill(r *http.Request) (*content, error) {
+func (p skillScreens) skill(r *http.Request) (*content, error) {
 	ctx, name := r.Context(), r.PathValue("name")
 	info, err := p.options.Service.Skill(ctx, name)
 	if err != nil {
@@ -151,7 +151,7 @@ func remedy(info *describe.Skill) string {
 }
 
 // switches returns the item of a skill in the list, which has its switches; nil without one.
-func (p *Page) switches(ctx context.Context, name string) *api.SkillItem {
+func (p skillScreens) switches(ctx context.Context, name string) *api.SkillItem {
 	item, err := p.options.Service.Item(ctx, name)
 	if err != nil {
 		return nil
@@ -160,7 +160,7 @@ func (p *Page) switches(ctx context.Context, name string) *api.SkillItem {
 }
 
 // change returns the difference of a skill to its accepted version; nil for none.
-func (p *Page) change(ctx context.Context, skill *skills.Skill) (*change, error) {
+func (p skillScreens) change(ctx context.Context, skill *skills.Skill) (*change, error) {
 	if p.options.Pins == nil {
 		return nil, nil
 	}
@@ -181,7 +181,7 @@ func (p *Page) change(ctx context.Context, skill *skills.Skill) (*change, error)
 
 // acceptChange accepts a skill as it is now, if its files are still those that the person
 // has seen: the field digest has theirs.
-func (p *Page) acceptChange(r *http.Request) (string, error) {
+func (p skillScreens) acceptChange(r *http.Request) (string, error) {
 	ctx, name := r.Context(), r.PathValue("name")
 	if !isPerson(ctx) || p.options.Pins == nil {
 		return "", &run.Error{Code: run.PermissionDenied, Message: "Only the person may accept a change: sign in with the link that skills-mcp ui prints on a terminal, or run skills-mcp pin there."}
@@ -206,13 +206,13 @@ func (p *Page) acceptChange(r *http.Request) (string, error) {
 
 // setEnabled enables or disables a skill: the field "to" of the form is "true" or "false".
 // The next screen is that of the field "next", or the skill's.
-func (p *Page) setEnabled(r *http.Request) (string, error) {
+func (p skillScreens) setEnabled(r *http.Request) (string, error) {
 	name := r.PathValue("name")
 	return nextScreen(r, name), p.options.Service.SetEnabled(r.Context(), name, r.PostFormValue("to") == "true")
 }
 
 // setPinned keeps the tool of a skill, or no longer, with the fields of setEnabled.
-func (p *Page) setPinned(r *http.Request) (string, error) {
+func (p skillScreens) setPinned(r *http.Request) (string, error) {
 	name := r.PathValue("name")
 	return nextScreen(r, name), p.options.Service.SetPinned(r.Context(), name, r.PostFormValue("to") == "true")
 }
@@ -227,18 +227,4 @@ func nextScreen(r *http.Request, skill string) string {
 		next.Fragment = rowID(skill)
 	}
 	return next.String()
-}
-
-// filePath returns the path of a file of a skill: its view is "files" or "raw".
-func filePath(skill, view, name string) string {
-	return skillPath(skill) + "/" + view + "/" + escapedPath(name)
-}
-
-// escapedPath returns the path of a file as a part of a URL.
-func escapedPath(name string) string {
-	parts := strings.Split(name, "/")
-	for i, part := range parts {
-		parts[i] = url.PathEscape(part)
-	}
-	return strings.Join(parts, "/")
 }

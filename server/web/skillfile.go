@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ const (
 	maxShown = 256 << 10
 )
 
+// skillScreens are the screens of one skill.
+type skillScreens struct{ *Page }
+
 // A fileScreen is the data of the screen of a file.
 type fileScreen struct {
 	Skill, Name string
@@ -32,7 +36,7 @@ type fileScreen struct {
 }
 
 // skillFile shows a file of a skill.
-func (p *Page) skillFile(r *http.Request) (*content, error) {
+func (p skillScreens) skillFile(r *http.Request) (*content, error) {
 	skill, name := r.PathValue("name"), r.PathValue("file")
 	data, err := p.readFile(r)
 	if err != nil {
@@ -46,7 +50,7 @@ func (p *Page) skillFile(r *http.Request) (*content, error) {
 }
 
 // rawFile serves a file of a skill.
-func (p *Page) rawFile(w http.ResponseWriter, r *http.Request) {
+func (p skillScreens) rawFile(w http.ResponseWriter, r *http.Request) {
 	data, err := p.readFile(r)
 	if err != nil {
 		p.fail(w, r, err)
@@ -63,7 +67,7 @@ func mediaType(name string) string {
 
 // readFile reads the file of a skill that a request names. Others than the person get none
 // of a skill that waits for the person to accept a change.
-func (p *Page) readFile(r *http.Request) ([]byte, error) {
+func (p skillScreens) readFile(r *http.Request) ([]byte, error) {
 	name := r.PathValue("file")
 	skill, err := p.options.Service.Find(r.Context(), r.PathValue("name"))
 	if err != nil {
@@ -96,4 +100,18 @@ func skipped(name string) bool {
 		}
 	}
 	return false
+}
+
+// filePath returns the path of a file of a skill: its view is "files" or "raw".
+func filePath(skill, view, name string) string {
+	return skillPath(skill) + "/" + view + "/" + escapedPath(name)
+}
+
+// escapedPath returns the path of a file as a part of a URL.
+func escapedPath(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/")
 }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 
@@ -10,15 +8,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// maxForm bounds the arguments that a browser sends, in bytes.
-const maxForm = 8 << 20
-
-// tryRoutes mounts the form of a skill's arguments, and the screens of runs that this
+// routes mounts the form of a skill's arguments, and the screens of runs that this
 // server holds.
-func (p *Page) tryRoutes(r *router) {
+func (p runForms) routes(r *router) {
 	r.get("skills/{name}/try", p.tryForm)
 	r.raw("POST "+Path+"skills/{name}/try", p.try)
 	r.get("jobs/{id}", p.job)
@@ -38,7 +32,7 @@ type tryScreen struct {
 }
 
 // tryForm shows the form, with the arguments of the run that the query names as from.
-func (p *Page) tryForm(r *http.Request) (*content, error) {
+func (p runForms) tryForm(r *http.Request) (*content, error) {
 	s, err := p.newTryScreen(r)
 	if err != nil {
 		return nil, err
@@ -55,7 +49,7 @@ func (s *tryScreen) content() *content {
 	return &content{Title: "Try " + titleOf(s.Skill), Template: "try.html", Section: "skills", Data: s}
 }
 
-func (p *Page) newTryScreen(r *http.Request) (*tryScreen, error) {
+func (p runForms) newTryScreen(r *http.Request) (*tryScreen, error) {
 	info, err := p.options.Service.Skill(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return nil, err
@@ -81,20 +75,8 @@ func (p *Page) newTryScreen(r *http.Request) (*tryScreen, error) {
 	return s, nil
 }
 
-// recordedArgs returns the arguments of a run, as they are recorded; ok is false without a
-// record.
-func (p *Page) recordedArgs(ctx context.Context, id string) (args map[string]any, ok bool) {
-	found, err := p.options.Service.Run(ctx, id)
-	if err != nil || found.Record == nil {
-		return nil, false
-	}
-	value, err := skills.DecodeJSON(cmp.Or(string(found.Record.Args), "{}"))
-	args, ok = value.(map[string]any)
-	return args, ok && err == nil
-}
-
 // try starts a run, and leads to its screen. Wrong arguments stay in the form.
-func (p *Page) try(w http.ResponseWriter, r *http.Request) {
+func (p runForms) try(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	s, err := p.newTryScreen(r)
 	if err != nil {

@@ -18,7 +18,7 @@ func (p *Page) Close() error { return p.streams.Close() }
 // Handler serves the page. Requests carry their principal; see package signin.
 func (p *Page) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, add := range []func(*router){p.skillRoutes, p.oneSkillRoutes, p.tryRoutes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.sharedRoutes} {
+	for _, add := range []func(*router){p.skillRoutes, skillScreens{p}.routes, runForms{p}.routes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.sharedRoutes} {
 		add(&router{p, mux})
 	}
 	return mux

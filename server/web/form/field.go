@@ -336,3 +336,23 @@ func (f *Field) readLines(text string) (any, bool, error) {
 	}
 	return all, len(all) > 0 || f.Required, nil
 }
+
+// decode returns the JSON value of a text.
+func decode(text string) (any, error) {
+	value, err := skills.DecodeJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("this is not JSON: %w", err)
+	}
+	return value, nil
+}
+
+// encode returns a value as JSON of one line.
+func encode(value any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(value) != nil { // values of encoding/json can be encoded
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

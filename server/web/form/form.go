@@ -8,12 +8,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
@@ -135,24 +133,4 @@ func (f *Form) named(fault string) (found *Field) {
 		}
 	}
 	return found
-}
-
-// decode returns the JSON value of a text.
-func decode(text string) (any, error) {
-	value, err := skills.DecodeJSON(text)
-	if err != nil {
-		return nil, fmt.Errorf("this is not JSON: %w", err)
-	}
-	return value, nil
-}
-
-// encode returns a value as JSON of one line.
-func encode(value any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(value) != nil { // values of encoding/json can be encoded
-		return ""
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
