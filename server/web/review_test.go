@@ -347,6 +347,20 @@ func TestHostileTexts(t *testing.T) {
 	})
 }
 
+// Arguments are shown as they were: with the characters of HTML, which the record has as
+// codes, and with codes for those that are not seen.
+func TestShownJSON(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"a":"\u003cb\u003e \u202e \\u003c","n":12345678901234567890}`: "{\n  \"a\": \"<b> \\u202e \\\\u003c\",\n  \"n\": 12345678901234567890\n}",
+		`"cut`: `"cut`,
+		"":     "",
+	} {
+		if got := shownJSON([]byte(data)); got != want {
+			t.Errorf("%s: %s, want %s", data, got, want)
+		}
+	}
+}
+
 // Runs are filtered, and shown and exported a page after the other.
 func TestRuns(t *testing.T) {
 	v := newReview(t, nil, nil)

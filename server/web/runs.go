@@ -140,13 +140,19 @@ func heldFiles(r *api.Run) (all []outFile) {
 	return all
 }
 
-// shownJSON returns JSON in several lines, without characters that are not seen.
+// shownJSON returns JSON in several lines, without characters that are not seen, and
+// without the codes that the record has for those of HTML.
 func shownJSON(data json.RawMessage) string {
-	var text bytes.Buffer
-	if json.Indent(&text, data, "", "  ") != nil {
+	var value any
+	var text strings.Builder
+	from, to := json.NewDecoder(bytes.NewReader(data)), json.NewEncoder(&text)
+	from.UseNumber()
+	to.SetEscapeHTML(false)
+	to.SetIndent("", "  ")
+	if from.Decode(&value) != nil || to.Encode(value) != nil {
 		return termtext.Visible(string(data))
 	}
-	lines := strings.Split(text.String(), "\n")
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 	for i, line := range lines {
 		lines[i] = termtext.Visible(line)
 	}
