@@ -292,6 +292,11 @@ func TestManageSettings(t *testing.T) {
 	t.Setenv(tokenVariable, "s3cret")
 	t.Setenv(budgetVariable, "5000")
 	m, _ := newManaged(t, variable, workspace)
+	flags := serveFlags{ui: true, listen: "127.0.0.1:0"}
+	if err := flags.apply(&m.settings.Serve); err != nil {
+		t.Fatal(err)
+	}
+	flags.record(m.settings.Config)
 	all, err := m.Settings(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -314,6 +319,8 @@ func TestManageSettings(t *testing.T) {
 		"expose.catalog_chars": {"5000", budgetVariable},
 		"workspaces":           {filepath.Base(workspace), "--workspace"},
 		"policy.mode":          {"read-only", ".skills-mcp.yaml"},
+		"serve.ui":             {"true", "--ui"},
+		"serve.listen":         {"127.0.0.1:0", "--listen"},
 		"policy.deny":          {"x", ".skills-mcp.yaml"},
 		"token of clients":     {"set", tokenVariable},
 		"sandbox.limits.cpus":  {"1", "default"},

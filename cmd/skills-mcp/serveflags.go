@@ -58,8 +58,10 @@ func (v serveFlags) record(c *config.Config) {
 	} {
 		recordFlag(c, key, given.flag, given.values)
 	}
-	if v.insecure {
-		recordFlag(c, "serve.insecure", "--insecure", []string{"true"})
+	for flag, on := range map[string]bool{"insecure": v.insecure, "ui": v.ui} {
+		if on {
+			recordFlag(c, "serve."+flag, "--"+flag, []string{"true"})
+		}
 	}
 }
 
