@@ -44,7 +44,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Jobs are the runs of one server. They may be used concurrently.
+// Jobs are the runs of one server, of principals without a session: none of them leaves.
+// They may be used concurrently.
 type Jobs struct {
 	run    Runner
 	waits  *elicit.WaitLimiter
@@ -170,19 +171,6 @@ func (j *Jobs) forget(job *Job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.jobs = slices.DeleteFunc(j.jobs, func(other *Job) bool { return other == job })
-}
-
-// Leave ends and removes the jobs of a principal that has left.
-func (j *Jobs) Leave(owner identity.Key) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.jobs = slices.DeleteFunc(j.jobs, func(job *Job) bool {
-		left := job.Owner.Key() == owner
-		if left {
-			job.Cancel()
-		}
-		return left
-	})
 }
 
 // Close ends all jobs and waits for them.
