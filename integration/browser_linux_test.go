@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -74,9 +75,11 @@ func (b *browser) open(url string) {
 	b.do(chromedp.Navigate(url))
 }
 
-// click clicks the first element that is seen and that a CSS selector matches.
+// click clicks the first element that is seen and that a CSS selector matches, when it
+// takes clicks.
 func (b *browser) click(selector string) {
 	b.t.Helper()
+	b.await(fmt.Sprintf(`(e => e !== null && getComputedStyle(e).pointerEvents !== "none")(document.querySelector(%q))`, selector))
 	b.do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
@@ -132,16 +135,17 @@ func (b *browser) size(width, height int64, scheme string) {
 	}))
 }
 
-// screenshot returns the window as a PNG image.
+// screenshot returns the window as a WebP image.
 func (b *browser) screenshot() []byte {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
 	defer cancel()
-	image, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	quality := int64(80)
+	image, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return image
+	return image.Data
 }
 
 // accessible fails the test if axe-core finds something on the page.

@@ -76,6 +76,8 @@ func stamp(t time.Time) string { return t.Format(time.RFC3339) }
 // duration returns a duration with three digits.
 func duration(d time.Duration) string {
 	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()
 	case d < time.Minute:
