@@ -117,6 +117,12 @@ type reply struct {
 // patience is the time that a client has to read a part of an answer.
 const patience = 30 * time.Second
 
+// extend gives the client time to read what comes next: the run may have taken longer than
+// the server allows for an answer.
+func (x *exchange) extend() {
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(patience)) // where it can be set
+}
+
 // decode decodes the checked arguments.
 func (x *exchange) decode(into any) error {
 	if err := json.Unmarshal(x.args, into); err != nil {
@@ -157,7 +163,7 @@ func (x *exchange) write(status int, value any) error {
 		return nil
 	}
 	header.Set("Content-Type", answer.media)
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(patience)) // where it can be set
+	x.extend()
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(answer.body) // its error is that the client has left
 	return nil

@@ -120,7 +120,7 @@ func (x *exchange) stream(job *jobs.Job, after int) error {
 		if text == "" {
 			text = ": it runs\n\n"
 		}
-		_ = control.SetWriteDeadline(time.Now().Add(patience)) // where it can be set
+		x.extend()
 		if _, err := x.w.Write([]byte(text)); err != nil || control.Flush() != nil || s.State == jobs.Ended {
 			return err
 		}

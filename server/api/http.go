@@ -115,6 +115,7 @@ func (h *handler) fail(x *exchange, err error) {
 	if x.id == executeID {
 		p.Error = newRefusal(p)
 	}
+	x.extend()
 	p.write(x.w)
 }
 

@@ -189,6 +189,16 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// The answer to a run that took long is sent, however it ended.
+func TestLate(t *testing.T) {
+	b := newBench(t)
+	for skill, want := range map[string]int{"run": 200, "fail": 422} {
+		if a := b.call("token", "POST", execute(skill), `{}`, "X-Late: 1"); a.StatusCode != want {
+			t.Errorf("%s: %d %s", skill, a.StatusCode, a.body)
+		}
+	}
+}
+
 // A client that leaves ends its run, unless it has asked for a run that goes on.
 func TestLeave(t *testing.T) {
 	for name, test := range map[string]struct {
