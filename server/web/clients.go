@@ -9,26 +9,26 @@ import (
 )
 
 // clientRoutes mounts the screens of MCP clients.
-func (p *Page) clientRoutes(r *router) {
-	r.get("clients", forPerson(p.clients))
-	r.get("clients/{name}/replace", forPerson(p.confirmReplace))
-	r.post("clients/{name}", byPerson(p.connectClient))
+func (m *management) clientRoutes(r *router) {
+	r.get("clients", forPerson(m.clients))
+	r.get("clients/{name}/replace", forPerson(m.confirmReplace))
+	r.post("clients/{name}", byPerson(m.connectClient))
 }
 
 // clients lists the MCP clients.
-func (p *Page) clients(r *http.Request) (*content, error) {
-	all, err := p.options.Manage.Clients(r.Context())
+func (m *management) clients(r *http.Request) (*content, error) {
+	all, err := m.manage.Clients(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	p.known.mu.Lock()
-	defer p.known.mu.Unlock()
-	return &content{Title: "Clients", Template: "clients.html", Section: "clients", Data: map[string]any{"Clients": all, "Told": p.known.told}}, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &content{Title: "Clients", Template: "clients.html", Section: "clients", Data: map[string]any{"Clients": all, "Told": m.told}}, nil
 }
 
 // confirmReplace asks whether another server of the name is replaced.
-func (p *Page) confirmReplace(r *http.Request) (*content, error) {
-	all, err := p.options.Manage.Clients(r.Context())
+func (m *management) confirmReplace(r *http.Request) (*content, error) {
+	all, err := m.manage.Clients(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -49,17 +49,17 @@ func (p *Page) confirmReplace(r *http.Request) (*content, error) {
 }
 
 // connectClient adds this server to the file of a client, or removes it.
-func (p *Page) connectClient(r *http.Request) (string, error) {
+func (m *management) connectClient(r *http.Request) (string, error) {
 	do := r.PostFormValue("do")
 	if do != "add" && do != "replace" && do != "remove" {
 		return "", &run.Error{Code: run.InvalidParam, Message: "The form cannot be read; send it again."}
 	}
-	told, err := p.options.Manage.Connect(r.Context(), r.PathValue("name"), do == "remove", do == "replace")
+	told, err := m.manage.Connect(r.Context(), r.PathValue("name"), do == "remove", do == "replace")
 	if err != nil {
 		return "", err
 	}
-	p.known.mu.Lock()
-	defer p.known.mu.Unlock()
-	p.known.told = told
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = told
 	return Path + "clients", nil
 }

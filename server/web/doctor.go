@@ -10,17 +10,17 @@ import (
 )
 
 // doctorRoutes mounts the screen of doctor.
-func (p *Page) doctorRoutes(r *router) {
-	r.get("doctor", forPerson(p.doctor))
-	r.post("doctor", byPerson(p.diagnose))
+func (m *management) doctorRoutes(r *router) {
+	r.get("doctor", forPerson(m.doctor))
+	r.post("doctor", byPerson(m.diagnose))
 }
 
 // doctor shows the last diagnosis. It runs no checks, which take seconds.
-func (p *Page) doctor(*http.Request) (*content, error) {
-	p.known.mu.Lock()
-	defer p.known.mu.Unlock()
-	data := map[string]any{"At": p.known.at}
-	if d := p.known.diagnosis; d != nil {
+func (m *management) doctor(*http.Request) (*content, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data := map[string]any{"At": m.at}
+	if d := m.diagnosis; d != nil {
 		var sections []diagnosed
 		for _, s := range d.Sections {
 			sections = append(sections, newDiagnosed(s))
@@ -31,14 +31,14 @@ func (p *Page) doctor(*http.Request) (*content, error) {
 }
 
 // diagnose runs the checks.
-func (p *Page) diagnose(r *http.Request) (string, error) {
-	d, err := p.options.Service.Doctor(r.Context())
+func (m *management) diagnose(r *http.Request) (string, error) {
+	d, err := m.service.Doctor(r.Context())
 	if err != nil {
 		return "", err
 	}
-	p.known.mu.Lock()
-	defer p.known.mu.Unlock()
-	p.known.diagnosis, p.known.at = d, time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.diagnosis, m.at = d, time.Now()
 	return Path + "doctor", nil
 }
 

@@ -93,8 +93,12 @@ type Setting struct {
 	Origin            string // "default", or where it is set
 }
 
-// known are the results that the screens of the machine show until the server ends.
-type known struct {
+// A management has the screens of the machine.
+type management struct {
+	manage  Manage
+	service *api.Service
+
+	// The results that screens show until the server ends; guarded by mu.
 	mu        sync.Mutex
 	diagnosis *api.Diagnosis // the last one; nil before
 	at        time.Time      // of diagnosis

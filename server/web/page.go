@@ -44,7 +44,6 @@ type Page struct {
 	options Options
 	screens *screens
 	streams *streams
-	known   *known
 }
 
 // A content is the answer of a screen.

@@ -3,11 +3,11 @@ package web
 import "net/http"
 
 // settingRoutes mounts the screen of settings.
-func (p *Page) settingRoutes(r *router) { r.get("settings", forPerson(p.settings)) }
+func (m *management) settingRoutes(r *router) { r.get("settings", forPerson(m.settings)) }
 
 // settings shows the effective settings.
-func (p *Page) settings(r *http.Request) (*content, error) {
-	all, err := p.options.Manage.Settings(r.Context())
+func (m *management) settings(r *http.Request) (*content, error) {
+	all, err := m.manage.Settings(r.Context())
 	if err != nil {
 		return nil, err
 	}

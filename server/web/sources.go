@@ -13,28 +13,28 @@ import (
 )
 
 // sourceRoutes mounts the screens of installed skills. No GET request asks a source.
-func (p *Page) sourceRoutes(r *router) {
-	r.get("sources", forPerson(p.sources))
-	r.get("sources/entry", forPerson(p.source))
-	r.get("sources/uninstall", forPerson(p.confirmUninstall))
-	r.get("sources/operations/{id}", forPerson(p.operation))
-	r.post("sources/operations", byPerson(p.order))
-	r.post("sources/operations/{id}/answer", byPerson(p.answerOperation))
-	r.post("sources/operations/{id}/stop", byPerson(p.stopOperation))
+func (m *management) sourceRoutes(r *router) {
+	r.get("sources", forPerson(m.sources))
+	r.get("sources/entry", forPerson(m.source))
+	r.get("sources/uninstall", forPerson(m.confirmUninstall))
+	r.get("sources/operations/{id}", forPerson(m.operation))
+	r.post("sources/operations", byPerson(m.order))
+	r.post("sources/operations/{id}/answer", byPerson(m.answerOperation))
+	r.post("sources/operations/{id}/stop", byPerson(m.stopOperation))
 }
 
 // sources lists the installed skills.
-func (p *Page) sources(r *http.Request) (*content, error) {
-	targets, err := p.options.Manage.Installed(r.Context())
+func (m *management) sources(r *http.Request) (*content, error) {
+	targets, err := m.manage.Installed(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	servers, err := p.options.Manage.Servers(r.Context())
+	servers, err := m.manage.Servers(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	var operations []operation
-	for _, o := range p.options.Manage.Operations().All() {
+	for _, o := range m.manage.Operations().All() {
 		operations = append(operations, operation{o, o.Snapshot()})
 	}
 	return &content{Title: "Sources", Template: "sources.html", Section: "sources", Live: []string{"sources", "skills"}, Data: map[string]any{
@@ -43,8 +43,8 @@ func (p *Page) sources(r *http.Request) (*content, error) {
 }
 
 // source shows one installed skill.
-func (p *Page) source(r *http.Request) (*content, error) {
-	target, item, err := p.entry(r)
+func (m *management) source(r *http.Request) (*content, error) {
+	target, item, err := m.entry(r)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func (p *Page) source(r *http.Request) (*content, error) {
 }
 
 // entry returns the entry that the fields "project" and "name" of a request mean.
-func (p *Page) entry(r *http.Request) (*Target, *Installed, error) {
-	targets, err := p.options.Manage.Installed(r.Context())
+func (m *management) entry(r *http.Request) (*Target, *Installed, error) {
+	targets, err := m.manage.Installed(r.Context())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,8 +70,8 @@ func (p *Page) entry(r *http.Request) (*Target, *Installed, error) {
 }
 
 // confirmUninstall asks whether a skill is removed.
-func (p *Page) confirmUninstall(r *http.Request) (*content, error) {
-	target, item, err := p.entry(r)
+func (m *management) confirmUninstall(r *http.Request) (*content, error) {
+	target, item, err := m.entry(r)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func uninstallPath(project, name string) string {
 }
 
 // order starts the operation of a form.
-func (p *Page) order(r *http.Request) (string, error) {
+func (m *management) order(r *http.Request) (string, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", &run.Error{Code: run.InvalidParam, Message: "The form cannot be read; send it again."}
 	}
@@ -123,7 +123,7 @@ func (p *Page) order(r *http.Request) (string, error) {
 	default:
 		return "", &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("There is no action %q.", order.Action)}
 	}
-	o, err := p.options.Manage.Operations().Start(order)
+	o, err := m.manage.Operations().Start(order)
 	if err != nil {
 		return "", err
 	}
@@ -184,8 +184,8 @@ func (o operation) Items() (all []changed) {
 }
 
 // operation shows one operation: its progress, the change that it asks about, or its result.
-func (p *Page) operation(r *http.Request) (*content, error) {
-	o, err := p.options.Manage.Operations().Find(r.PathValue("id"))
+func (m *management) operation(r *http.Request) (*content, error) {
+	o, err := m.manage.Operations().Find(r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +198,8 @@ func (p *Page) operation(r *http.Request) (*content, error) {
 }
 
 // answerOperation accepts the change that was shown, or leaves everything as it is.
-func (p *Page) answerOperation(r *http.Request) (string, error) {
-	o, err := p.options.Manage.Operations().Find(r.PathValue("id"))
+func (m *management) answerOperation(r *http.Request) (string, error) {
+	o, err := m.manage.Operations().Find(r.PathValue("id"))
 	if err != nil {
 		return "", err
 	}
@@ -207,8 +207,8 @@ func (p *Page) answerOperation(r *http.Request) (string, error) {
 }
 
 // stopOperation ends an operation.
-func (p *Page) stopOperation(r *http.Request) (string, error) {
-	o, err := p.options.Manage.Operations().Find(r.PathValue("id"))
+func (m *management) stopOperation(r *http.Request) (string, error) {
+	o, err := m.manage.Operations().Find(r.PathValue("id"))
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import "net/http"
 
 // New returns a page. Close ends its streams of events.
 func New(o Options) *Page {
-	return &Page{o, &screens{assets: newAssets()}, newStreams(o.Service, o.Manage, o.Logger), &known{}}
+	return &Page{o, &screens{assets: newAssets()}, newStreams(o.Service, o.Manage, o.Logger)}
 }
 
 // Close ends the requests that have no end of their own.
