@@ -447,6 +447,15 @@ func TestProfileSkills(t *testing.T) {
 	}, list()); diff != "" {
 		t.Error(diff)
 	}
+	if err := page.service.SetEnabled(page.person(), "private", false); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := page.service.ProfileSkill(page.person(), "ci", "private"); err != nil || !s.Assigned || s.Why != "it is disabled by your rule for private" {
+		t.Errorf("disabled for everybody: %+v, %v", s, err)
+	}
+	if err := page.service.SetEnabled(page.person(), "private", true); err != nil {
+		t.Fatal(err)
+	}
 	ci.code("run_skill", "apple")
 	if got := ci.names(ci.as(identity.Token), api.SkillQuery{}); got != "apple private write zest" {
 		t.Errorf("the skills of the profile: %s", got)

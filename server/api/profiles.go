@@ -105,7 +105,7 @@ func (s *Service) prioritize(ctx context.Context, profile string, all []found) {
 
 // profileSkill describes a skill under a profile.
 func (s *Service) profileSkill(ctx context.Context, profile string, skill *skills.Skill) ProfileSkill {
-	a, bounded := s.options.Policy.Assignment(ctx, profile, skill), s.options.Policy.Bounded(ctx, profile, skill)
+	a, bounded := s.options.Policy.Assignment(ctx, profile, skill), s.options.Policy.Bounded(profile, skill)
 	p := ProfileSkill{Name: skill.QualifiedName(), Class: skill.Class, Assigned: bounded == "" && !a.Unassigned, Priority: a.Priority}
 	p.Enabled = p.Assigned && !a.Disabled
 	p.Why = s.options.Policy.Missing(ctx, identity.Principal{Kind: identity.Model, Profile: profile}, skill)
@@ -151,7 +151,7 @@ func (s *Service) assign(ctx context.Context, profile string, skill *skills.Skil
 			return &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(`"priority" is %d; give 0 to %d`, a.Priority, maxPriority)}
 		}
 	}
-	why := s.options.Policy.Bounded(ctx, profile, skill)
+	why := s.options.Policy.Bounded(profile, skill)
 	if why != "" && (c.Assigned != nil && *c.Assigned || c.Enabled != nil && *c.Enabled) {
 		return &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf("%s cannot be one of the profile %s: %s; change that first", skill.QualifiedName(), profile, why)}
 	}

@@ -49,10 +49,10 @@ func (p *Policy) Profiles() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.options.Profiles)), func(name string) bool { return name == "" })
 }
 
-// Bounded returns why a skill does not exist for a profile, whatever the person assigns to
-// it, or "".
-func (p *Policy) Bounded(ctx context.Context, profile string, skill *skills.Skill) string {
-	return p.bounded(p.matches(p.options.Book.read(ctx), subject{skill: skill}), profile, skill)
+// Bounded returns why the configuration leaves a skill out of a profile, whatever the person
+// assigns to it, or "".
+func (p *Policy) Bounded(profile string, skill *skills.Skill) string {
+	return p.bounded(profile, skill)
 }
 
 // Enable removes the rule of the person that disables a skill, or writes it. changed is

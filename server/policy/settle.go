@@ -90,15 +90,14 @@ func (p *settler) matches(page *page, s subject) []match {
 
 // missing returns why a skill does not exist for a profile, or "".
 func (p *settler) missing(page *page, found []match, profile string, skill *skills.Skill) string {
-	return cmp.Or(p.bounded(found, profile, skill), page.excludes(profile, skill))
-}
-
-// bounded returns why a skill does not exist for a profile by its rules and by the
-// configuration, or "".
-func (p *settler) bounded(found []match, profile string, skill *skills.Skill) string {
 	if by := disabledBy(found); by != "" {
 		return "it is disabled by " + by
 	}
+	return cmp.Or(p.bounded(profile, skill), page.excludes(profile, skill))
+}
+
+// bounded returns why the profiles of the configuration leave a skill out, or "".
+func (p *settler) bounded(profile string, skill *skills.Skill) string {
 	for _, name := range slices.Compact([]string{"", profile}) {
 		bounds, known := p.options.Profiles[name]
 		if !known && name != "" {
