@@ -88,7 +88,7 @@ func (s *pages) run(ctx context.Context) (err error) {
 }
 
 // pageToken is the bearer token of the server.
-const pageToken = "the token of the benchmark"
+const pageToken = "the-token-of-the-benchmark"
 
 // signIn returns a client with the cookie of a session.
 func signIn(ctx context.Context, origin string) (*http.Client, error) {
