@@ -37,9 +37,9 @@ func (c *contract) operation(method string, u *url.URL) *openapi3.Operation {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	given := strings.Split(u.EscapedPath(), "/")
+	all := strings.Split(u.EscapedPath(), "/")
 	for pattern, item := range c.doc.Paths.Map() {
-		parts := strings.Split(pattern, "/")
+		given, parts := all, strings.Split(pattern, "/")
 		if rest := strings.HasSuffix(pattern, "/outputs/{path}"); rest && len(given) > len(parts) {
 			given = append(given[:len(parts)-1:len(parts)-1], strings.Join(given[len(parts)-1:], "/"))
 		}
