@@ -26,7 +26,15 @@ const (
 // samples is the plugin whose skills are in the program.
 const samples = "colony-samples"
 
-func (p *Page) skillRoutes(r *router) { r.get("{$}", p.skills) }
+func (p *Page) skillRoutes(r *router) {
+	r.get("{$}", (&skillsScreen{p.options.Service, p.options.Folders}).show)
+}
+
+// A skillsScreen lists the skills.
+type skillsScreen struct {
+	service *api.Service
+	folders []string
+}
 
 // A skillList is the data of the screen of the skills.
 type skillList struct {
@@ -63,14 +71,14 @@ type filter struct {
 	Options            [][2]string // value and text
 }
 
-// skills lists the skills.
-func (p *Page) skills(r *http.Request) (*content, error) {
+// show answers a request for the screen.
+func (s *skillsScreen) show(r *http.Request) (*content, error) {
 	ctx, form := r.Context(), r.URL.Query()
 	l := &skillList{Query: api.SkillQuery{
 		Text: form.Get("q"), Source: skills.Source(form.Get("source")), Class: skills.Class(form.Get("class")), State: form.Get("state"),
 		Cursor: form.Get("cursor"), Limit: maxSkills,
 	}}
-	page, err := p.options.Service.Skills(ctx, l.Query)
+	page, err := s.service.Skills(ctx, l.Query)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +90,11 @@ func (p *Page) skills(r *http.Request) (*content, error) {
 	if l.Query.Cursor != "" {
 		l.First = withCursor(form, "")
 	}
-	if l.Groups, err = p.groups(ctx, page.Items, l.Query.Text == ""); err != nil {
+	if l.Groups, err = s.groups(ctx, page.Items, l.Query.Text == ""); err != nil {
 		return nil, err
 	}
 	if isPerson(ctx) {
-		if err := p.overview(ctx, l); err != nil {
+		if err := s.overview(ctx, l); err != nil {
 			return nil, err
 		}
 	}
@@ -113,11 +121,11 @@ func filters(q *api.SkillQuery) []filter {
 }
 
 // groups returns the rows of a page: those of no plugin first if they are grouped.
-func (p *Page) groups(ctx context.Context, items []api.SkillItem, grouped bool) ([]skillGroup, error) {
+func (s *skillsScreen) groups(ctx context.Context, items []api.SkillItem, grouped bool) ([]skillGroup, error) {
 	var plugins []describe.Plugin
 	if grouped && slices.ContainsFunc(items, func(i api.SkillItem) bool { return i.Plugin != "" }) {
 		var err error
-		if plugins, err = p.options.Service.Plugins(ctx); err != nil {
+		if plugins, err = s.service.Plugins(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -166,8 +174,8 @@ func (r skillRow) Tone() string {
 }
 
 // overview adds the problems, and a hint to a person without skills.
-func (p *Page) overview(ctx context.Context, l *skillList) error {
-	found, err := p.options.Service.Overview(ctx)
+func (s *skillsScreen) overview(ctx context.Context, l *skillList) error {
+	found, err := s.service.Overview(ctx)
 	if err != nil {
 		return err
 	}
@@ -181,6 +189,6 @@ func (p *Page) overview(ctx context.Context, l *skillList) error {
 		return len(g.Rows) > 0 && (g.Plugin == nil || g.Plugin.Name != samples)
 	})
 	l.Hint = !l.Filtered && l.Query.Cursor == "" && l.Next == "" && !own
-	l.Folders = p.options.Folders[:min(len(p.options.Folders), maxFolders)]
+	l.Folders = s.folders[:min(len(s.folders), maxFolders)]
 	return nil
 }

@@ -8,62 +8,9 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
-
-// Path is the beginning of the paths that [Sessions.Guard] guards.
-const Path = "/ui/"
-
-const (
-	signinPath  = Path + "signin"
-	signoutPath = Path + "signout"
-	staticPath  = Path + "static/" // needs no session: the sign-in screen uses it
-)
-
-// Options configure [Sessions].
-type Options struct {
-	// Passphrase reports whether a text is the person's passphrase; nil asks for none.
-	Passphrase func(text string) bool
-	// Tokens authenticates a bearer token, whose holder may look and call but decides
-	// nothing; nil is none.
-	Tokens func(r *http.Request) (identity.Principal, error)
-	// Profile bounds the calls of the sessions; "" is the default profile.
-	Profile string
-}
-
-// Sessions are the signed-in browsers of one server, in memory. They may be used
-// concurrently.
-type Sessions struct {
-	options             Options
-	origins             *http.CrossOriginProtection
-	screen              screen
-	tokens, passphrases throttle
-
-	mu       sync.Mutex // guards the fields below
-	links    secrets[struct{}]
-	proofs   secrets[int] // of used links that wait for the passphrase: failed attempts
-	sessions secrets[identity.Principal]
-}
-
-// New returns no sessions yet.
-func New(o Options) *Sessions {
-	return &Sessions{
-		options: o, origins: http.NewCrossOriginProtection(),
-		links:    secrets[struct{}]{most: maxLinks, life: linkLife},
-		proofs:   secrets[int]{most: maxLinks, life: linkLife},
-		sessions: secrets[identity.Principal]{most: maxSessions, life: idleLife},
-	}
-}
-
-// Link returns the path of a new link, below [Path], that signs a person in once, within
-// ten minutes.
-func (s *Sessions) Link() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return signinPath + "?key=" + s.links.add(struct{}{})
-}
 
 // Guard returns a handler that serves h to signed-in browsers, with their principal in the
 // context, and the sign-in screen to others. It sets the headers that protect the page,
