@@ -182,7 +182,7 @@ func TestBounds(t *testing.T) {
 		if all.Find(last.ID) != last {
 			t.Error("the job is gone too early")
 		}
-		time.Sleep(2)
+		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()
 		if n := len(all.All()); n != 0 {
 			t.Errorf("%d jobs are left", n)
