@@ -22,7 +22,7 @@ func TestReview(t *testing.T) {
 		Skill: &skills.Skill{Name: "install_skill", Class: skills.Dangerous}, Decision: &run.Decision{Class: skills.Dangerous, Signatures: 1, Each: true},
 	})
 	form := q.Form()
-	for _, want := range []string{"may this be installed?", "A model asks for it", `owner/repo`, "> \"report\", a skill", "> line 21", "38 MORE LINES ARE NOT SHOWN", "Install it?"} {
+	for _, want := range []string{"may this be installed?", "It is asked for by a model", `owner/repo`, "> \"report\", a skill", "> line 21", "38 MORE LINES ARE NOT SHOWN", "Install it?"} {
 		if !strings.Contains(form, want) {
 			t.Errorf("the form lacks %q:\n%s", want, form)
 		}

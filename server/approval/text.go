@@ -117,7 +117,7 @@ func (q *Question) call(b *bounds) []string {
 func (q *Question) installation(b *bounds) []string {
 	all := []string{
 		"skills-mcp itself asks, no skill does: may this be installed?",
-		fmt.Sprintf("%s asks for it, with these arguments:", strings.ToUpper(q.Caller[:1])+q.Caller[1:]),
+		fmt.Sprintf("It is asked for by %s, with these arguments:", q.Caller),
 		mark + b.shown(joined(q.Args)),
 		"Its digest: " + b.digest(q.Digest),
 	}

@@ -57,8 +57,17 @@ type outFile struct {
 	Path string
 }
 
-// job shows a run.
-func (p runForms) job(r *http.Request) (*content, error) { return p.jobContent(r, nil) }
+// job shows a run. One that is no longer held leads to its record.
+func (p runForms) job(r *http.Request) (*content, error) {
+	c, err := p.jobContent(r, nil)
+	if err == nil {
+		return c, nil
+	}
+	if found, noRecord := p.options.Service.Run(r.Context(), r.PathValue("id")); noRecord == nil {
+		return nil, moved(Path + "runs/" + url.PathEscape(found.ID))
+	}
+	return nil, err
+}
 
 // jobContent returns the screen of a run. The answered question, if there is one, shows
 // what was typed.

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -135,9 +136,18 @@ func isPerson(ctx context.Context) bool {
 	return identity.FromContext(ctx).Kind == identity.Person
 }
 
+// A moved error leads to the path that it is.
+type moved string
+
+func (m moved) Error() string { return "see " + string(m) }
+
 // fail shows the screen of an error, with the status of its code.
 func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if context.Cause(r.Context()) != nil {
+		return
+	}
+	if to, ok := errors.AsType[moved](err); ok {
+		http.Redirect(w, r, string(to), http.StatusSeeOther)
 		return
 	}
 	e, title := run.AsError(err), "That did not work"

@@ -35,9 +35,16 @@ func (q question) Verb() string {
 	return "run"
 }
 
-// Who returns the caller, as the beginning of a sentence.
-func (q question) Who() string {
-	return strings.ToUpper(q.Caller[:min(1, len(q.Caller))]) + termtext.Visible(q.Caller[min(1, len(q.Caller)):])
+// Wants returns the caller and the verb, as the beginning of a sentence.
+func (q question) Wants() string {
+	who, verb := termtext.Visible(q.Caller), " wants"
+	if strings.Contains(who, ", ") { // as in "you, on the page"
+		who += ","
+	}
+	if strings.HasPrefix(who, "you,") {
+		verb = " want"
+	}
+	return strings.ToUpper(who[:min(1, len(who))]) + who[min(1, len(who)):] + verb
 }
 
 // An argument is one of a question: its value in one line of JSON, and a note if that is

@@ -626,3 +626,19 @@ func TestLinkToThePage(t *testing.T) {
 		})
 	}
 }
+
+func TestQuestionSaysWhoWants(t *testing.T) {
+	t.Parallel()
+	for caller, want := range map[string]string{
+		"a model":                         "A model wants",
+		"you, on the page":                "You, on the page, want",
+		"a program, over the REST API":    "A program, over the REST API, wants",
+		`the skill "report"`:              `The skill "report" wants`,
+		"somebody on the page \u202e bad": `Somebody on the page \u202e bad wants`,
+	} {
+		q := newQuestion(&approval.Question{Caller: caller})
+		if got := q.Wants(); got != want {
+			t.Errorf("%q: %q, want %q", caller, got, want)
+		}
+	}
+}
