@@ -134,6 +134,7 @@ type message struct {
 		IsError           bool
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
+		Tools             []struct{ Name string } // of tools/list
 	}
 	Error *struct {
 		Code    int
