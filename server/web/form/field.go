@@ -217,8 +217,12 @@ func (f *Field) Blank() bool {
 func (f *Field) fill(value any, given bool) {
 	f.Value = ""
 	all, list := value.([]any)
+	selected := map[string]bool{}
+	for _, one := range append(slices.Clone(all), value) {
+		selected[encode(one)] = given
+	}
 	for i, o := range f.Options {
-		f.Options[i].Selected = given && (o.Value == encode(value) || list && slices.ContainsFunc(all, func(one any) bool { return encode(one) == o.Value }))
+		f.Options[i].Selected = selected[o.Value]
 	}
 	if !given {
 		return

@@ -22,10 +22,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// MaxText is the part of a text that is rendered, in bytes. A note follows it.
-const MaxText = 1 << 20
+// MaxText is the part of a text that is rendered, in bytes, so that none takes longer than
+// about a second. A note follows it.
+const MaxText = 256 << 10
 
-const cutNote = "<p><em>The rest of the text is left out here.</em></p>"
+const cutNote = "<p><em>Only the first 256 KiB of the text are shown here. Its file has the rest.</em></p>"
 
 // Render returns the HTML of a Markdown text, for a section whose heading is an h2. Its own
 // headings begin at h3 and skip no level. HTML in the text is shown as text, an image is a
@@ -86,7 +87,7 @@ func newConverter(file func(path string) string) goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), extension.Strikethrough, extension.TaskList, extension.Linkify),
 		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(headings{}, 100))),
-		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(nodes{file}, 100))),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(&nodes{file: file}, 100))),
 	)
 }
 

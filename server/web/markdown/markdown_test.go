@@ -90,6 +90,29 @@ func TestRenderHostile(t *testing.T) {
 	}
 }
 
+// A short text that makes a long page is shown as it is: blank lines that each of many open
+// lists is asked about, the missing cells of wide tables, and references to a long address.
+func TestRenderAmplified(t *testing.T) {
+	var nested strings.Builder
+	for i := range 120 {
+		nested.WriteString(strings.Repeat(" ", 2*i) + "-\n")
+	}
+	for name, text := range map[string]string{
+		"lists":      nested.String() + strings.Repeat("\n", 200_000),
+		"table":      "|" + strings.Repeat("a|", 2000) + "\n|" + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("|a\n", 2000),
+		"references": "[a]: <" + strings.Repeat("b", 20_000) + ">\n\n" + strings.Repeat("[a]\n\n", 500),
+		"images":     "[a]: <" + strings.Repeat("b", 20_000) + ">\n\n" + strings.Repeat("![a]\n\n", 500),
+	} {
+		if got := string(Render(text, file)); got != preformatted(text) {
+			t.Errorf("%s: %d bytes become %d", name, len(text), len(got))
+		}
+	}
+	plain := "|a|b|\n|-|-|\n" + strings.Repeat("|a|b|\n", 2000) + strings.Repeat("- a\n  - b\n\n    c\n", 2000) + "[a]: b.md\n\n" + strings.Repeat("[a]\n\n", 2000)
+	if string(Render(plain, file)) == preformatted(plain) {
+		t.Error("an ordinary text is taken for hostile")
+	}
+}
+
 // FuzzRender wants elements and attributes of a fixed list alone, and no character of
 // which a person sees nothing.
 func FuzzRender(f *testing.F) {

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"errors"
 	"html/template"
 	"io"
 	"io/fs"
@@ -39,11 +40,28 @@ func (headings) Transform(document *ast.Document, _ text.Reader, _ parser.Contex
 
 // nodes renders the elements that lead elsewhere or would be HTML of the text's own.
 type nodes struct {
-	file func(path string) string // see [Render]
+	file  func(path string) string // see [Render]
+	spent int                      // bytes of destinations so far
+}
+
+// maxTargets bounds the bytes of all destinations: a short reference repeats a long one.
+const maxTargets = 2 * MaxText
+
+var errTargets = errors.New("the destinations of the links are longer than the text")
+
+// spend counts a destination, which entering has for the first time.
+func (r *nodes) spend(destination []byte, entering bool) error {
+	if entering {
+		r.spent += len(destination)
+	}
+	if r.spent > maxTargets {
+		return errTargets
+	}
+	return nil
 }
 
 // RegisterFuncs implements [renderer.NodeRenderer].
-func (r nodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+func (r *nodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindLink, r.link)
 	reg.Register(ast.KindImage, r.image)
 	reg.Register(ast.KindAutoLink, r.autoLink)
@@ -53,7 +71,7 @@ func (r nodes) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 }
 
 // target returns the URL that a link may have, or "".
-func (r nodes) target(destination string) string {
+func (r *nodes) target(destination string) string {
 	u, err := url.Parse(destination)
 	switch {
 	case err != nil || u.Opaque != "" && u.Scheme != "mailto":
@@ -70,7 +88,10 @@ func (r nodes) target(destination string) string {
 	return r.file(name)
 }
 
-func (r nodes) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (r *nodes) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if err := r.spend(n.(*ast.Link).Destination, entering); err != nil {
+		return ast.WalkStop, err
+	}
 	destination := string(n.(*ast.Link).Destination)
 	target := r.target(destination)
 	switch {
@@ -85,7 +106,10 @@ func (r nodes) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.
 }
 
 // image renders an image as a link with its alternative text: nothing is loaded.
-func (r nodes) image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (r *nodes) image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if err := r.spend(n.(*ast.Image).Destination, entering); err != nil {
+		return ast.WalkStop, err
+	}
 	target := r.target(string(n.(*ast.Image).Destination))
 	if inLink(n) {
 		target = ""
@@ -105,7 +129,7 @@ func (r nodes) image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast
 	return ast.WalkContinue, nil
 }
 
-func (r nodes) autoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func (r *nodes) autoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n := node.(*ast.AutoLink)
 	if !entering {
 		return ast.WalkContinue, nil
