@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -104,11 +105,28 @@ func (p pages) approval(id string) (address string, ok bool) {
 		}
 		var found pageAddress
 		text, err := os.ReadFile(name + ".json")
-		if err == nil && json.Unmarshal(text, &found) == nil && strings.HasSuffix(found.URL, web.Path) {
+		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) {
 			return found.URL + "approvals/" + url.PathEscape(id), true
 		}
 	}
 	return "", false
+}
+
+// isOwnPage reports whether an address is one of a page that only a program of this machine
+// can serve: another program may have written the file, to lead the person elsewhere.
+func isOwnPage(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Port() == "" || address != "http://"+u.Host+web.Path {
+		return false
+	}
+	if isLoopback(u.Host) {
+		return true
+	}
+	own, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.String() == u.Hostname()
+	})
 }
 
 // isLocked reports whether a program holds a lock file.

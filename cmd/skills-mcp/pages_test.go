@@ -46,3 +46,23 @@ func TestPageAddresses(t *testing.T) {
 		t.Error("a page without a state folder")
 	}
 }
+
+// A program that writes into the folder leads nobody to another machine.
+func TestForgedPageAddress(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://127.0.0.1:1/ui/": true, "http://localhost:1/ui/": true, "http://[::1]:1/ui/": true,
+		"http://evil.example.com:1/ui/": false, "https://127.0.0.1:1/ui/": false, "http://127.0.0.1:1@evil.example.com:1/ui/": false,
+		"http://203.0.113.7:1/ui/": false, "http://127.0.0.1:1/x/ui/": false, "http://127.0.0.1:1/ui/?next=/ui/": false, "http://127.0.0.1/ui/": false,
+		"http://evil.example.com:1/#http://127.0.0.1:1/ui/": false, "javascript:1/ui/": false, "http://127.0.0.1.evil.example.com:1/ui/": false,
+	} {
+		p := pages{filepath.Join(t.TempDir(), "pages")}
+		withdraw, err := p.publish(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := p.approval("a"); ok != want {
+			t.Errorf("%s leads to %q", address, got)
+		}
+		withdraw()
+	}
+}
