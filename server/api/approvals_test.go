@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +53,9 @@ func TestAnswer(t *testing.T) {
 	for name, ctx := range map[string]context.Context{"token": as(t, identity.Token, "a"), "subject": as(t, identity.Subject, "a"), "somebody": t.Context()} {
 		_, err := s.Approval(ctx, id)
 		wantCode(t, name+" reads", err, run.NotFound)
+		if _, none := s.Approval(ctx, "none"); strings.ReplaceAll(err.Error(), id, "none") != none.Error() {
+			t.Errorf("%s learns that there is a question: %v; %v", name, err, none)
+		}
 		if all, err := s.Approvals(ctx, true); err != nil || len(all) > 0 {
 			t.Errorf("%s lists %v, %v", name, all, err)
 		}

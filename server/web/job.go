@@ -236,5 +236,7 @@ func (p runForms) serveOutput(w http.ResponseWriter, r *http.Request, piece stri
 		p.fail(w, r, err)
 		return
 	}
-	serveHostile(w, piece, item.MIMEType, item.Data, r.URL.Query().Has("frame"))
+	// A link to it makes no screen of its own, which could look like one of the page.
+	framed := r.URL.Query().Has("frame") && r.Header.Get("Sec-Fetch-Dest") != "document"
+	serveHostile(w, piece, item.MIMEType, item.Data, framed)
 }

@@ -251,6 +251,13 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
+	linked := httptest.NewRequest("GET", job+"/out/a.html?frame", nil)
+	linked.Header.Set("Sec-Fetch-Dest", "document")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, linked.WithContext(identity.NewContext(t.Context(), identity.Principal{Kind: identity.Person})))
+	if got := w.Header().Get("Content-Type"); w.Code != 200 || got != "application/octet-stream" {
+		t.Errorf("a link to a document shows it outside of a frame: %d %s", w.Code, got)
+	}
 	if w := get(t, h, identity.Person, job+"/out/none"); w.Code != 404 {
 		t.Errorf("%d for a file that does not exist", w.Code)
 	}

@@ -128,9 +128,9 @@ func (s *Sessions) useToken(w http.ResponseWriter, r *http.Request) {
 func (s *Sessions) begin(w http.ResponseWriter, r *http.Request, p identity.Principal, next string) {
 	s.mu.Lock()
 	if old, err := r.Cookie(cookieName(r)); err == nil {
-		s.sessions.take(old.Value)
+		s.endSession(old.Value)
 	}
-	secret := s.sessions.add(p)
+	secret := s.sessionsOf(p).add(p)
 	s.mu.Unlock()
 	http.SetCookie(w, newCookie(r, secret))
 	http.Redirect(w, r, next, http.StatusSeeOther)
@@ -140,7 +140,7 @@ func (s *Sessions) begin(w http.ResponseWriter, r *http.Request, p identity.Prin
 func (s *Sessions) signOut(w http.ResponseWriter, r *http.Request) {
 	if old, err := r.Cookie(cookieName(r)); err == nil {
 		s.mu.Lock()
-		s.sessions.take(old.Value)
+		s.endSession(old.Value)
 		s.mu.Unlock()
 	}
 	gone := newCookie(r, "")

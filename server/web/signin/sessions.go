@@ -37,8 +37,9 @@ type Sessions struct {
 
 	mu       sync.Mutex // guards the fields below
 	links    secrets[struct{}]
-	proofs   secrets[int] // of used links that wait for the passphrase: failed attempts
-	sessions secrets[identity.Principal]
+	proofs   secrets[int]                // of used links that wait for the passphrase: failed attempts
+	sessions secrets[identity.Principal] // of persons
+	guests   secrets[identity.Principal] // of others, who end no session of a person
 }
 
 // New returns no sessions yet.
@@ -48,7 +49,22 @@ func New(o Options) *Sessions {
 		links:    secrets[struct{}]{most: maxLinks, life: linkLife},
 		proofs:   secrets[int]{most: maxLinks, life: linkLife},
 		sessions: secrets[identity.Principal]{most: maxSessions, life: idleLife},
+		guests:   secrets[identity.Principal]{most: maxSessions, life: idleLife},
 	}
+}
+
+// sessionsOf returns the sessions of a principal's kind. The mutex is held.
+func (s *Sessions) sessionsOf(p identity.Principal) *secrets[identity.Principal] {
+	if p.Kind == identity.Person {
+		return &s.sessions
+	}
+	return &s.guests
+}
+
+// endSession ends the session of a secret. The mutex is held.
+func (s *Sessions) endSession(secret string) {
+	s.sessions.take(secret)
+	s.guests.take(secret)
 }
 
 // Link returns the path of a new link, below [Path], that signs a person in once, within

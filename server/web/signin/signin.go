@@ -83,12 +83,13 @@ func (s *Sessions) session(r *http.Request) (session held[identity.Principal], o
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.sessions.find(cookie.Value)
-	if found == nil {
-		return session, false
+	for _, sessions := range []*secrets[identity.Principal]{&s.sessions, &s.guests} {
+		if found := sessions.find(cookie.Value); found != nil {
+			sessions.renew(found)
+			return *found, true
+		}
 	}
-	s.sessions.renew(found)
-	return *found, true
+	return session, false
 }
 
 // foreign reports whether a page of another origin sent a request, other than by a link. A

@@ -336,6 +336,22 @@ func TestBounds(t *testing.T) {
 	})
 }
 
+// However often the holder of a token signs in, the person's session goes on.
+func TestGuestsEndNoPerson(t *testing.T) {
+	s := New(Options{Tokens: tokens})
+	b := newBrowser(t, s)
+	b.get(s.Link())
+	for range maxSessions + 1 {
+		newBrowser(t, s).do("POST", signinPath, url.Values{"token": {"s3cret"}})
+	}
+	if !b.served("person") {
+		t.Error("the person is signed out")
+	}
+	if len(s.guests.held) != maxSessions {
+		t.Errorf("%d sessions", len(s.guests.held))
+	}
+}
+
 // A request that goes on, such as a stream of events, ends when its session does.
 func TestSignOutEndsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
