@@ -64,8 +64,11 @@
     if (busy) { again = true; return; }
     busy = true;
     try {
-      const fresh = await get(location.href);
-      for (const old of document.querySelectorAll("[data-live][id]")) {
+      const url = location.href;
+      const fresh = await get(url);
+      const moved = url !== location.href; // by a search, whose results are newer
+      if (moved) again = true;
+      for (const old of moved ? [] : document.querySelectorAll("[data-live][id]")) {
         const now = fresh.getElementById(old.id);
         if (now && document.contains(old)) update(old, now);
       }
