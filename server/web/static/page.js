@@ -58,6 +58,17 @@
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
 
+  // What a click decides may have moved under the pointer: when the forms have changed, no
+  // button of one counts for half a second.
+  let moved = -Infinity;
+  const decisions = (element) => [...element.querySelectorAll('form[method="post"]')].map((form) => form.getAttribute("action") + [...form.querySelectorAll("input[type=hidden]")].map((input) => input.value)).join();
+  document.addEventListener("click", (event) => {
+    if (performance.now() - moved < 500 && event.target.closest('form[method="post"] button')) {
+      event.preventDefault();
+      say("This has just changed. Look again, and press once more.");
+    }
+  }, true);
+
   // Live. Only a visible page listens: a browser has few connections for each server.
   let events, busy = false, again = false;
   async function refresh() {
@@ -70,7 +81,9 @@
       if (moved) again = true;
       for (const old of moved ? [] : document.querySelectorAll("[data-live][id]")) {
         const now = fresh.getElementById(old.id);
-        if (now && document.contains(old)) update(old, now);
+        if (!now || !document.contains(old)) continue;
+        if (decisions(old) !== decisions(now)) moved = performance.now();
+        update(old, now);
       }
       const topics = fresh.body.dataset.topics;
       document.body.dataset.stamp = fresh.body.dataset.stamp ?? "";
