@@ -44,8 +44,9 @@ type nodes struct {
 	spent int                      // bytes of destinations so far
 }
 
-// maxTargets bounds the bytes of all destinations: a short reference repeats a long one.
-const maxTargets = 2 * MaxText
+// maxTargets bounds the bytes of all destinations: a short reference repeats a long one. It
+// is twice the longest text.
+const maxTargets = 512 << 10
 
 var errTargets = errors.New("the destinations of the links are longer than the text")
 
