@@ -77,9 +77,9 @@
     try {
       const url = location.href;
       const fresh = await get(url);
-      const moved = url !== location.href; // by a search, whose results are newer
-      if (moved) again = true;
-      for (const old of moved ? [] : document.querySelectorAll("[data-live][id]")) {
+      const stale = url !== location.href; // by a search, whose results are newer
+      if (stale) again = true;
+      for (const old of stale ? [] : document.querySelectorAll("[data-live][id]")) {
         const now = fresh.getElementById(old.id);
         if (!now || !document.contains(old)) continue;
         if (decisions(old) !== decisions(now)) moved = performance.now();
