@@ -193,12 +193,13 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: %s %q, %v", path, response.Status, body, err)
 		}
 	}
+	// Those of MCP, and then those of the REST API.
 	preflight := request(t, "OPTIONS", url+"/mcp", nil, "Origin: http://localhost:6274", "Access-Control-Request-Method: POST")
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin":   "http://localhost:6274",
-		"Access-Control-Allow-Methods":  "GET, POST, DELETE",
-		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id",
-		"Access-Control-Expose-Headers": "Mcp-Session-Id",
+		"Access-Control-Allow-Methods":  "GET, POST, DELETE, PUT",
+		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id, Idempotency-Key, If-Match, If-None-Match, Prefer",
+		"Access-Control-Expose-Headers": "Mcp-Session-Id, Allow, ETag, Location, Preference-Applied, Retry-After",
 	} {
 		if got := preflight.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

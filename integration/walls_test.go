@@ -244,7 +244,7 @@ var libraries = map[string]string{
 	"github.com/docker/docker":                 "sandbox/docker",
 	"github.com/docker/go-units":               "cmd/skills-mcp/config",
 	"github.com/fsnotify/fsnotify":             "skills/watch",
-	"github.com/gofrs/flock":                   "sandbox/docker sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
+	"github.com/gofrs/flock":                   "cmd/skills-mcp sandbox/docker sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
 	"github.com/goreleaser/nfpm/v2":            "integration/release",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/api server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
@@ -264,6 +264,6 @@ var libraries = map[string]string{
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/install/adopt skills/manifest",
 	"modernc.org/sqlite":                       "server/store",
-	"mvdan.cc/sh/v3":                           "skills/infer/shell",
+	"mvdan.cc/sh/v3":                           "server/web skills/infer/shell",
 	"oras.land/oras-go/v2":                     "skills/install/oci",
 }
