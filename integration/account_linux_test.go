@@ -26,7 +26,12 @@ type account struct {
 // newAccount returns an account without skills. more is added to its configuration.
 func newAccount(t *testing.T, driver, more string) *account {
 	t.Helper()
-	home := t.TempDir()
+	return accountAt(t, t.TempDir(), driver, more)
+}
+
+// accountAt is newAccount with the home folder, which exists and is empty.
+func accountAt(t *testing.T, home, driver, more string) *account {
+	t.Helper()
 	a := &account{t: t, driver: driver, home: home, workspace: filepath.Join(home, "project"), skills: filepath.Join(home, "skills")}
 	for _, dir := range []string{a.workspace, a.skills} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -18,7 +18,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// screenshots has the screens photographed into docs/page.
+// screenshots has the screens photographed into docs/page, by TestPageScreens alone:
+//
+//	go test ./integration -run 'TestPageScreens$' -screenshots
 var screenshots = flag.Bool("screenshots", false, "write the screenshots of the page in docs/page anew")
 
 // A visit is a signed-in browser at the page of an account.
@@ -157,9 +159,14 @@ Reads the sales and writes a *report*. It never changes a file.
 // nothing in the first two.
 func TestPageScreens(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "")
+	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	a := accountAt(t, model(t), "native", "")
+	a.noteSkill("note")
 	run := a.furnish()
 	v := a.visit()
+	v.show("/ui/doctor")
+	v.click("main form .button-primary")
+	v.says("verdict")
 	for _, s := range screens(run) {
 		v.show(s.path)
 		v.at(strings.Split(s.path, "?")[0])
@@ -181,6 +188,34 @@ func TestPageScreens(t *testing.T) {
 			}
 		}
 	}
+}
+
+// model returns a home folder. That of screenshots is a person's, who has two clients and
+// the program in their own folder.
+func model(t *testing.T) string {
+	t.Helper()
+	if !*screenshots {
+		return t.TempDir()
+	}
+	const home = "/home/ann"
+	if _, err := os.Stat(home); err == nil {
+		t.Fatalf("%s is there already", home)
+	}
+	program, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	for _, dir := range []string{".cursor", ".codex", ".local/bin"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary = filepath.Join(home, ".local/bin/skills-mcp") // of this test alone: no other runs
+	if err := os.WriteFile(binary, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return home
 }
 
 // keep writes a screenshot to docs/page.
