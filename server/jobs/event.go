@@ -9,7 +9,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// A State says how far a job has come.
+// A State is the progress of a job.
 type State string
 
 // The states of a job.
@@ -54,7 +54,7 @@ func (e *Event) size() int {
 // Approval.
 type Question struct {
 	ID string `json:"id"` // unique within the job
-	// Message and Form are those of MCP's form elicitation: the form is a flat JSON Schema.
+	// Message and Form have the shapes of MCP's form elicitation: Form is a flat JSON Schema.
 	Message string          `json:"message,omitempty"`
 	Form    json.RawMessage `json:"form,omitempty"`
 	// Approval asks to confirm the run itself, or a call of its script.

@@ -169,7 +169,7 @@ func withoutTools(owner *skills.Skill, removed func(*skills.Skill) bool, copies 
 	copies[owner] = &next
 }
 
-// A mark is what the person's decisions make of a skill that exists.
+// A mark has the person's decisions about a skill that exists.
 type mark struct {
 	name     string // qualified
 	pinned   bool

@@ -32,7 +32,7 @@ type decision struct {
 	*approval.Record
 	Asked question
 	State string // that of the record, or "expired"
-	// Runs are those that the approval let run; for the screen of one approval.
+	// Runs used the approval; set for the screen of one approval.
 	Runs []*store.Run
 }
 

@@ -68,7 +68,7 @@ type Clients interface {
 	// Clients describes the MCP clients, with what their files have of this server.
 	Clients(ctx context.Context) ([]Client, error)
 	// Connect adds this server to the file of a client, or removes it. Force replaces or
-	// removes another server of the name. The result says what was done, in lines.
+	// removes another server of the name. It returns lines about the change.
 	Connect(ctx context.Context, client string, remove, force bool) ([]string, error)
 }
 

@@ -57,7 +57,7 @@ type content struct {
 	// "approvals", "runs", "sources", or "run/ID". It then replaces the elements with the attribute
 	// data-live and an id that differ.
 	Live []string
-	// Stamp says how current the screen is, for the events of its topics; get sets it.
+	// Stamp is the version of the screen's topics, from which their events go on; get sets it.
 	Stamp string
 	// Section is the part of the navigation that the screen belongs to: "skills",
 	// "approvals", "runs", "sources", "clients", "doctor" or "settings".

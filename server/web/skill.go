@@ -126,7 +126,7 @@ func titleOf(info *describe.Skill) string {
 	return termtext.Legible(cmp.Or(info.DisplayName, info.Name))
 }
 
-// remedy says what a person can do about the state of a skill.
+// remedy returns advice for a person about the state of a skill.
 func remedy(info *describe.Skill) string {
 	word, _, _ := strings.Cut(info.State, ":")
 	switch {

@@ -18,7 +18,7 @@ import (
 // A Form is a form for one JSON object. It is for one goroutine.
 type Form struct {
 	Fields []*Field
-	// Errors are those of the whole, after [Form.Read]; Invalid reports that there are some,
+	// Errors concern the whole form, after [Form.Read]; Invalid reports that there are some,
 	// or of fields.
 	Errors  []string
 	Invalid bool

@@ -39,7 +39,7 @@ func hostile(text string) bool {
 	return false
 }
 
-// costs are those of the lines of a text so far.
+// costs sums the costs of the lines of a text so far.
 type costs struct {
 	inline, open, cells int
 	// Of the paragraph: its bytes, delimiters, lines, and the most bars of a line.
