@@ -91,7 +91,7 @@ func stateOf(r *approval.Record) string {
 func signedBy(r *approval.Record) string {
 	names := make([]string, len(r.Signatures))
 	for i, s := range r.Signatures {
-		names[i] = visible(s.Name)
+		names[i] = visible(s.String())
 	}
 	text := strings.Join(names, ", ")
 	if r.Needed > 1 {

@@ -122,7 +122,11 @@ func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, e
 func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who approval.Signer, scope approval.Scope) error {
 	s, err := c.settingsFor(ctx, r.Question.Trust)
 	if err == nil {
-		err = s.approvals(nil).Confirm(ctx, r, who, scope)
+		way := approval.ByTerminal
+		if c.yes {
+			way = approval.ByScript
+		}
+		err = s.approvals(nil).Confirm(ctx, r, who, way, scope)
 	}
 	switch {
 	case err != nil:

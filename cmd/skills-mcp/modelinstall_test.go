@@ -281,7 +281,7 @@ func TestModelInstallsAfterApproval(t *testing.T) {
 		a := s.approvals(nil)
 		r, err := a.Open(t.Context(), id, approval.Local())
 		if err == nil {
-			err = a.Confirm(t.Context(), r, approval.Local(), approval.Once)
+			err = a.Confirm(t.Context(), r, approval.Local(), approval.ByPage, approval.Once)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -24,7 +25,8 @@ type runsCommand struct {
 	limit                 int
 	follow, json          bool
 
-	runs store.Runs
+	runs      store.Runs
+	approvals *approval.Approvals
 }
 
 func newRunsCommand(a *app) *cobra.Command {
@@ -78,7 +80,7 @@ func (c *runsCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.runs = store.NewRuns(s.store)
+	c.runs, c.approvals = store.NewRuns(s.store), s.approvals(nil)
 	if err := c.runs.Interrupt(ctx, audit.Alive); err != nil {
 		s.logger.Info("interrupted runs are not marked", "error", err)
 	}
@@ -269,5 +271,11 @@ func (c *runsCommand) one(ctx context.Context, prefix string) error {
 	if err != nil {
 		return err
 	}
-	return printRun(c.stdout, r, children)
+	var by string
+	if r.Approval != "" {
+		if answer, err := c.approvals.Find(ctx, r.Approval); err == nil {
+			by = ": " + string(answer.Scope) + ", by " + signedBy(answer)
+		}
+	}
+	return printRun(c.stdout, r, by, children)
 }

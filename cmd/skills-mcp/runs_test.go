@@ -66,7 +66,7 @@ func TestRunTexts(t *testing.T) {
 	if err := c.printRuns([]*store.Run{r}, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := printRun(&out, r, nil); err != nil {
+	if err := printRun(&out, r, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.ContainsAny(text, "\x1b\u202e\u200b") || !strings.Contains(text, "refused ×3") || !strings.Contains(text, `\u202e`) {

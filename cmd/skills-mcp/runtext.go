@@ -77,8 +77,8 @@ func about(r *store.Run) string {
 	return oneLine(string(r.Args), 200)
 }
 
-// printRun writes all that is recorded about a run.
-func printRun(w io.Writer, r *store.Run, children []*store.Run) error {
+// printRun writes all that is recorded about a run. answer are the words for its approval.
+func printRun(w io.Writer, r *store.Run, answer string, children []*store.Run) error {
 	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
@@ -101,7 +101,7 @@ func printRun(w io.Writer, r *store.Run, children []*store.Run) error {
 		row("called by", r.Parent)
 		row("class", r.Class)
 		row("rule", r.Rule)
-		row("approval", r.Approval)
+		row("approval", r.Approval+answer)
 		printGrant(row, r.Grant)
 		printArguments(row, r.Args)
 		printConnections(row, r.Connections)

@@ -72,7 +72,15 @@ func (s *ApprovalService) Answer(ctx context.Context, id string, a Answer) (*app
 			return nil, run.AsError(err)
 		}
 	}
-	return r, answerError(approvals.Confirm(ctx, r, who, a.Scope), run.InvalidParam)
+	return r, answerError(approvals.Confirm(ctx, r, who, a.way(), a.Scope), run.InvalidParam)
+}
+
+// way returns the way in which an answer came.
+func (a *Answer) way() approval.Way {
+	if a.Token != "" {
+		return approval.ByScript
+	}
+	return approval.ByPage
 }
 
 // signer returns the proved signer of an answer.

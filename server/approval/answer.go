@@ -55,9 +55,9 @@ func (a *Approvals) Open(ctx context.Context, id string, who Signer) (*Record, e
 	return nil, wrong("%s is %s already; have the call made again, which asks again", id, r.State)
 }
 
-// Confirm records that a person has confirmed a question with a scope. The record is still
+// Confirm records that a person has confirmed a question with a scope, and in which way. The record is still
 // pending afterwards if another person has to confirm it, too.
-func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, scope Scope) error {
+func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, way Way, scope Scope) error {
 	now, err := a.Open(ctx, r.ID, who)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, scope Sc
 	if now.Binding != r.Binding || !slices.Contains(now.Question.Scopes, scope) || scope == Session {
 		return wrong("%s cannot be confirmed as %q", r.ID, scope)
 	}
-	err = a.book.change(ctx, now, a.confirmed(who, scope, store.ApprovalGiven))
+	err = a.book.change(ctx, now, a.confirmed(who, way, scope, store.ApprovalGiven))
 	if err == nil {
 		err = a.apply(ctx, now)
 	}

@@ -105,25 +105,25 @@ func (a *Approvals) use(ctx context.Context, r *Record) (bool, error) {
 
 // sign records that a person has confirmed a call, and returns the row. An approval of
 // one call that is complete is used by it.
-func (a *Approvals) sign(ctx context.Context, c *call, who Signer, scope Scope) (*Record, error) {
-	complete := store.ApprovalGiven
+func (a *Approvals) sign(ctx context.Context, c *call, way Way, scope Scope) (*Record, error) {
+	who, complete := signerOf(c.Principal), store.ApprovalGiven
 	if scope == Once {
 		complete = store.ApprovalUsed
 	}
 	if c.pending != nil {
-		return c.pending, a.book.change(ctx, c.pending, a.confirmed(who, scope, complete))
+		return c.pending, a.book.change(ctx, c.pending, a.confirmed(who, way, scope, complete))
 	}
 	r := a.newRecord(c)
-	a.confirmed(who, scope, complete)(r)
+	a.confirmed(who, way, scope, complete)(r)
 	return r, a.book.add(ctx, r)
 }
 
 // confirmed returns the change of a record that a person confirms. Once enough people
 // have done so, it has the complete state.
-func (a *Approvals) confirmed(who Signer, scope Scope, complete string) func(*Record) {
+func (a *Approvals) confirmed(who Signer, way Way, scope Scope, complete string) func(*Record) {
 	return func(r *Record) {
 		now := time.Now()
-		r.Signatures, r.Scope = append(r.Signatures, Signature{who, now}), scope
+		r.Signatures, r.Scope = append(r.Signatures, Signature{who, way, now}), scope
 		if len(r.Signatures) < r.Needed {
 			return
 		}

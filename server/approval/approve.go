@@ -22,15 +22,22 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 	if done, err := a.stored(ctx, c, rows); done {
 		return err
 	}
-	for _, ask := range []func(context.Context, *call) (Scope, error){a.ladder.askTerminal, a.ladder.askForm} {
-		scope, err := ask(ctx, c)
+	own := ByTerminal
+	if a.options.Page != nil { // the terminal is the page's
+		own = ByPage
+	}
+	for _, rung := range []struct {
+		way Way
+		ask func(context.Context, *call) (Scope, error)
+	}{{own, a.ladder.askTerminal}, {ByForm, a.ladder.askForm}} {
+		scope, err := rung.ask(ctx, c)
 		if errors.Is(err, errCannotAsk) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		return a.settle(ctx, c, scope)
+		return a.settle(ctx, c, rung.way, scope)
 	}
 	if done, err := a.askPage(ctx, c); done {
 		return err
@@ -43,11 +50,11 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 
 // settle records the answer to a call's question, and lets it run if nobody else has to
 // confirm it.
-func (a *Approvals) settle(ctx context.Context, c *call, scope Scope) error {
+func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) error {
 	if scope == No {
 		return refused(c, "the person said no")
 	}
-	r, err := a.sign(ctx, c, signerOf(c.Principal), scope)
+	r, err := a.sign(ctx, c, way, scope)
 	if err == nil {
 		err = a.apply(ctx, r)
 	}

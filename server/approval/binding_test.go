@@ -29,7 +29,7 @@ func deferred(t *testing.T, a *Approvals, p *run.Proposal) *Record {
 // confirm confirms a record as a person.
 func confirm(t *testing.T, a *Approvals, r *Record, who Signer, scope Scope) {
 	t.Helper()
-	if err := a.Confirm(t.Context(), r, who, scope); err != nil {
+	if err := a.Confirm(t.Context(), r, who, ByTerminal, scope); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -275,7 +275,7 @@ func TestDenyAndRevoke(t *testing.T) {
 	if _, err := a.Revoke(t.Context(), "unknown"); err == nil {
 		t.Error("nothing was revoked")
 	}
-	if err := a.Confirm(t.Context(), r, Local(), Once); err == nil {
+	if err := a.Confirm(t.Context(), r, Local(), ByPage, Once); err == nil {
 		t.Error("a revoked one was confirmed")
 	}
 }

@@ -53,7 +53,7 @@ func TestPage(t *testing.T) {
 		return func(id string) {
 			r, err := a.Open(t.Context(), id, Local())
 			if err == nil {
-				err = a.Confirm(t.Context(), r, Local(), Once)
+				err = a.Confirm(t.Context(), r, Local(), ByPage, Once)
 			}
 			if err != nil {
 				t.Error(err)
@@ -120,7 +120,7 @@ func TestRefusalNamesThePage(t *testing.T) {
 			id := refusal()
 			r, err := a.Open(t.Context(), id, Local())
 			if err == nil {
-				err = a.Confirm(t.Context(), r, Local(), Once)
+				err = a.Confirm(t.Context(), r, Local(), ByPage, Once)
 			}
 			if err != nil {
 				t.Fatal(err)

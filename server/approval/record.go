@@ -41,8 +41,12 @@ type content struct {
 // A Signature is one person's yes.
 type Signature struct {
 	Signer
-	At time.Time `json:"at"`
+	Way Way       `json:"way"`
+	At  time.Time `json:"at"`
 }
+
+// String names the person and the way of the yes.
+func (s Signature) String() string { return s.Name + " " + s.Way.String() }
 
 // current reports whether a record has not expired.
 func (r *Record) current() bool { return time.Now().Before(r.Expires) }

@@ -15,6 +15,32 @@ type Signer struct {
 // nothing tells them apart.
 func Local() Signer { return Signer{"local", "the person of this machine"} }
 
+// A Way is the means by which a person's yes came.
+type Way string
+
+// The ways of a yes.
+const (
+	ByForm     Way = "form"     // of the client, which a program may have answered
+	ByTerminal Way = "terminal" // with keystrokes
+	ByPage     Way = "page"
+	ByScript   Way = "script" // with the token of a script
+)
+
+// String returns the way in words.
+func (w Way) String() string {
+	switch w {
+	case ByForm:
+		return "by a form of the client"
+	case ByTerminal:
+		return "on a terminal"
+	case ByPage:
+		return "on the page"
+	case ByScript:
+		return "by a script with its token"
+	}
+	return "in a way that was not recorded"
+}
+
 // Named returns a second person, who proves to be the one of a name by a passphrase.
 func Named(name string) Signer { return Signer{"approver:" + name, name} }
 
