@@ -66,7 +66,7 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 			c.pending = r
 		}
 	}
-	c.question.Differs = differences(c, rows)
+	c.question.Differs = differences(ctx, c, rows)
 	if c.pending != nil {
 		c.question.Signed = c.pending.signers()
 		if c.pending.signedBy(signerOf(c.Principal)) {
@@ -85,7 +85,7 @@ func (a *Approvals) covers(r *Record, c *call) bool {
 	case r.Scope == Session:
 		return lasts && r.Binding == c.every && a.memory.allows(c.Principal.Key(), r.ID)
 	case r.Scope == Always:
-		return lasts && c.every.since(r.Binding, c.Decision.Ancestors)
+		return lasts && c.every.since(r.Binding, c.ancestors())
 	}
 	return r.Binding == c.exact
 }

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ type Binding struct {
 }
 
 // since reports whether b is the same as an earlier binding, or differs from it only in
-// files by which the skill has gained nothing: the earlier ones are among its ancestors.
+// its digest: the earlier one is among the ancestors.
 func (b Binding) since(earlier Binding, ancestors []string) bool {
 	if slices.Contains(ancestors, earlier.Digest) {
 		earlier.Digest = b.Digest
@@ -31,13 +32,27 @@ func (b Binding) since(earlier Binding, ancestors []string) bool {
 	return b == earlier
 }
 
+// changed says which files of the skill have changed, of which some may be known.
+func changed(files []string) string {
+	const most = 5
+	if len(files) == 0 {
+		return "the files of the skill have changed"
+	}
+	text := "changed files are " + (&form).list(files[:min(len(files), most)])
+	if more := len(files) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // differences returns the fields in which b differs from an earlier binding, for people.
-func (b Binding) differences(earlier Binding) []string {
+// files are those that have changed, as far as they are known.
+func (b Binding) differences(earlier Binding, files []string) []string {
 	var all []string
 	for _, field := range []struct {
 		now, then, what string
 	}{
-		{b.Digest, earlier.Digest, "the files of the skill have changed"},
+		{b.Digest, earlier.Digest, changed(files)},
 		{b.Args, earlier.Args, "the arguments are others"},
 		{b.Grant, earlier.Grant, "what it may write, connect to or is given is not the same"},
 		{b.Rules, earlier.Rules, "the rules of the configuration have changed"},
@@ -62,7 +77,7 @@ func bind(p *run.Proposal, q *Question, every bool) Binding {
 		Skill: subject(p), Digest: p.Digest, Args: anyArgs, Rules: p.Decision.Version,
 		Grant: digest(grantOf(p)...),
 		// A yes to a client's calls covers none of another skill's, nor the reverse.
-		Preview: digest(append(q.preview(every), p.Stack...)...),
+		Preview: digest(slices.Concat(q.preview(every), p.Stack, p.Callers)...),
 	}
 	if !every {
 		args, _ := json.Marshal(p.Args) // sorted by name; of JSON, so it is some

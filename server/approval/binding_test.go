@@ -49,6 +49,7 @@ func changes() map[string]func(*run.Proposal) {
 		"another origin":    func(p *run.Proposal) { p.Skill.Dir = "/elsewhere/docx" },
 		"another principal": func(p *run.Proposal) { p.Principal.Kind = identity.Token },
 		"a grown skill":     func(p *run.Proposal) { p.Decision.Grown = []string{"+ runs a shell"} },
+		"a caller's files":  func(p *run.Proposal) { p.Callers = []string{"sha256:1"} },
 		"two signatures":    func(p *run.Proposal) { p.Decision.Signatures = 2 },
 	}
 }

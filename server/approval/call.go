@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
 // A call is a proposal with its question and its bindings.
@@ -28,12 +30,24 @@ func newCall(p *run.Proposal, o *Options) *call {
 	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page}
 }
 
+// ancestors returns the digests whose approvals of all calls cover the call, too.
+func (c *call) ancestors() []string {
+	if c.question.endsWithFiles() {
+		return nil
+	}
+	return c.Decision.Ancestors
+}
+
 // differences returns the ways in which a call differs from the newest approval of the
 // skill for the same principal.
-func differences(c *call, rows []*Record) []string {
+func differences(ctx context.Context, c *call, rows []*Record) []string {
 	for _, r := range rows { // the newest first
 		if (r.State == store.ApprovalGiven || r.State == store.ApprovalUsed) && r.Owner == c.owner {
-			return c.exact.differences(r.Binding)
+			var files []string
+			if r.Binding.Digest != c.Digest {
+				files = snapshot.Changes(ctx, c.Folder, r.Binding.Digest)
+			}
+			return c.exact.differences(r.Binding, files)
 		}
 	}
 	return nil

@@ -129,6 +129,13 @@ func scopes(p *run.Proposal) []Scope {
 	return []Scope{Once, Always}
 }
 
+// endsWithFiles reports whether an approval of all calls ends with any change of the skill's
+// files: it is a stranger's and may write or reach hosts, and nobody knows which of its
+// files a script executes, or reads its commands from.
+func (q *Question) endsWithFiles() bool {
+	return q.Kind != skills.OriginOwn && len(q.Writes)+len(q.Hosts) > 0
+}
+
 // caller names the party that wants to run a skill.
 func caller(p *run.Proposal) string {
 	switch n := len(p.Stack); {

@@ -262,6 +262,8 @@ func (q *Question) Title(answer Scope) string {
 		return "No"
 	case answer == Session:
 		return "Yes, for this session: any arguments, until the client leaves"
+	case answer == Always && q.endsWithFiles():
+		return "Yes, always: any arguments, until one of its files or its grant changes"
 	case answer == Always:
 		return "Yes, always: any arguments, until the skill gains something or its grant changes"
 	case q.Fetch != nil:

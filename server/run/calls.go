@@ -135,10 +135,13 @@ func (c *caller) mayCallSkill(skill *skills.Skill) error {
 // request returns the request of a call. It has the principal and the client of the
 // caller's, and at most the workspaces that the caller was granted.
 func (c *caller) request(skill *skills.Skill, args map[string]any) Request {
-	j := c.job
+	j, callers := c.job, slices.Clone(c.job.Callers)
+	if j.skill.Origin().Kind != skills.OriginOwn {
+		callers = append(callers, c.proposal.Digest)
+	}
 	return Request{Skill: skill, Args: args, Call: Call{
 		Principal: j.Principal, Way: WaySkill, Group: j.Group, Connection: j.Connection,
-		Stack: append(slices.Clone(j.Stack), j.skill.QualifiedName()), Parent: j.id,
+		Stack: append(slices.Clone(j.Stack), j.skill.QualifiedName()), Callers: callers, Parent: j.id,
 		Workspaces: c.proposal.Decision.Grant.Workspaces,
 		Client:     j.Client, Progress: j.Progress, Warn: j.Warn, Callees: j.Callees, callsLeft: c.left,
 	}}

@@ -269,7 +269,7 @@ func TestCallsConfirmed(t *testing.T) {
 	for answer, want := range map[string]string{"yes": "a(b(c))", "no": "a(b(APPROVAL_REQUIRED: no))"} {
 		var asked []string
 		confirm := func(_ context.Context, p *run.Proposal) error {
-			asked = append(asked, fmt.Sprintf("%s %s %v %s %t", p.Skill.Name, p.Way, p.Stack, p.Principal.Kind, p.Command.Grant.Write))
+			asked = append(asked, fmt.Sprintf("%s %s %v %d %s %t", p.Skill.Name, p.Way, p.Stack, len(p.Callers), p.Principal.Kind, p.Command.Grant.Write))
 			if answer == "no" {
 				return &run.Error{Code: run.ApprovalRequired, Message: "no"}
 			}
@@ -288,10 +288,13 @@ func TestCallsConfirmed(t *testing.T) {
 		s := newStage(t, driver, fields, run.Options{Workspaces: []string{"/one", "/two"}}, confirm, admission.Slots{})
 		call := person()
 		call.Workspaces = []string{"/two"}
+		for _, skill := range s.catalog.Skills {
+			skill.Installed = skill.Name == "b" // whose digest is bound; a is the person's own
+		}
 		if got := s.start(t.Context(), call, "a"); got != want {
 			t.Errorf("%s: %s", answer, got)
 		}
-		if diff := cmp.Diff([]string{"c skill [a b] person true"}, asked); diff != "" {
+		if diff := cmp.Diff([]string{"c skill [a b] 1 person true"}, asked); diff != "" {
 			t.Error(diff)
 		}
 		ran := []string{"afalse [/two]", "bfalse [/two]", "ctrue [/two]"}

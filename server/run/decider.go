@@ -86,6 +86,8 @@ type Proposal struct {
 	// Stack are the qualified names of the skills whose scripts made the call, the
 	// outermost first; none for a client's call.
 	Stack []string
+	// Callers are the digests of those skills that are not the person's own.
+	Callers []string
 	// Parent is the ID of the run whose script made the call; "" for a client's call.
 	Parent string
 

@@ -161,7 +161,7 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 func (j *job) proposal() *Proposal {
 	return &Proposal{
 		Action: j.action, Way: j.Way, RunID: j.id, Principal: j.Principal, Skill: j.skill, Args: j.args, Picked: j.picked,
-		Workspaces: slices.Clone(j.workspaces), Client: j.Client, Stack: j.Stack, Parent: j.Parent,
+		Workspaces: slices.Clone(j.workspaces), Client: j.Client, Stack: j.Stack, Callers: j.Callers, Parent: j.Parent,
 	}
 }
 

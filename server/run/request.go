@@ -27,6 +27,8 @@ type Call struct {
 	// Stack are the qualified names of the skills whose scripts make the call, the
 	// outermost first; none for a client's call.
 	Stack []string
+	// Callers are the digests of those skills that are not the person's own.
+	Callers []string
 	// Parent is the ID of the run whose script makes the call; "" for a client's call.
 	// With one, Workspaces are all that the call may be granted, also if there are none.
 	Parent string

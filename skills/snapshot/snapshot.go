@@ -13,6 +13,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,19 +178,47 @@ func (s *Store) remember(use Use, from *source, t tree, r record) {
 
 // Digest returns the digest that a snapshot of fsys would have.
 func Digest(ctx context.Context, fsys fs.FS) (string, error) {
+	t, err := read(ctx, fsys)
+	return t.digest(), err
+}
+
+// Changes returns the names of the files that differ between the snapshot in the folder dir
+// and another one of the same skill, which has a digest, sorted; none if that one is gone.
+func Changes(ctx context.Context, dir, digest string) (names []string) {
+	now, err := read(ctx, skillfs.DirFS(dir))
+	was, gone := read(ctx, skillfs.DirFS(filepath.Join(filepath.Dir(dir), strings.TrimPrefix(digest, "sha256:"))))
+	if err != nil || gone != nil {
+		return nil
+	}
+	sides := map[string]int{} // lines of both have the sum 0
+	for i, t := range []tree{now, was} {
+		for j := range t {
+			if e := &t[j]; e.kind != folder {
+				sides[string(e.kind)+e.content()+"\x00"+e.name] += 1 - 2*i
+			}
+		}
+	}
+	for line, side := range sides {
+		if side != 0 {
+			names = append(names, line[strings.IndexByte(line, 0)+1:])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// read returns the tree of fsys with the sums of its files.
+func read(ctx context.Context, fsys fs.FS) (tree, error) {
 	source, err := openSource(fsys, time.Now)
 	if err != nil {
-		return "", fmt.Errorf("digest files: %w", err)
+		return nil, fmt.Errorf("digest files: %w", err)
 	}
 	defer source.close()
-	tree, err := source.list(nil)
+	t, err := source.list(nil)
 	if err != nil {
-		return "", fmt.Errorf("digest files: %w", err)
+		return nil, fmt.Errorf("digest files: %w", err)
 	}
-	if err := source.sum(ctx, tree); err != nil {
-		return "", err
-	}
-	return tree.digest(), nil
+	return t, source.sum(ctx, t)
 }
 
 func (s *Store) path(use Use, digest string) string {

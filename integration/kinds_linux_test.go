@@ -1,0 +1,218 @@
+package integration
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// renameSkill writes a skill that adds a line to the file notes, with files of every sort
+// that a script may execute.
+func renameSkill(t *testing.T, dir, class string) {
+	t.Helper()
+	for name, content := range map[string]string{
+		"SKILL.md":                "---\nname: " + filepath.Base(dir) + "\ndescription: Writes a note.\nclass: " + class + "\nscript: run.sh\nparams: {text: string}\n---\nRun it.\n",
+		"run.sh":                  ". ./lib/sourced.sh\n",
+		"other.sh":                "echo other\n",
+		"lib/sourced.sh":          "echo \"$*\" >> \"$SKILL_WORKSPACE/notes\"; echo done\n",
+		"lib/helper.py":           "def help(): pass\n",
+		"lib/native.so":           "\x7fELF\x02",
+		"lib/__pycache__/h.pyc":   "\x00\x01",
+		"node_modules/x/index.js": "module.exports = 1\n",
+		"package.json":            `{"scripts": {"build": "true"}}`,
+		"commands.json":           `["true"]`,
+		"Makefile":                "all:\n\ttrue\n",
+		"requirements.txt":        "six==1.0\n",
+		"template.md":             "Nothing.\n",
+		"README.md":               "Nothing.\n",
+		".envrc":                  "export A=1\n",
+	} {
+		writeFile(t, filepath.Join(dir, name), content)
+	}
+	if err := os.Symlink("sourced.sh", filepath.Join(dir, "lib", "link.sh")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fileChanges are changes of a skill's files by which it gains no capability.
+func fileChanges() map[string]func(dir string) error {
+	all := map[string]func(dir string) error{
+		"mode": func(dir string) error { return os.Chmod(filepath.Join(dir, "other.sh"), 0o755) },
+		"new":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "sitecustomize.py"), nil, 0o644) },
+		"gone": func(dir string) error { return os.Remove(filepath.Join(dir, "commands.json")) },
+		"rename": func(dir string) error {
+			return os.Rename(filepath.Join(dir, "Makefile"), filepath.Join(dir, "makefile"))
+		},
+		"link": func(dir string) error {
+			link := filepath.Join(dir, "lib", "link.sh")
+			if err := os.Remove(link); err != nil {
+				return err
+			}
+			return os.Symlink("../other.sh", link)
+		},
+		"swapped": func(dir string) error {
+			name := filepath.Join(dir, "SKILL.md")
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(name, []byte(strings.Replace(string(text), "run.sh", "other.sh", 1)), 0o644)
+		},
+	}
+	for _, name := range []string{
+		"SKILL.md", "run.sh", "lib/sourced.sh", "lib/helper.py", "lib/native.so", "lib/__pycache__/h.pyc", "node_modules/x/index.js",
+		"package.json", "commands.json", "Makefile", "requirements.txt", "template.md", "README.md", ".envrc",
+	} {
+		all[name] = func(dir string) error {
+			file, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			_, err = file.WriteString("\n")
+			return err
+		}
+	}
+	return all
+}
+
+// deny says no to a question.
+func (a *account) deny(id string) {
+	a.t.Helper()
+	if out, code := a.run("deny", id); code != 0 {
+		a.t.Fatalf("deny: exit %d\n%s", code, out)
+	}
+}
+
+// approveAs answers a question on a terminal with a word after the number.
+func (a *account) approveAs(id, word string) (screen string) {
+	a.t.Helper()
+	screen, code := a.dialogue([]prompt{{number.shown, "$1 " + word}}, "approve", id)
+	if code != 0 {
+		a.t.Fatalf("approve as %s: exit %d\n%s", word, code, screen)
+	}
+	return screen
+}
+
+// A yes to all calls of a stranger's skill that may write, or reach a host, ends with each
+// change of a file, whatever sort it is of, and holds again for the files that it was given
+// for. That of a skill which gets neither, and that of the person's own, goes on.
+func TestAlwaysEndsWithFiles(t *testing.T) {
+	t.Parallel()
+	drivers(t, func(t *testing.T, driver string) {
+		a := newAccount(t, driver, "")
+		plugins := filepath.Join(a.home, "plugins")
+		a.configure("plugins: [\"" + plugins + "\"]\npolicy: {skills: {office/hosts: {workspace: ro, network: [example.com:443]}, office/none: {class: mutating, workspace: ro}}}\n")
+		writeFile(t, filepath.Join(plugins, "office/.claude-plugin/plugin.json"), `{"name": "office", "version": "1.0.0"}`)
+		source := filepath.Join(a.home, "download", "installed")
+		renameSkill(t, source, "mutating")
+		if screen, code := a.terminal("yes", "install", source); code != 0 {
+			t.Fatalf("install: exit %d\n%s", code, screen)
+		}
+		places := map[string]string{
+			"installed":   a.found("installed"),
+			"cloned":      filepath.Join(a.workspace, ".claude", "skills", "cloned"),
+			"office/rent": filepath.Join(plugins, "office", "skills", "rent"), "office/hosts": filepath.Join(plugins, "office", "skills", "hosts"), "office/none": filepath.Join(plugins, "office", "skills", "none"),
+			"own": filepath.Join(a.skills, "own"),
+		}
+		for name, dir := range places {
+			if name != "installed" {
+				renameSkill(t, dir, "mutating")
+			}
+		}
+		if screen, code := a.terminal("yes", "trust", a.workspace); code != 0 {
+			t.Fatalf("trust: exit %d\n%s", code, screen)
+		}
+		c := a.serve("legacy", `{}`)
+		for name, dir := range places {
+			goesOn := name == "own" || name == "office/none"
+			run := func() reply {
+				return c.call("run_skill", map[string]any{"name": name, "params": text(name)})
+			}
+			a.approveAs(c.waits(run()), "always")
+			run()
+			kept := filepath.Join(t.TempDir(), "kept")
+			copyTree(t, dir, kept)
+			for change, apply := range fileChanges() {
+				if goesOn && !slices.Contains([]string{"run.sh", "lib/helper.py", "commands.json", "README.md", "new"}, change) {
+					continue // it gains something, such as a program that cannot be read
+				}
+				if err := apply(dir); err != nil {
+					t.Fatal(err)
+				}
+				c.call("reload_skills", map[string]any{})
+				answer := run()
+				switch asked := strings.Contains(answer.text(), "APPROVAL_REQUIRED"); {
+				case asked && goesOn:
+					t.Errorf("%s: %s asks: %s", name, change, answer.text())
+				case !asked && !goesOn:
+					t.Errorf("%s: %s runs unasked: %s", name, change, answer.text())
+				case asked:
+					a.deny(c.waits(answer))
+				}
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+				copyTree(t, kept, dir)
+				c.call("reload_skills", map[string]any{})
+			}
+			if after := run().text(); !strings.Contains(after, "done") && name != "office/hosts" && name != "office/none" { // which may not write
+				t.Errorf("%s: the files that were confirmed: %s", name, after)
+			}
+		}
+		out, _ := a.run("approvals", "--all", "--json")
+		for _, file := range []string{"run.sh", "lib/link.sh", "lib/native.so", "sitecustomize.py", "Makefile"} {
+			if !strings.Contains(out, `changed files are \"`+file+`\"`) {
+				t.Errorf("no question names the changed file %s", file)
+			}
+		}
+	})
+}
+
+// found returns the folder of a skill as show prints it.
+func (a *account) found(name string) string {
+	a.t.Helper()
+	out, code := a.run("show", name, "--json")
+	_, rest, there := strings.Cut(out, `"file": "`)
+	file, _, _ := strings.Cut(rest, `"`)
+	if code != 0 || !there {
+		a.t.Fatalf("show %s: exit %d\n%s", name, code, out)
+	}
+	return filepath.Dir(file)
+}
+
+// copyTree copies a folder with its modes and links.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, _ := filepath.Rel(from, path)
+		target := filepath.Join(to, below)
+		info, err := d.Info()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case info.Mode()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, target)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, info.Mode())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
