@@ -120,7 +120,7 @@ func scopes(p *run.Proposal) []Scope {
 	case d.Session && p.Principal.Session == "":
 		return []Scope{Once}
 	case d.Session:
-		return []Scope{Session, Once}
+		return []Scope{Once, Session} // a terminal has no session
 	case d.Always:
 		return []Scope{Always, Once}
 	case p.Principal.Session != "":

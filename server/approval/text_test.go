@@ -113,7 +113,7 @@ func TestScopes(t *testing.T) {
 		"once,this session,always": func(*call) {},
 		"once,always":              func(c *call) { c.Principal.Session = "" },
 		"always,once":              func(c *call) { c.Decision.Always = true },
-		"this session,once":        func(c *call) { c.Decision.Session = true },
+		"once,this session":        func(c *call) { c.Decision.Session = true },
 		"once":                     func(c *call) { c.Decision.Each, c.Decision.Always = true, true },
 	} {
 		p := proposed(nil)
