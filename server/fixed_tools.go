@@ -9,6 +9,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -35,16 +36,22 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 	if options.Installer != nil {
 		t.constant = append(t.constant, t.installSkill())
 	}
-	if options.RunCode {
-		t.constant = append(t.constant, t.runCode())
-	}
+	t.code = t.runCode()
 	t.searchSkills = newSearchTool(m, search, t.choice, descriptionRoom(t.constant, options.MatchSkills)).tool
 	return t
 }
 
-// tools returns the tools. The description of search_skills names skills of the view.
+// tools returns the tools. The description of search_skills names skills of the view, and
+// run_code exists where code may run.
 func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
-	return append(slices.Clone(t.constant), t.searchSkills(v))
+	all := append(slices.Clone(t.constant), t.searchSkills(v))
+	if t.options.RunCode || slices.ContainsFunc(v.catalog.Skills, func(skill *skills.Skill) bool {
+		_, granted := t.invoke.executor.CodeHosts(context.Background(), identity.Principal{Kind: identity.Model}, skill) // a publication is of no request
+		return granted
+	}) {
+		all = append(all, t.code)
+	}
+	return all
 }
 
 // skillList is the result of list_skills.

@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -20,6 +22,7 @@ type loader struct {
 	snapshots *snapshot.Store // of bundled skills
 	used      func(ctx context.Context, skill *skills.Skill)
 	texts     func(ctx context.Context, skill *skills.Skill) error // of the options
+	code      func(ctx context.Context, who identity.Principal, skill *skills.Skill) (hosts []string, granted bool)
 }
 
 // load returns the instructions of a skill for a model, or questions for the client.
@@ -66,7 +69,9 @@ func (l *loader) read(ctx context.Context, skill *skills.Skill, args string) (*l
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: skillsext.URI(skill), Content: content, Tools: callable(skill.Tools)}, nil
+	loaded := &loaded{Name: skill.QualifiedName(), BaseDir: dir, URI: skillsext.URI(skill), Content: content, Tools: callable(skill.Tools)}
+	loaded.Hosts, loaded.Code = l.code(ctx, principal(ctx), skill)
+	return loaded, nil
 }
 
 // callable returns the names of the tools that a model can call. The instructions speak
@@ -89,6 +94,9 @@ type loaded struct {
 	Content string
 	// Tools are the names of the skill's tools that a model can call.
 	Tools []string
+	// Code reports that run_code may run its commands, which then may connect to Hosts.
+	Code  bool
+	Hosts []string
 }
 
 // meta returns the metadata of a result, for programs. Models read the text: a
@@ -104,12 +112,19 @@ func (l *loaded) meta() *mcp.Meta {
 // header returns the line that names the folder of the instructions' files.
 func (l *loaded) header() string { return "Base directory for this skill: " + l.BaseDir + "\n\n" }
 
-// text returns the instructions, with the names of the tools.
+// text returns the instructions, with the names of the tools, and how commands are run.
 func (l *loaded) text() string {
-	if len(l.Tools) == 0 {
-		return l.Content
+	text := l.Content
+	if len(l.Tools) > 0 {
+		text += "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
 	}
-	return l.Content + "\n\nTools of this skill, which run_skill runs by these names: " + strings.Join(l.Tools, ", ")
+	if l.Code {
+		text += fmt.Sprintf("\n\nRun commands and code of these instructions with the tool run_code, and skill %q.", l.Name)
+		if len(l.Hosts) > 0 {
+			text += " There they may connect to " + strings.Join(l.Hosts, ", ") + "."
+		}
+	}
+	return text
 }
 
 // baseDirLease is the lifetime of the copy of a skill's folder whose path a client has

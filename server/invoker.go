@@ -68,17 +68,23 @@ func (i *invoker) callees(r *request) run.Callees {
 // there is an error, or in asked the result with the questions that the client has to
 // answer first.
 func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked *mcp.CallToolResult, err error) {
+	return i.perform(r, req.Skill.QualifiedName(), &req.Call, req.Skill, func(ctx context.Context) (*run.Outcome, error) { return i.executor.Run(ctx, req) })
+}
+
+// perform has do make the call c, of a skill or of code that may name one. For the rest see
+// run.
+func (i *invoker) perform(r *request, label string, c *run.Call, skill *skills.Skill, do func(context.Context) (*run.Outcome, error)) (report *result.Report, asked *mcp.CallToolResult, err error) {
 	var o *run.Outcome
-	p := newProgressOf(r, req.Skill.QualifiedName())
+	p := newProgressOf(r, label)
 	defer p.close()
-	i.complete(&req.Call, r, p)
-	if !req.Skill.Interactive() && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, req.Skill) {
-		o, err = i.executor.Run(r.ctx, req)
+	i.complete(c, r, p)
+	if skill == nil || !skill.Interactive() && r.retry.RequestState == "" && !i.executor.MayAsk(r.principal, skill) {
+		o, err = do(r.ctx)
 	} else {
-		o, asked, err = asking(i, r, p, &req.Call, func(ctx context.Context) (*run.Outcome, error) { return i.executor.Run(ctx, req) })
+		o, asked, err = asking(i, r, p, c, do)
 	}
-	if o != nil {
-		i.used(r.ctx, req.Skill)
+	if o != nil && skill != nil {
+		i.used(r.ctx, skill)
 	}
 	if missing := missingCapability(r.ctx, err); missing != nil {
 		return nil, nil, missing
@@ -86,7 +92,7 @@ func (i *invoker) run(r *request, req run.Request) (report *result.Report, asked
 	if o == nil {
 		return nil, asked, err
 	}
-	return i.newReport(r, req.Skill, o, err), nil, nil
+	return i.newReport(r, skill, o, err), nil, nil
 }
 
 // newReport returns the report of a run to the client of r.
@@ -166,15 +172,6 @@ func askingBetween[T any](i *invoker, r *request, p *progress, c *run.Call, do f
 	return last.result, nil, last.err
 }
 
-// runCode runs code for a client, with its stderr, and the reasons for which it waits, as
-// progress. The call of req has a session and a timeout only.
-func (i *invoker) runCode(r *request, req run.CodeRequest) (*run.Outcome, error) {
-	p := newProgressOf(r, "run_code")
-	defer p.close()
-	i.complete(&req.Call, r, p)
-	return i.executor.RunCode(r.ctx, req)
-}
-
 // openSession opens a session for a client.
 func (i *invoker) openSession(r *request, req run.OpenRequest) (*run.Session, error) {
 	p := newProgressOf(r, "open_sandbox")
@@ -235,11 +232,11 @@ func (i *invoker) report(r *request, req run.Request) (*mcp.CallToolResult, erro
 
 // reportCode runs code and returns the whole result of its run.
 func (i *invoker) reportCode(r *request, req run.CodeRequest) (*mcp.CallToolResult, error) {
-	outcome, err := i.runCode(r, req)
-	if outcome == nil {
-		return nil, err
+	report, asked, err := i.perform(r, "run_code", &req.Call, req.Skill, func(ctx context.Context) (*run.Outcome, error) { return i.executor.RunCode(ctx, req) })
+	if report == nil {
+		return asked, err
 	}
-	return i.newReport(r, req.Skill, outcome, err).RunResult(), nil
+	return report.RunResult(), nil
 }
 
 // leave ends the tasks, questions, outputs and sessions of an owner that has left.

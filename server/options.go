@@ -25,7 +25,8 @@ type Options struct {
 	Reloader Reloader
 	// Snapshots keeps the folders of bundled skills on disk.
 	Snapshots *snapshot.Store
-	// RunCode offers the tool run_code, which runs a model's own code.
+	// RunCode offers the tool run_code, which runs a model's own code, also if no skill has
+	// a grant for code.
 	RunCode bool
 	// KeptSandboxes offers sandboxes that are kept between calls.
 	KeptSandboxes bool

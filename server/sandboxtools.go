@@ -88,18 +88,22 @@ func (t *fixedTools) closeSandbox() mcpserver.ServerTool {
 }
 
 type codeArgs struct {
-	Language    string   `json:"language" jsonschema:"enum=bash,enum=python,enum=node"`
+	Language    string   `json:"language" jsonschema:"enum=bash,enum=python,enum=node,enum=typescript"`
 	Code        string   `json:"code" jsonschema_description:"The program. Its standard input is empty."`
 	Args        []string `json:"args,omitempty" jsonschema_description:"Its arguments."`
-	Skill       string   `json:"skill,omitempty" jsonschema_description:"The skill whose folder is to be at /skill, which is the working directory."`
+	Skill       string   `json:"skill,omitempty" jsonschema_description:"The skill whose instructions you follow. Its folder is the working directory, /skill."`
 	Timeout     *float64 `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop the program after this time, if it may take longer."`
 	ContainerID string   `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox of open_sandbox instead of a fresh one."`
 }
 
 func (t *fixedTools) runCode() mcpserver.ServerTool {
+	bare := "Else workspaces are read-only, without network."
+	if !t.options.RunCode {
+		bare = "It needs such a skill."
+	}
 	return fixedTool[codeArgs]{
-		name: "run_code", title: "Run code", runs: true, meta: largeResult(), hidden: t.hiddenArgs(),
-		description: "Run a program that you wrote, in a fresh sandbox, and return its exit code and output. Workspaces are read-only, there is no network; files that it leaves in /out come back. Use it for what a skill's instructions ask you to run.",
+		name: "run_code", title: "Run code", runs: true, writes: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		description: "Run a program that you wrote, such as a skill's instructions ask for, in a fresh sandbox, and return its exit code, output and files in /out. With skill, it has what the person granted that skill, such as hosts, and they may be asked. " + bare,
 		handle: func(r *request, args codeArgs) (any, error) {
 			req := run.CodeRequest{Call: run.Call{Way: run.WayCode}, Language: args.Language, Code: args.Code, Args: args.Args}
 			var err error

@@ -51,7 +51,7 @@ func New(calls *run.Executor, options *Options) *Server {
 		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
 		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, calls: p.calls, servers: o.Connected, left: o.Left, failures: failures{logger},
 	}
-	maker, loads := &toolMaker{current, failures{logger}}, &loader{invoke.fetch, o.Snapshots, invoke.used, o.Texts}
+	maker, loads := &toolMaker{current, failures{logger}}, &loader{invoke.fetch, o.Snapshots, invoke.used, o.Texts, calls.CodeHosts}
 	s := &Server{
 		options: o, invoke: invoke, published: p, readiness: newReadiness(o.FirstScan, logger),
 		prompts: &prompts{current, finds, invoke, loads, o.Installer != nil}, resources: &resources{current, invoke, o.Texts},

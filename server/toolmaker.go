@@ -72,6 +72,8 @@ type fixedTools struct {
 	options  *Options
 	constant []mcpserver.ServerTool // those that no view changes
 
+	code mcpserver.ServerTool // run_code
+
 	searchSkills func(*view) mcpserver.ServerTool // makes the one that a view changes
 }
 

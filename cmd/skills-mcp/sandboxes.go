@@ -155,6 +155,7 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 // decider returns the policy that decides about calls.
 func (s *sandboxSettings) decider(approver policy.Approver) *policy.Policy {
 	options := s.rules
+	options.CodeNeedsGrant = !s.Tools.RunCode
 	options.Approver = approver
 	if s.pins != nil {
 		options.Pins = s.pins

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
@@ -15,6 +16,9 @@ import (
 // the client, the page, and last an APPROVAL_REQUIRED with the ID of the question.
 func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 	c := newCall(p, &a.options)
+	if p.Action == run.ActionCode && slices.ContainsFunc(c.question.Args, func(arg Argument) bool { return arg.Size > len(arg.Value) }) {
+		return &run.Error{Code: run.InvalidParam, Message: "the code is too long for a person to be shown all of it, and with a skill's grant they have to be; put data into files of the workspace"}
+	}
 	rows, err := a.book.about(ctx, c.subject)
 	if err != nil {
 		return unavailable(err)

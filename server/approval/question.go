@@ -156,6 +156,9 @@ func caller(p *run.Proposal) string {
 // program returns the script of a skill, with … for an inline program.
 func program(p *run.Proposal) string {
 	entry := p.Skill.Entry
+	if p.Action == run.ActionCode {
+		return "code that a model wrote"
+	}
 	if entry == nil {
 		return "nothing"
 	}

@@ -3,9 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
@@ -20,56 +18,25 @@ const (
 	maxText    = 1 << 10 // of one string in the arguments
 	maxMessage = 1 << 10
 	maxList    = 8 << 10 // of connections
-	maxSearch  = 1 << 20 // of arguments that are looked through for secrets
-	maxCode    = 4 << 10 // of code
+	maxSearch  = 2 << 20 // of arguments that are looked through for secrets: more than code has
 )
 
 // arguments returns the arguments of a proposal without secrets, bounded; nil for none.
 func arguments(p *run.Proposal, secrets []string) json.RawMessage {
-	var args map[string]any
-	switch {
-	case p.Action == run.ActionCode && p.Command != nil:
-		args = map[string]any{"code": code(p.Command.Stdin), "args": words(p.Command.Argv)}
-	case len(p.Args) == 0:
+	args := p.Args
+	if len(args) == 0 {
 		return nil
-	default:
-		args = p.Args
 	}
 	if n := size(args, maxSearch); n > maxSearch {
 		return encode(map[string]any{"not recorded": fmt.Sprintf("more than %d bytes", maxSearch)}, maxArgs)
 	}
-	if p.Skill != nil && p.Skill.Entry != nil {
+	if p.Action != run.ActionCode && p.Skill != nil && p.Skill.Entry != nil {
 		var marked []string
 		args, marked = hideMarked(p.Skill.Entry.Params(), args)
 		secrets = append(marked, secrets...)
 	}
 	value := NewRedactor(secrets...).Value(args)
 	return encode(walk(value, func(text string) string { return cut(text, maxText) }), maxArgs)
-}
-
-// code returns the code of a call, whose command reads it, as far as it is recorded.
-func code(stdin io.Reader) string {
-	source, ok := stdin.(interface {
-		io.ReaderAt
-		Size() int64
-	})
-	if !ok {
-		return ""
-	}
-	text, _ := io.ReadAll(io.NewSectionReader(source, 0, min(source.Size(), maxCode)))
-	if rest := source.Size() - int64(len(text)); rest > 0 {
-		return strings.ToValidUTF8(string(text), "") + fmt.Sprintf("… (%d more bytes)", rest)
-	}
-	return string(text)
-}
-
-// words returns a command line as a value of encoding/json.
-func words(argv []string) []any {
-	all := make([]any, len(argv))
-	for i, word := range argv {
-		all[i] = word
-	}
-	return all
 }
 
 // size returns the length of the strings in a value, up to a little above most.

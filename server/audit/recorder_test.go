@@ -207,7 +207,7 @@ func TestLongArguments(t *testing.T) {
 		"one":    {"to": strings.Repeat("ä", maxText)},
 		"many":   {"to": make([]any, maxArgs)},
 		"huge":   {"to": strings.Repeat("x", maxSearch+1)},
-		"quotes": {"to": words(slices.Repeat([]string{strings.Repeat(`"`, maxText-1)}, 100))},
+		"quotes": {"to": slices.Repeat([]any{strings.Repeat(`"`, maxText-1)}, 100)},
 	} {
 		p := newProposal("run-1")
 		p.Args = args
@@ -218,13 +218,12 @@ func TestLongArguments(t *testing.T) {
 	}
 }
 
-// The code of a model is recorded, as far as it fits, and still there for the run.
+// The code of a model is recorded, as far as it fits.
 func TestCode(t *testing.T) {
-	source := strings.NewReader("print(1)" + strings.Repeat("#", maxCode))
-	p := &run.Proposal{Action: run.ActionCode, Command: &sandbox.Command{Argv: []string{"python3", "-"}, Stdin: source}}
-	got := string(arguments(p, nil))
-	if !strings.Contains(got, "print(1)") || source.Len() != int(source.Size()) {
-		t.Errorf("%s; %d of %d bytes are left", got, source.Len(), source.Size())
+	p := &run.Proposal{Action: run.ActionCode, Args: map[string]any{"language": "python", "code": "print('hush')" + strings.Repeat("#", 1<<20)}}
+	got := string(arguments(p, []string{"hush"}))
+	if !strings.Contains(got, "print('"+Redacted+"')###") || !strings.Contains(got, "more bytes") || !strings.Contains(got, `"language":"python"`) {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -249,8 +249,8 @@ func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skil
 		catalog = filter.Apply(ctx, catalog)
 	}
 	defer r.decided.Store(decided)
-	r.files.put(catalog) // also an unchanged one: the workspaces may have other files
-	if catalog == r.published.Load() {
+	r.files.put(catalog)                                              // also an unchanged one: the workspaces may have other files
+	if catalog == r.published.Load() && decided == r.decided.Load() { // a grant changes tools, too
 		return catalog, false, nil
 	}
 	changed = r.publisher.Publish(catalog)

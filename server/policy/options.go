@@ -55,6 +55,8 @@ type Options struct {
 	// Variables are the names of the variables that every skill is given which names
 	// them; nil is any.
 	Variables []string
+	// CodeNeedsGrant refuses code without a skill to which the person has given something.
+	CodeNeedsGrant bool
 	// Workspaces knows the workspaces that are not trusted: a skill of one that needs more
 	// than a safe skill gets has the person asked to trust it. nil refuses such skills.
 	Workspaces Workspaces

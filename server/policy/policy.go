@@ -42,9 +42,9 @@ func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
 // shell would run it.
 func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
 	skill := proposal.Skill
-	switch folder := proposal.Action == run.ActionCode || proposal.Action == run.ActionSession; {
+	switch {
 	case skill == nil || skill.ModelInvocable:
-	case folder:
+	case proposal.Action == run.ActionSession:
 		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
 	case !byPerson(proposal) && !proposal.Picked:
 		return nil, denied("skill %s may be called by a person only; tell them what you would call it for", skill.QualifiedName())
@@ -57,6 +57,8 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	switch proposal.Action {
 	case run.ActionSkill:
 		d, err = p.decideSkill(ctx, proposal, len(grown) == 0)
+	case run.ActionCode:
+		d, err = p.decideCode(ctx, proposal, len(grown) == 0)
 	case run.ActionInstall:
 		d, err = p.decideInstall(ctx, proposal)
 	default:
@@ -85,7 +87,7 @@ func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) (grown, ance
 // decideSkill decides about the call of a skill. accepted says that it has gained nothing.
 func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
 	skill := proposal.Skill
-	s := subject{skill: skill, profile: proposal.Principal.Profile, digest: proposal.Digest, accepted: accepted && p.options.Pins != nil}
+	s := p.subject(proposal, accepted)
 	t, trusted, err := p.settleTrusted(ctx, s)
 	if err == nil && !proposal.DryRun && trusted == skill && p.bind(ctx, t, skill) {
 		t, err = p.settle(ctx, s)
@@ -114,6 +116,37 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		}
 	}
 	return d, nil
+}
+
+// decideCode decides about code: as about a call of its skill if a rule of the person names
+// that and gives it something, and else as about code with its folder alone.
+func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
+	folder, err := p.decideFolder(ctx, proposal)
+	if err != nil || proposal.Skill == nil && !p.options.CodeNeedsGrant {
+		return folder, err
+	}
+	if proposal.Skill == nil {
+		return nil, denied("code runs here with a skill only to which the person has given something; name the one whose instructions you follow in \"skill\"")
+	}
+	t, _, err := p.settleTrusted(ctx, p.subject(proposal, accepted))
+	switch {
+	case t != nil && t.named && p.signatures(t) > 0:
+		d, err := p.decideSkill(ctx, proposal, accepted)
+		if d != nil { // a lasting yes would cover programs that nobody has seen
+			d.Always, d.Session = false, true
+		}
+		return d, err
+	case !p.options.CodeNeedsGrant:
+		return folder, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, denied("the person has given skill %s nothing (no host, variable or writable workspace), so no code runs with it; tell them what it needs, and do not try again", proposal.Skill.QualifiedName())
+}
+
+// subject returns the subject of a proposal about a skill.
+func (p *Policy) subject(proposal *run.Proposal, accepted bool) subject {
+	return subject{skill: proposal.Skill, profile: proposal.Principal.Profile, digest: proposal.Digest, accepted: accepted && p.options.Pins != nil}
 }
 
 // decideInstall decides about an installation, which each time needs people's yes, whatever

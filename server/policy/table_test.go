@@ -362,7 +362,9 @@ func (b *table) check(p *run.Proposal, d *run.Decision) {
 		b.Errorf("%s: %+v is given without a question", p.Way, d)
 	case gets && d.Class == skills.Safe, d.Class == skills.Dangerous && !d.Each, d.Rule == "":
 		b.Errorf("%s: %+v", p.Way, d)
-	case p.Action != run.ActionSkill && (gets || d.Class != skills.Safe):
+	case p.Action == run.ActionCode && d.Signatures > 0 && (d.Always || !d.Session):
+		b.Errorf("%s: %+v has a lasting answer", p.Way, d)
+	case p.Action == run.ActionSession && (gets || d.Class != skills.Safe):
 		b.Errorf("%s: %+v is more than a safe grant", p.Way, d)
 	}
 }

@@ -1,12 +1,15 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -14,16 +17,42 @@ import (
 const maxCode = 1 << 20
 
 // languages returns the languages that code may be written in.
-func languages() []string { return []string{"bash", "python", "node"} }
+func languages() []string { return []string{"bash", "python", "node", "typescript"} }
 
 // RunCode runs code that a model wrote. For the outcome and the error see
 // [Executor.Run].
 func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error) {
 	j, err := x.codeJob(&r)
 	if err != nil {
-		return nil, x.records.refuse(ctx, &Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill}, &r.Call, err)
+		return nil, x.records.refuse(ctx, &Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill, Args: r.arguments()}, &r.Call, err)
 	}
 	return x.perform(ctx, j)
+}
+
+// arguments returns the code as an argument of the call, with its language and its own
+// arguments.
+func (r *CodeRequest) arguments() map[string]any {
+	args := map[string]any{"language": r.Language, "code": r.Code}
+	if len(r.Args) > 0 {
+		words := make([]any, len(r.Args))
+		for i, word := range r.Args {
+			words[i] = word
+		}
+		args["args"] = words
+	}
+	return args
+}
+
+// CodeHosts reports whether code of a principal may have the grant of a skill, after a
+// question, and returns the hosts in it.
+func (x *Executor) CodeHosts(ctx context.Context, who identity.Principal, skill *skills.Skill) (hosts []string, granted bool) {
+	_, p := x.planJob(skill, nil)
+	p.Action, p.Principal = ActionCode, who
+	d, err := x.decider.Decide(ctx, p)
+	if err != nil || d.Signatures == 0 {
+		return nil, false
+	}
+	return d.Grant.Hosts, true
 }
 
 func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
@@ -40,17 +69,20 @@ func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
 	}
 	j := &job{
 		Call: &r.Call, action: ActionCode, id: r.runID(), skill: r.Skill, label: "run_code", subject: "the code",
-		role: roleOf(r.Skill), timeout: timeout, lease: timeout, workspaces: workspaces, opened: opened,
+		args: r.arguments(), role: roleOf(r.Skill), timeout: timeout, lease: timeout, workspaces: workspaces, opened: opened,
 		warm: -1, // no two calls are alike enough
 	}
 	if r.Skill != nil {
 		j.label = r.Skill.QualifiedName()
+		if x.decider.MayAsk(r.Principal, r.Skill) {
+			j.lease += x.options.Asking.Or(elicit.DefaultLimits()).Wait
+		}
 	}
-	if j.role == "" && r.Language == "node" {
+	if j.role == "" && (r.Language == "node" || r.Language == "typescript") {
 		j.role = "node"
 	}
 	j.invoke = func(sandbox.Grant) (*invocation, error) {
-		return &invocation{argv: slices.Concat(interpreterOf(r.Language), r.Args), stdin: strings.NewReader(r.Code)}, nil
+		return &invocation{argv: slices.Concat(interpreterOf(r.Language), r.Args), args: j.args, stdin: bytes.NewReader([]byte(r.Code))}, nil
 	}
 	return j, nil
 }
@@ -86,6 +118,19 @@ func interpreterOf(language string) []string {
 		return []string{"python3", "-"}
 	case "node":
 		return []string{"node", "-"}
+	case "typescript":
+		return []string{"node", "--no-warnings", "-e", stripTypes, "--"}
 	}
 	return nil
 }
+
+// stripTypes runs TypeScript as JavaScript: Node takes the types away, if it can.
+const stripTypes = `const {stripTypeScriptTypes: strip} = require("module")
+if (!strip) {
+	console.error("TypeScript needs Node 22.13 or later, and here is " + process.versions.node + "; write JavaScript, in the language node")
+	process.exit(1)
+}
+const input = strip(require("fs").readFileSync(0, "utf8"))
+const ran = require("child_process").spawnSync(process.execPath, ["-", ...process.argv.slice(1)], {input, stdio: ["pipe", "inherit", "inherit"]})
+if (ran.error && ran.error.code !== "EPIPE") throw ran.error
+process.exit(ran.status ?? 1)`

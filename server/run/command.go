@@ -28,7 +28,7 @@ type job struct {
 	timeout    time.Duration // 0 is the sandbox's
 	lease      time.Duration // of the snapshot
 	workspaces []string
-	args       map[string]any // with defaults, checked; nil for code
+	args       map[string]any // with defaults, checked
 	picked     bool
 	opened     *sandbox.Command // that the session was opened for; nil without one
 
@@ -42,7 +42,7 @@ type job struct {
 // An invocation is a program with its arguments.
 type invocation struct {
 	argv  []string
-	args  map[string]any // as the script receives them; nil for code
+	args  map[string]any // as the script receives them
 	stdin io.Reader      // nil is empty
 }
 
@@ -135,7 +135,7 @@ func about(j *job, args map[string]any, grant sandbox.Grant) []string {
 	if len(grant.Workspaces) > 0 {
 		env = append(env, "SKILL_WORKSPACE="+grant.Workspaces[0])
 	}
-	if args == nil {
+	if args == nil || j.action == ActionCode {
 		return env
 	}
 	// Arguments that are too long for one variable still reach the script.
@@ -173,9 +173,10 @@ func roleOf(skill *skills.Skill) string {
 	return skill.Entry.ImageRole
 }
 
-// fits returns an error if a command needs another skill, another version of it, or a
+// fits returns an error if the command of a proposal needs another skill, another version of it, or a
 // larger grant than the session has in which it is to run. The error is an [*Error].
-func fits(j *job, command *sandbox.Command) error {
+func fits(j *job, p *Proposal) error {
+	command := p.Command
 	if j.opened == nil || j.skill == nil {
 		return nil
 	}
@@ -185,7 +186,7 @@ func fits(j *job, command *sandbox.Command) error {
 		return invalid("sandbox %s was not opened for skill %s, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id", j.Session, name)
 	case j.opened.Folder != command.Folder:
 		return invalid("skill %s has changed since sandbox %s was opened; open another one, or leave out container_id", name, j.Session)
-	case command.Grant.Write || len(command.Grant.Hosts) > 0:
+	case command.Grant.Write || len(command.Grant.Hosts) > 0 || j.action == ActionCode && len(p.Variables) > 0:
 		return invalid("skill %s is granted more than a kept sandbox is; leave out container_id", name)
 	}
 	return nil

@@ -146,7 +146,7 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 		return p, translate("the call", "", err)
 	}
 	p.Command.Folder = snap.Dir
-	if err := fits(j, p.Command); err != nil {
+	if err := fits(j, p); err != nil {
 		return p, err
 	}
 	if x.options.InstallDependencies && j.action == ActionSkill {

@@ -111,10 +111,12 @@ type Request struct {
 // A CodeRequest asks to run code that a model wrote.
 type CodeRequest struct {
 	Call
-	Language string // bash, python or node
+	Language string // bash, python, node or typescript
 	Code     string
 	Args     []string
-	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one.
+	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one. The
+	// code has its grant, if the person has given it something: then it is decided about
+	// as a call of the skill.
 	Skill *skills.Skill
 }
 

@@ -170,6 +170,7 @@ func TestRunCode(t *testing.T) {
 		{run.CodeRequest{Language: "bash", Args: []string{"-a", "b c"}}, "bash -c IFS= read -rd '' code; exec </dev/null; eval \"unset code; $code\" bash -a b c", ""},
 		{run.CodeRequest{Language: "python", Skill: skill, Call: run.Call{Timeout: time.Hour}}, "python3 -", ""},
 		{run.CodeRequest{Language: "node", Call: run.Call{Timeout: time.Second}}, "node -", "node"},
+		{run.CodeRequest{Language: "typescript", Args: []string{"--eval"}}, "node --no-warnings -e  -- --eval", "node"},
 	} {
 		test.r.Code = strings.Repeat("x", 200<<10)
 		outcome, err := x.RunCode(t.Context(), test.r)
@@ -177,10 +178,14 @@ func TestRunCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		command := driver.commands[i]
+		if test.r.Language == "typescript" { // the program that strips types
+			command.Argv[3] = ""
+		}
 		if got := strings.Join(command.Argv, " "); got != test.argv || command.Role != test.role || string(code) != test.r.Code {
 			t.Errorf("argv %s, role %s, code %d bytes", got, command.Role, len(code))
 		}
-		if diff := cmp.Diff(sandbox.Grant{Workspaces: []string{"/work"}}, command.Grant); diff != "" {
+		// The rule of newExecutor names the skill.
+		if diff := cmp.Diff(sandbox.Grant{Workspaces: []string{"/work"}, Write: test.r.Skill != nil}, command.Grant); diff != "" {
 			t.Error(diff)
 		}
 		env := strings.Join(command.Env, " ")
@@ -201,12 +206,12 @@ func TestRunCodeRefused(t *testing.T) {
 		code    run.Code
 		message string
 	}{
-		{run.CodeRequest{Language: "perl", Code: "1"}, run.InvalidParam, `"perl" is no language that is run; write one of bash, python, node`},
+		{run.CodeRequest{Language: "perl", Code: "1"}, run.InvalidParam, `"perl" is no language that is run; write one of bash, python, node, typescript`},
 		{run.CodeRequest{Language: "bash", Code: " \n"}, run.InvalidParam, "the code is empty; write what is to be run"},
 		{run.CodeRequest{Language: "bash", Code: strings.Repeat("x", (1<<20)+1)}, run.InvalidParam, "the code is 1048577 bytes long, more than the 1048576 that are run; put data into files of the workspace"},
 		{run.CodeRequest{Language: "bash", Code: "a\x00b"}, run.InvalidParam, "the code contains a NUL character; write it as an escape"},
 		{run.CodeRequest{Language: "bash", Code: "a", Args: []string{"", "a\x00"}}, run.InvalidParam, `"args[1]" contains a NUL character, which no program can be passed; leave it out`},
-		{run.CodeRequest{Language: "bash", Code: "a", Skill: demo(t, "disable-model-invocation: true")}, run.PermissionDenied, "skill demo may be called by a person only"},
+		{run.CodeRequest{Language: "bash", Code: "a", Skill: demo(t, "disable-model-invocation: true")}, run.PermissionDenied, "skill demo may be called by a person only; tell them what you would call it for"},
 		{run.CodeRequest{Language: "bash", Code: "a", Call: run.Call{Session: "box"}}, run.NotFound, `there is no sandbox "box" of yours: it was never opened, or has ended; open one with open_sandbox`},
 		{run.CodeRequest{Language: "bash", Code: "a", Call: run.Call{Timeout: -1}}, run.InvalidParam, "a timeout of -1ns has passed before it began; give one above 0"},
 	} {
