@@ -165,7 +165,7 @@ func TestAlwaysEndsWithFiles(t *testing.T) {
 		}
 		out, _ := a.run("approvals", "--all", "--json")
 		for _, file := range []string{"run.sh", "lib/link.sh", "lib/native.so", "sitecustomize.py", "Makefile"} {
-			if !strings.Contains(out, `changed files are \"`+file+`\"`) {
+			if !strings.Contains(out, "changed files are "+file) {
 				t.Errorf("no question names the changed file %s", file)
 			}
 		}

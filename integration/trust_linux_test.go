@@ -113,7 +113,7 @@ func TestTrustOnTheTerminal(t *testing.T) {
 	c := a.serve("modern", `{}`)
 	refused := c.call("fresh", text("x"))
 	id := c.waits(refused)
-	if !strings.Contains(refused.text(), "a yes also trusts all skills of the workspace") || strings.Contains(refused.text(), "skills-mcp trust") {
+	if !strings.Contains(refused.text(), "which takes your trust in all skills of") || strings.Contains(refused.text(), "skills-mcp trust") {
 		t.Errorf("the refusal says %s", refused.text())
 	}
 	if out, code := a.run("trust", a.workspace); code == 0 || !strings.Contains(out, "no terminal") {

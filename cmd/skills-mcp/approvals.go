@@ -42,17 +42,40 @@ type approvalsCommand struct {
 func newApprovalsCommand(a *app) *cobra.Command {
 	c := &approvalsCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "approvals",
+		Use:   "approvals [ID]",
 		Short: "List the calls that wait for your yes, and the approvals that you gave",
 		Long: `List the calls that wait for a person's yes, and the approvals that still count.
-With --all also those that were used, denied or revoked, or that have expired.`,
-		Example: "  skills-mcp approvals --all",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+With --all also those that were used, denied or revoked, or that have expired. With
+an ID, show that question, with its arguments whole.`,
+		Example: "  skills-mcp approvals --all\n  skills-mcp approvals k3x7q2m4ab",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return c.show(cmd.Context(), args[0])
+			}
+			return c.run(cmd.Context())
+		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON, with the questions")
 	cmd.Flags().BoolVar(&c.all, "all", false, "also list those that have ended")
 	return cmd
+}
+
+// show prints the question of an ID.
+func (c *approvalsCommand) show(ctx context.Context, id string) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	r, err := s.approvals(nil).Find(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case c.json:
+		return c.printJSON(r)
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s\n\n%s until %s\n", strings.Join(r.Shown().Terminal(), "\n"), stateOf(r), r.Expires.Format(time.DateTime))
+	return err
 }
 
 func (c *approvalsCommand) run(ctx context.Context) error {

@@ -112,7 +112,7 @@ func (c *modelClient) answer(asked *modelAnswer, word string) *modelAnswer {
 	if key == "" {
 		c.t.Fatalf("nothing is asked: %+v", asked)
 	}
-	if !strings.Contains(message, "may this be installed?") {
+	if !strings.Contains(message, "wants to install a skill") {
 		c.t.Errorf("it asks %s", message)
 	}
 	return c.install(fmt.Sprintf(`"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}},`, asked.Result.RequestState, key, word))
@@ -190,7 +190,7 @@ func TestModelInstalls(t *testing.T) {
 	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: always}}}\n", from)
 	asked := c.install("")
 	_, message := asked.question()
-	for _, want := range []string{`> "greet", a skill`, "> Greets.", "> https://skills.example/greet.zip", "nothing but to be read", "Install it?"} {
+	for _, want := range []string{`> "greet", a skill`, "> Greets.", "> https://skills.example/greet.zip", "nothing but to be read", "wants to install a skill (name="} {
 		if !strings.Contains(message, want) {
 			t.Errorf("the question lacks %q:\n%s", want, message)
 		}

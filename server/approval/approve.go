@@ -9,6 +9,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 // Approve implements the approver of package policy: it looks for an approval that covers
@@ -25,6 +26,12 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 	}
 	if done, err := a.stored(ctx, c, rows); done {
 		return err
+	}
+	if c.question.cut() && c.Client.ShowsForms() { // the form names where the whole is
+		if err := a.pend(ctx, c); err != nil {
+			return err
+		}
+		c.question.ID = c.pending.ID
 	}
 	own := ByTerminal
 	if a.options.Page != nil { // the terminal is the page's
@@ -55,6 +62,11 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 // settle records the answer to a call's question, and lets it run if nobody else has to
 // confirm it.
 func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) error {
+	if scope == No && c.pending != nil {
+		if err := a.book.change(ctx, c.pending, func(r *Record) { r.State = store.ApprovalDenied }); err != nil {
+			return unavailable(err)
+		}
+	}
 	if scope == No {
 		return refused(c, "the person said no")
 	}

@@ -2,7 +2,6 @@ package approval
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -34,15 +33,10 @@ func (b Binding) since(earlier Binding, ancestors []string) bool {
 
 // changed says which files of the skill have changed, of which some may be known.
 func changed(files []string) string {
-	const most = 5
 	if len(files) == 0 {
 		return "the files of the skill have changed"
 	}
-	text := "changed files are " + (&form).list(files[:min(len(files), most)])
-	if more := len(files) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return "changed files are " + first(5, files, 80)
 }
 
 // differences returns the fields in which b differs from an earlier binding, for people.

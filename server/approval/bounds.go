@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
@@ -9,55 +10,26 @@ import (
 
 // bounds are the size of a question's text.
 type bounds struct {
-	value int // bytes of a stranger's text
-	args  int // arguments with lines of their own; the others share one
-	grown int // lines about what is new
-	lines int // of an installation
+	value int // bytes of an argument
 }
 
-// form is the size that clients show in a form: the whole has at most 32 lines.
-var form = bounds{value: 160, args: 7, grown: 4, lines: 24}
-
-// trustForm is that of a question that also asks for trust in a workspace.
-var trustForm = bounds{value: 160, args: 3, grown: 2}
-
-// whole is the size of the text on a terminal, which pages.
-var whole = bounds{value: maxStored, args: 1 << 10, grown: 1 << 10, lines: 1 << 20}
+// form is the size for forms, and whole that for terminals, which page.
+var (
+	form  = bounds{value: 160}
+	whole = bounds{value: math.MaxInt}
+)
 
 // mark begins the lines of strangers' text: no other line of a question does.
 const mark = "> "
 
-// text returns a stranger's text in quotes, shortened to the bounds.
-func (b *bounds) text(text string) string {
-	quoted := quote(text)
-	return b.cut(quoted, len(text), func() string { return digestOf(text) })
-}
-
-// list returns strangers' texts in quotes, shortened to the bounds.
-func (b *bounds) list(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = quote(text)
+// shown returns the value of an argument. One that is too long, or was stored so, is cut:
+// its head and tail follow a note with the size and the digest of the true value.
+func (b *bounds) shown(a Argument) (text string, cut bool) {
+	text = termtext.Visible(a.Value)
+	if a.Size == len(a.Value) && len(text) <= b.value {
+		return text, false
 	}
-	all := strings.Join(quoted, ", ")
-	return b.cut(all, len(all), func() string { return digestOf(all) })
-}
-
-// shown returns the value of an argument, shortened to the bounds.
-func (b *bounds) shown(a Argument) string {
-	text := termtext.Visible(a.Value)
-	if a.Size > len(a.Value) { // it was stored so
-		return note(a.Size, a.Sum) + " " + shorten(text, min(b.value, len(text)))
-	}
-	return b.cut(text, a.Size, func() string { return a.Sum })
-}
-
-// cut returns a text, or its head and tail after a note with its size and digest.
-func (b *bounds) cut(text string, size int, sum func() string) string {
-	if len(text) <= b.value {
-		return text
-	}
-	return note(size, sum()) + " " + shorten(text, b.value)
+	return note(a.Size, a.Sum) + " " + shorten(text, b.value), true
 }
 
 // digest returns a digest, or the part of it that people compare.

@@ -9,10 +9,8 @@ import (
 // fetch returns the lines about a skill of another MCP server that a yes fetches.
 func (q *Question) fetch(b *bounds) []string {
 	return []string{
-		"skills-mcp itself asks, no skill does: may this skill of another MCP server be used?",
-		fmt.Sprintf("Nothing of it was fetched yet. It is wanted by %s.", q.Caller),
-		mark + b.text(q.Skill) + ", of the server",
-		mark + b.text(q.Fetch.Address),
+		mark + quote(q.Skill) + ", of the server",
+		mark + quote(q.Fetch.Address),
 		mark + fmt.Sprintf("%s, digest of all", size(q.Fetch)),
 		mark + b.digest(q.Digest),
 		"A yes is to these files, in this version: any change asks again. A model then reads the",

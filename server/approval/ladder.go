@@ -51,7 +51,7 @@ func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
 
 // askForm asks by a form of the call's client.
 func (l *ladder) askForm(ctx context.Context, c *call) (Scope, error) {
-	if c.Principal.Kind == identity.Person || !c.Client.ShowsForms() {
+	if c.Principal.Kind == identity.Person || !c.Client.ShowsForms() || !c.question.fitsForm() {
 		return "", errCannotAsk
 	}
 	request, err := elicit.NewForm(c.question.Form(), c.question.schema())

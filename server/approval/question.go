@@ -14,6 +14,9 @@ import (
 // A Question describes a call that a person is asked to confirm. All texts are raw: strangers wrote
 // most of them.
 type Question struct {
+	// ID is that of the record; "" as long as there is none.
+	ID string `json:"-"`
+
 	Skill  string            `json:"skill"`
 	Kind   skills.OriginKind `json:"origin"`
 	Place  string            `json:"place"`
@@ -24,6 +27,8 @@ type Question struct {
 	Caller string `json:"caller"`
 	// Args are the arguments by name, sorted.
 	Args []Argument `json:"args" jsonschema:"nullable"`
+	// All has the size and the digest of the arguments together.
+	All Argument `json:"-"`
 	// Input reports that it also reads what the caller passes on standard input.
 	Input bool   `json:"input,omitempty"`
 	Runs  string `json:"runs"`
@@ -76,8 +81,8 @@ const (
 
 const (
 	// maxStored bounds an argument that is stored whole, in bytes, and all of them.
-	maxStored    = 32 << 10
-	maxAllStored = 128 << 10
+	maxStored    = 128 << 10
+	maxAllStored = maxStored
 	// minStored is the part of an argument that is stored in any case.
 	minStored = 256
 	// digestShown is the number of characters of a digest that people compare.
@@ -93,6 +98,8 @@ func newQuestion(p *run.Proposal) *Question {
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
 		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
+	all := encode(p.Args)
+	q.All = Argument{Size: len(all), Sum: digestOf(all)}
 	if q.Class == "" {
 		q.Class = p.Skill.Class
 	}

@@ -28,7 +28,8 @@ func encode(value any) string {
 func quote(text string) string { return termtext.Visible(encode(text)) }
 
 // shorten returns the first and the last characters of a text, in at most most bytes; the
-// text itself if that is shorter.
+// text itself if that is shorter. Its tail begins with no part of a code, which could look
+// like the end of a quotation.
 func shorten(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -40,6 +41,9 @@ func shorten(text string, most int) string {
 		head = head[:len(head)-1]
 	}
 	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	for len(tail) > 1 && strings.ContainsRune(`"\`, rune(tail[0])) {
 		tail = tail[1:]
 	}
 	return head + between + tail

@@ -80,7 +80,7 @@ func (r *Record) lives() bool {
 // Shown returns the question of a record with the people who have confirmed it so far.
 func (r *Record) Shown() *Question {
 	q := r.Question
-	q.Signed = r.signers()
+	q.ID, q.Signed = r.ID, r.signers()
 	return &q
 }
 

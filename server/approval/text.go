@@ -2,18 +2,28 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Form returns the question for a form: at most 32 lines, of bounded length.
-func (q *Question) Form() string {
-	if q.Trust != nil {
-		return strings.Join(q.text(&trustForm), "\n")
-	}
-	return strings.Join(q.text(&form), "\n")
+// Form returns the question for a form. Clients show its first lines only, or join all: the
+// first says who wants what, and each of the first three is true on its own. Nothing but
+// long arguments is shortened.
+func (q *Question) Form() string { return strings.Join(q.text(&form), "\n") }
+
+// The size of a form. A question that is larger is asked elsewhere: no grant is cut.
+const (
+	maxForm      = 4 << 10 // bytes
+	maxFormLines = 32
+)
+
+// fitsForm reports whether a form holds the question.
+func (q *Question) fitsForm() bool {
+	text := q.Form()
+	return len(text) <= maxForm && strings.Count(text, "\n") < maxFormLines
 }
 
 // Terminal returns the lines of the question for a terminal, which shows arguments whole.
@@ -21,56 +31,75 @@ func (q *Question) Terminal() []string { return q.text(&whole) }
 
 // summary returns one line for a person whose client shows no question.
 func (q *Question) summary() string {
-	b := bounds{value: 120}
+	text, complete := q.sentence()
+	text += " (digest " + shortDigest(q.Digest) + ")."
 	if q.Review != nil {
-		return fmt.Sprintf("%s (%s) %s", termtext.Visible(q.Skill), shortDigest(q.Digest), termtext.Visible(q.Review.Summary))
+		return text + " It " + termtext.Visible(q.Review.Summary)
 	}
-	if f := q.Fetch; f != nil {
-		return fmt.Sprintf("%s (%s) would be fetched from %s: %s.", b.text(q.Skill), shortDigest(q.Digest), b.text(f.Address), size(f))
+	if q.Fetch == nil {
+		text += " It may " + q.effects() + "."
 	}
-	text := fmt.Sprintf("%s (%s, %s) would run with %s", b.text(q.Skill), q.Class, shortDigest(q.Digest), b.shown(joined(q.Args)))
-	if len(q.Writes) > 0 {
-		text += "; may write to " + b.list(q.Writes)
+	if !complete {
+		text += fmt.Sprintf(" Not all of the arguments is shown: they have %d bytes, sha256 %s.", q.All.Size, q.All.Sum)
 	}
-	if len(q.Hosts) > 0 {
-		text += "; may connect to " + b.list(q.Hosts)
-	}
-	if len(q.Variables) > 0 {
-		text += "; is given " + b.list(q.Variables)
-	}
-	if q.Trust != nil {
-		text += "; a yes also trusts all skills of the workspace " + b.text(q.Trust.Workspace)
-	}
-	return text + "." + q.gained()
+	return text + q.gained()
 }
 
 // gained returns what the skill has gained, in a sentence for a model to pass on. It has
 // none of the skill's passages, which follow a colon: they could be meant for the model.
 func (q *Question) gained() string {
-	const most = 6
 	if len(q.Grown) == 0 {
 		return ""
 	}
-	b := bounds{value: 120}
 	var all []string
-	for i, line := range q.Grown {
-		if i == most {
-			all = append(all, fmt.Sprintf("and %d more", len(q.Grown)-most))
-			break
-		}
+	for _, line := range q.Grown {
 		line, _, _ = strings.Cut(line, ": ")
-		all = append(all, b.text(line))
+		all = append(all, line)
 	}
-	return " It could do more now than a person has accepted: " + strings.Join(all, "; ") + "."
+	return " It could do more now than a person has accepted: " + first(6, all, 120) + "."
 }
 
-// text returns the lines of the question. The grant and the question itself come last, so
-// that they are in sight.
+// text returns the lines of the question. In a form the grant comes before the arguments,
+// which may be long; a terminal pages, and has the grant in sight at its prompt.
 func (q *Question) text(b *bounds) []string {
-	if q.Fetch != nil {
-		return append(q.fetch(b), q.request())
+	all := q.head(b)
+	about, grant := append(q.skill(b), q.arguments(b)...), append(q.news(), q.trust()...)
+	switch {
+	case q.Fetch != nil:
+		about = q.fetch(b)
+	case q.Review != nil:
+		about = append(append(q.arguments(b), "Its digest: "+b.digest(q.Digest)), q.Review.Lines...)
+	default:
+		grant = append(grant, q.grant()...)
 	}
-	all := append(q.call(b), q.news(b)...)
+	if b == &whole {
+		return append(append(append(all, about...), grant...), q.request())
+	}
+	return append(append(all, grant...), about...)
+}
+
+// head returns the first lines of a question.
+func (q *Question) head(b *bounds) []string {
+	sentence, _ := q.sentence()
+	if b == &whole {
+		sentence += "."
+	} else {
+		sentence += q.choice()
+	}
+	second := "skills-mcp asks this, not the skill. "
+	switch {
+	case q.Review != nil:
+		second += "Nothing was changed yet."
+	case q.Fetch != nil:
+		second += "It is a skill of another MCP server, and nothing of it was fetched yet."
+	default:
+		second += "It may " + q.effects() + "."
+	}
+	third := fmt.Sprintf("It is %s, and called by %s.", q.Class, q.Caller)
+	if n := len(q.Grown); n > 0 {
+		third = "It could do more now than you have accepted: " + first(1, q.Grown, 80) + ". " + third
+	}
+	all := []string{sentence, second, third}
 	if len(q.Differs) > 0 {
 		all = append(all, "Since the last approval of this skill: "+strings.Join(q.Differs, "; ")+".")
 	}
@@ -81,62 +110,30 @@ func (q *Question) text(b *bounds) []string {
 		}
 		all = append(all, fmt.Sprintf("It needs %d different people; %s.", q.Needed, signed))
 	}
-	if q.Review == nil {
-		all = append(append(all, q.trust(b)...), q.grant(b)...)
-	}
-	return append(all, q.request())
+	return all
 }
 
 // preview returns the lines that an approval binds. One that covers every call binds
 // nothing of this call's own, and its digest apart from them.
 func (q *Question) preview(every bool) []string {
-	if q.Fetch != nil {
+	switch {
+	case q.Fetch != nil:
 		return q.fetch(&whole)
-	}
-	if every {
+	case every:
 		other := *q
 		other.Digest = ""
-		return append(other.skill(&whole), q.grant(&whole)...)
+		return append(other.skill(&whole), q.grant()...)
+	case q.Review != nil:
+		return append(q.arguments(&whole), append(q.Review.Lines, q.Digest)...)
 	}
-	return append(append(q.call(&whole), q.news(&whole)...), q.grant(&whole)...)
-}
-
-// call returns the lines about the call: who makes it, the skill and the arguments.
-func (q *Question) call(b *bounds) []string {
-	if q.Review != nil {
-		return q.installation(b)
-	}
-	title := []string{
-		"skills-mcp itself asks, no skill does: may this skill run?",
-		fmt.Sprintf("It is %s, and called by %s.", q.Class, q.Caller),
-	}
-	return append(append(title, q.skill(b)...), q.arguments(b)...)
-}
-
-// installation returns the lines about an installation.
-func (q *Question) installation(b *bounds) []string {
-	all := []string{
-		"skills-mcp itself asks, no skill does: may this be installed?",
-		fmt.Sprintf("It is asked for by %s, with these arguments:", q.Caller),
-		mark + b.shown(joined(q.Args)),
-		"Its digest: " + b.digest(q.Digest),
-	}
-	lines := q.Review.Lines
-	for i, line := range lines {
-		if rest := lines[i:]; i == b.lines-1 && len(rest) > 1 {
-			text := strings.Join(rest, "\n")
-			return append(all, mark+fmt.Sprintf("%d MORE LINES ARE NOT SHOWN: %d bytes, sha256 %s; install it yourself, in a terminal, to see them", len(rest), len(text), digestOf(text)))
-		}
-		all = append(all, shorten(termtext.Visible(line), b.value+len(mark)))
-	}
-	return all
+	return slices.Concat(q.skill(&whole), q.arguments(&whole), q.news(), q.grant(), []string{string(q.Class), q.Caller})
 }
 
 // skill returns the lines about the skill.
 func (q *Question) skill(b *bounds) []string {
 	all := []string{
-		mark + fmt.Sprintf("%s, %s %s", b.text(q.Skill), q.Whose(), b.text(q.Place)),
-		mark + "runs " + b.text(q.Runs) + ", digest",
+		mark + fmt.Sprintf("%s, %s %s", quote(q.Skill), q.Whose(), quote(q.Place)),
+		mark + "runs " + quote(q.Runs) + ", digest",
 		mark + b.digest(q.Digest),
 	}
 	if q.Rule != "" {
@@ -161,58 +158,50 @@ func (q *Question) Whose() string {
 	return termtext.Visible(string(q.Kind)) + ", in"
 }
 
-// arguments returns a line for each argument, and one for those beyond the bounds.
+// arguments returns a line for each argument.
 func (q *Question) arguments(b *bounds) []string {
 	if len(q.Args) == 0 && !q.Input {
 		return []string{"Arguments: none"}
 	}
 	all := []string{"Arguments:"}
-	for i, a := range q.Args {
-		if rest := q.Args[i:]; i == b.args-1 && len(rest) > 1 {
-			return append(all, mark+fmt.Sprintf("%d more: %s", len(rest), b.shown(joined(rest))))
-		}
-		all = append(all, mark+b.text(a.Name)+": "+b.shown(a))
+	for _, a := range q.Args {
+		text, _ := b.shown(a)
+		all = append(all, mark+quote(a.Name)+": "+text)
 	}
 	if q.Input {
 		all = append(all, "Standard input: what you pass there")
 	}
+	if b == &form && q.cut() {
+		all = append(all, "The whole, while it waits: skills-mcp approvals "+q.ID+", or the page")
+	}
 	return all
 }
 
-// joined returns several arguments as one.
-func joined(args []Argument) Argument {
-	var parts []string
-	for _, a := range args {
-		parts = append(parts, encode(a.Name)+":"+a.Value)
-	}
-	value := "{" + strings.Join(parts, ",") + "}"
-	return Argument{Value: value, Size: len(value), Sum: digestOf(value)}
+// cut reports whether a form cuts an argument.
+func (q *Question) cut() bool {
+	return slices.ContainsFunc(q.Args, func(a Argument) bool {
+		_, cut := form.shown(a)
+		return cut
+	})
 }
 
 // news returns the lines about capabilities that the skill has gained.
-func (q *Question) news(b *bounds) []string {
+func (q *Question) news() []string {
 	if len(q.Grown) == 0 {
 		return nil
 	}
-	all := []string{"New, and not accepted by you yet:"}
-	for i, line := range q.Grown {
-		if rest := q.Grown[i:]; i == b.grown-1 && len(rest) > 1 {
-			return append(all, mark+fmt.Sprintf("%d more: %s", len(rest), b.text(strings.Join(rest, "; "))))
-		}
-		all = append(all, mark+b.text(line))
-	}
-	return all
+	return marked([]string{"New, and not accepted by you yet:"}, q.Grown)
 }
 
-// grant returns the lines about the grant.
-func (q *Question) grant(b *bounds) []string {
+// grant returns the lines about the grant. None is cut, and each item has its own.
+func (q *Question) grant() []string {
 	var all []string
 	list := func(label string, values []string, none string) {
 		if len(values) == 0 {
 			all = append(all, label+": "+none)
 			return
 		}
-		all = append(all, label+":", mark+b.list(values))
+		all = marked(append(all, label+":"), values)
 	}
 	if len(q.Reads) > 0 {
 		list("It may read", q.Reads, "")
@@ -226,22 +215,23 @@ func (q *Question) grant(b *bounds) []string {
 	return all
 }
 
+// marked appends a line for each stranger's text.
+func marked(all, texts []string) []string {
+	for _, text := range texts {
+		all = append(all, mark+quote(text))
+	}
+	return all
+}
+
 // trust returns the lines about the workspace that a yes trusts, if there is one.
-func (q *Question) trust(b *bounds) []string {
+func (q *Question) trust() []string {
 	if q.Trust == nil {
 		return nil
 	}
-	all := []string{
+	return marked([]string{
 		"You do not trust its workspace. A yes trusts all skills there, from now on:",
-		mark + b.text(q.Trust.Workspace),
-	}
-	for i, change := range q.Trust.Changes {
-		if rest := q.Trust.Changes[i:]; i == b.grown-1 && len(rest) > 1 {
-			return append(all, mark+fmt.Sprintf("%d more: %s", len(rest), b.text(strings.Join(rest, "; "))))
-		}
-		all = append(all, mark+b.text(change))
-	}
-	return all
+		mark + quote(q.Trust.Workspace),
+	}, q.Trust.Changes)
 }
 
 // Action returns the words for the effect of a yes.

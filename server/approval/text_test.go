@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -18,14 +17,9 @@ func TestForm(t *testing.T) {
 	p.Command.Grant.Hosts, p.Variables = []string{"api.example:443"}, []string{"KEY"}
 	q := newQuestion(p)
 	q.Differs = []string{"the arguments are others"}
-	want := `skills-mcp itself asks, no skill does: may this skill run?
+	want := `docx wants to change files in /work and connect to api.example:443 (path=a.docx), once or for this session or always?
+skills-mcp asks this, not the skill. It may change files in /work; connect to api.example:443; use your variables KEY.
 It is mutating, and called by a model.
-> "docx", your own, in "/home/ann/.claude/skills/docx"
-> runs "edit.py", digest
-> 0123456789ab
-Rule: the mode confirm
-Arguments:
-> "path": "a.docx"
 Since the last approval of this skill: the arguments are others.
 It may write to:
 > "/work"
@@ -33,7 +27,12 @@ It may connect to:
 > "api.example:443"
 It is given the variables:
 > "KEY"
-Run it?`
+> "docx", your own, in "/home/ann/.claude/skills/docx"
+> runs "edit.py", digest
+> 0123456789ab
+Rule: the mode confirm
+Arguments:
+> "path": "a.docx"`
 	if diff := cmp.Diff(want, q.Form()); diff != "" {
 		t.Error(diff)
 	}
@@ -59,11 +58,6 @@ func TestHostileQuestion(t *testing.T) {
 	q := newQuestion(p)
 	q.Signed, q.Differs = []string{hostile}, []string{"the arguments are others"}
 	q.Input, q.Calls = true, []string{hostile}
-	trust := *q
-	trust.Trust = &run.Trust{Workspace: hostile, Changes: q.Grown}
-	if n := strings.Count(trust.Form(), "\n") + 1; n > 32 {
-		t.Errorf("the form that asks for trust has %d lines", n)
-	}
 	for name, lines := range map[string][]string{"form": strings.Split(q.Form(), "\n"), "terminal": q.Terminal()} {
 		for _, line := range lines {
 			if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) || r == '\u202e' || r == '\u3164' }) {
@@ -74,36 +68,61 @@ func TestHostileQuestion(t *testing.T) {
 				t.Errorf("%s: imitated by %q", name, line)
 			}
 		}
+		if name == "form" {
+			continue
+		}
 		if end := lines[len(lines)-7:]; end[0] != "It may write to:" || end[2] != "It may connect to:" || end[4] != "It is given the variables:" || end[6] != "Run it?" {
 			t.Errorf("%s: ends with %q", name, end)
 		}
 	}
-	if n := strings.Count(q.Form(), "\n") + 1; n > 32 {
-		t.Errorf("the form has %d lines", n)
-	}
-	if n := len(q.Form()); n > 12<<10 {
-		t.Errorf("the form has %d bytes", n)
+	if q.fitsForm() {
+		t.Error("it fits a form")
 	}
 	if text := q.summary(); strings.Contains(text, "\n") || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		t.Errorf("summary %q", text)
 	}
 }
 
-// A long argument is shown by its head and tail, and says so with its size and digest.
+// A long argument is cut in a form, which says so with its size and digest, and where the
+// whole is. A terminal cuts none that is stored whole.
 func TestLongArgument(t *testing.T) {
-	text := "begin" + strings.Repeat("x", 100_000) + "end"
-	p := proposed(nil)
-	p.Args = map[string]any{"text": text}
-	q := newQuestion(p)
-	for name, shown := range map[string]string{"form": q.Form(), "terminal": strings.Join(q.Terminal(), "\n")} {
-		want := fmt.Sprintf(`"text": (NOT SHOWN WHOLE: %d bytes, sha256 %s; its beginning and its end:) "beginxxx`, len(text)+2, digestOf(`"`+text+`"`))
-		if !strings.Contains(shown, want) || !strings.Contains(shown, `xxxend"`) {
-			t.Errorf("%s: %.600s", name, shown)
+	for length, stored := range map[int]bool{300: true, 100_000: true, 200_000: false} {
+		text := "begin" + strings.Repeat("x", length) + "end"
+		p := proposed(nil)
+		p.Args = map[string]any{"text": text}
+		q := newQuestion(p)
+		q.ID = "k3x7q2m4ab"
+		note := fmt.Sprintf(`"text": (NOT SHOWN WHOLE: %d bytes, sha256 %s; its beginning and its end:) "beginxxx`, len(text)+2, digestOf(`"`+text+`"`))
+		if form := q.Form(); !strings.Contains(form, note) || !strings.Contains(form, `xxxend"`) || !strings.Contains(form, "skills-mcp approvals k3x7q2m4ab") || !q.fitsForm() {
+			t.Errorf("form: %s", form)
+		}
+		if shown := strings.Join(q.Terminal(), "\n"); strings.Contains(shown, text) != stored || strings.Contains(shown, note) == stored {
+			t.Errorf("%d bytes on a terminal: %.600s", length, shown)
 		}
 	}
-	p.Args = map[string]any{"text": strings.Repeat("y", 5000)}
-	if shown := strings.Join(newQuestion(p).Terminal(), "\n"); !strings.Contains(shown, strings.Repeat("y", 5000)) {
-		t.Error("the terminal shows it shortened")
+}
+
+// Calls whose long arguments differ in the middle alone look different everywhere, whatever
+// else they have.
+func TestMiddleDiffers(t *testing.T) {
+	for _, length := range []int{40, 300, 100_000, 200_000} {
+		for _, others := range []int{0, 12} {
+			shown := func(middle string) []string {
+				p := proposed(nil)
+				for i := range others {
+					p.Args[fmt.Sprintf("a%d", i)] = strings.Repeat("y", 20_000)
+				}
+				p.Args["text"] = strings.Repeat("x", length) + middle + strings.Repeat("x", length)
+				q := newQuestion(p)
+				return []string{q.Form(), strings.Join(q.Terminal(), "\n"), q.summary()}
+			}
+			left, right := shown("left"), shown("righ")
+			for i, where := range []string{"form", "terminal", "summary"} {
+				if left[i] == right[i] {
+					t.Errorf("%d bytes beside %d others: the same on the %s: %.500s", length, others, where, left[i])
+				}
+			}
+		}
 	}
 }
 

@@ -301,7 +301,7 @@ const evilText = "</main><script>alert(1)</script>\" onclick=\"x\" '\u202e\u200b
 func evilCall() *run.Proposal {
 	p := proposed(evilText)
 	p.Skill.Dir, p.Skill.Entry.Script = "/"+evilText, evilText
-	p.Args = map[string]any{evilText: evilText, "long": strings.Repeat("x", 5000), "longer": strings.Repeat("y", 40_000)}
+	p.Args = map[string]any{evilText: evilText, "long": strings.Repeat("x", 5000), "longer": strings.Repeat("y", 140_000)}
 	p.Stack, p.Decision.Rule, p.Decision.Grown = []string{evilText}, evilText, []string{evilText}
 	p.Command.Grant = sandbox.Grant{Workspaces: []string{evilText}, Hosts: []string{evilText}}
 	p.Variables = []string{evilText}
@@ -341,7 +341,7 @@ func TestHostileTexts(t *testing.T) {
 		if strings.Contains(list, strings.Repeat("x", 5000)) || !strings.Contains(list, "Not shown whole: it has 5002 bytes, with the sha256 ") {
 			t.Error("the list shows a long argument whole, or hides that it does not")
 		}
-		if !strings.Contains(whole, strings.Repeat("x", 5000)) || !strings.Contains(whole, "Not shown whole: it has 40002 bytes") {
+		if !strings.Contains(whole, strings.Repeat("x", 5000)) || !strings.Contains(whole, "Not shown whole: it has 140002 bytes") {
 			t.Error("the screen of the question does not show an argument as it is stored")
 		}
 	})

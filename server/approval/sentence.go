@@ -1,0 +1,156 @@
+package approval
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+)
+
+const (
+	// maxSentence bounds the first sentence without its choice, in bytes: who wants what.
+	maxSentence = 120
+	// maxArgument bounds the value of an argument there.
+	maxArgument = 32
+)
+
+// sentence returns the first sentence of the question, without its end: who wants what, with
+// which arguments. complete reports that each argument is there, and whole.
+func (q *Question) sentence() (text string, complete bool) {
+	for most := 40; ; most -= 4 {
+		if text = q.wants(most); len(text) < maxSentence-len(" (arguments: 99)") || most <= 12 {
+			break
+		}
+	}
+	if len(q.Args) == 0 {
+		return text, true
+	}
+	var args []string
+	room, complete := maxSentence-len(text)-len(" (, and 99 more)"), true
+	for i, a := range q.Args {
+		shown, all := a.brief()
+		if room -= len(shown) + len(", "); room < 0 {
+			args, complete = append(args, fmt.Sprintf("and %d more", len(q.Args)-i)), false
+			break
+		}
+		args, complete = append(args, shown), complete && all
+	}
+	if room < 0 && len(args) == 1 {
+		args[0] = fmt.Sprintf("arguments: %d", len(q.Args))
+	}
+	return text + " (" + strings.Join(args, ", ") + ")", complete
+}
+
+// wants returns the sentence without arguments, with at most most bytes of each text in it.
+func (q *Question) wants(most int) string {
+	who := said(q.Skill, most)
+	switch {
+	case q.Review != nil:
+		return who + " wants to install a skill"
+	case q.Fetch != nil:
+		return fmt.Sprintf("%s wants to be fetched from %s and used (%s)", who, said(q.Fetch.Address, most), size(q.Fetch))
+	case q.Trust != nil:
+		return fmt.Sprintf("%s wants to run, which takes your trust in all skills of %s", who, said(q.Trust.Workspace, most))
+	}
+	var does []string
+	if len(q.Writes) > 0 {
+		does = append(does, "change files in "+first(1, q.Writes, most))
+	} else if len(q.Reads) > 0 {
+		does = append(does, "read files in "+first(1, q.Reads, most))
+	}
+	if len(q.Hosts) > 0 {
+		does = append(does, "connect to "+firstHost(q.Hosts, most+12))
+	}
+	if len(does) == 0 {
+		does = []string{"run with no access to your files or the network"}
+	}
+	return who + " wants to " + strings.Join(does, " and ")
+}
+
+// effects returns the grant in words, after "It may".
+func (q *Question) effects() string {
+	const most = 60
+	files := "read none of your files"
+	switch {
+	case len(q.Writes) > 0:
+		files = "change files in " + first(1, q.Writes, most)
+	case len(q.Reads) > 0:
+		files = "read, and not change, files in " + first(1, q.Reads, most)
+	}
+	hosts, variables := "no host", "none of your variables"
+	if len(q.Hosts) > 0 {
+		hosts = firstHost(q.Hosts, most)
+	}
+	if len(q.Variables) > 0 {
+		variables = "your variables " + first(1, q.Variables, most)
+	}
+	return files + "; connect to " + hosts + "; use " + variables
+}
+
+// choice returns the end of the first sentence in a form: the answers.
+func (q *Question) choice() string {
+	if q.Review != nil || q.Fetch != nil || q.Trust != nil {
+		return ", yes or no?"
+	}
+	words := map[Scope]string{Once: "once", Session: "for this session", Always: "always"}
+	var all []string
+	for _, scope := range q.Scopes {
+		all = append(all, words[scope])
+	}
+	return ", " + strings.Join(all, " or ") + "?"
+}
+
+// first returns the first n of some texts, and the number of the others.
+func first(n int, texts []string, most int) string {
+	var all []string
+	for _, text := range texts[:min(n, len(texts))] {
+		all = append(all, said(text, most))
+	}
+	text := strings.Join(all, ", ")
+	if more := len(texts) - n; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// firstHost is first for one host, of which the end tells whose one is.
+func firstHost(hosts []string, most int) string {
+	if cut := len(hosts[0]) - most; cut > 0 {
+		hosts = append([]string{hosts[0][cut+len("…"):]}, hosts[1:]...)
+		return "…" + first(1, hosts, most)
+	}
+	return first(1, hosts, most)
+}
+
+// letters are the characters of a text that nobody takes for several words.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+*~-"
+
+// said returns a stranger's text for a sentence, in at most most bytes: one word as it is, and
+// everything else in quotes that nothing in it can end.
+func said(text string, most int) string {
+	if text == "" || strings.Trim(text, letters) != "" {
+		text = quote(strings.Map(func(r rune) rune {
+			if unicode.In(r, unicode.Pi, unicode.Pf) || strings.ContainsRune("„‟″＂", r) {
+				return '\''
+			}
+			return r
+		}, text))
+	}
+	return shorten(text, most)
+}
+
+// brief returns an argument for a sentence. complete reports that nothing of it is missing.
+func (a Argument) brief() (text string, complete bool) {
+	value, given := said(a.Value, math.MaxInt), ""
+	switch {
+	case len(a.Value) != a.Size:
+	case strings.HasPrefix(a.Value, `"`) && json.Unmarshal([]byte(a.Value), &given) == nil:
+		value = said(given, math.MaxInt)
+	case len(a.Value) <= maxArgument: // its strings are in quotes
+		value = termtext.Visible(a.Value)
+	}
+	return said(a.Name, maxArgument/2) + "=" + shorten(value, maxArgument), len(a.Value) == a.Size && len(value) <= maxArgument
+}
