@@ -23,6 +23,10 @@ type account struct {
 	under                   []string // the command that starts servers; none starts them itself
 }
 
+// allForms is the policy of a person whose client has them answer its forms, as these tests
+// do, who answer faster than anybody reads.
+const allForms = "policy: {forms: all}\n"
+
 // newAccount returns an account without skills. more is added to its configuration.
 func newAccount(t *testing.T, driver, more string) *account {
 	t.Helper()

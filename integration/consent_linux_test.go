@@ -106,7 +106,7 @@ func TestFilesChangeDuringConsent(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			a := nativeAccount(t, "")
+			a := nativeAccount(t, allForms)
 			a.skill("slow/SKILL.md", "---\nname: slow\ndescription: d\nclass: mutating\nscript: run.sh\n---\n")
 			a.skill("slow/run.sh", "echo > \"$SKILL_WORKSPACE/begun\" && read -r _ < \"$SKILL_WORKSPACE/go\" && bash /skill/second.sh\n")
 			a.skill("slow/second.sh", "echo the confirmed one\n")
@@ -163,7 +163,7 @@ func (a *account) fifo(name string) *os.File {
 // not the rule of the configuration.
 func TestClaimedName(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "policy: {skills: {note: {approve: always}}}\n")
+	a := nativeAccount(t, "policy: {forms: all, skills: {note: {approve: always}}}\n")
 	first := a.serve("modern", `{"elicitation":{}}`)
 	first.succeeds(first.choose(first.call("note", text("one")), "always"), "wrote")
 	first.succeeds(first.call("note", text("two")), "wrote")
@@ -200,7 +200,7 @@ func TestClaimedName(t *testing.T) {
 // gains something, the question has the difference.
 func TestAlwaysWhileItDoesNotGrow(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "")
+	a := nativeAccount(t, allForms)
 	c := a.serve("modern", `{"elicitation":{}}`)
 	c.succeeds(c.choose(c.call("note", text("one")), "always"), "wrote")
 	c.succeeds(c.call("note", text("two")), "wrote")

@@ -11,7 +11,7 @@ import (
 // for the same tool with the same arguments, once, after the question.
 func TestForgedRequestState(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "")
+	a := nativeAccount(t, allForms)
 	a.noteSkill("other")
 	c := a.serve("modern", `{"elicitation":{}}`)
 	asked, another := c.call("note", text("one")), c.call("note", text("two"))
@@ -77,7 +77,7 @@ func TestAnswersThatAreNoYes(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			a := nativeAccount(t, "")
+			a := nativeAccount(t, allForms)
 			c := a.serve(era, `{"elicitation":{}}`)
 			for _, answer := range []string{
 				`{"action":"accept"}`, `{"action":"accept","content":{}}`, `{"action":"accept","content":{"unknown":"once"}}`,
@@ -120,7 +120,7 @@ func invisible(text string) (found []string) {
 // lists of questions and runs, or in the log.
 func TestInjectionIntoQuestions(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "")
+	a := nativeAccount(t, allForms)
 	a.skill("evil/SKILL.md", "---\nname: evil\ndescription: \"d\\u202e\\e[31m\"\nclass: mutating\nscript: run.sh\n---\n")
 	a.skill("evil/run.sh", "echo wrote\n")
 	args := map[string]any{"text": hostileText}

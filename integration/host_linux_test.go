@@ -40,7 +40,7 @@ func TestConnectedServer(t *testing.T) {
 	t.Parallel()
 	for _, generation := range []string{"legacy", "modern"} {
 		t.Run(generation, func(t *testing.T) {
-			a := nativeAccount(t, "")
+			a := nativeAccount(t, allForms)
 			home, address := a.otherServer()
 			connect := append([]string{"connect-server", "afar"}, address...)
 			if out, code := a.run(connect...); code == 0 || !strings.Contains(out, "no terminal") {

@@ -18,7 +18,7 @@ func (a *account) plugin(path, content string) {
 // report is the skill of a plugin that somebody else publishes, as it was accepted.
 func (a *account) report() {
 	a.t.Helper()
-	a.configure(fmt.Sprintf("plugins: [%q]\n", filepath.Join(a.home, "plugins")))
+	a.configure(allForms + fmt.Sprintf("plugins: [%q]\n", filepath.Join(a.home, "plugins")))
 	a.plugin("office/.claude-plugin/plugin.json", `{"name": "office", "version": "1.0.0"}`)
 	a.plugin("office/skills/report/SKILL.md", "---\nname: report\ndescription: Formats reports.\nscript: scripts/report.py\nparams: {text: string}\n---\n# Reports\n\nRun scripts/report.py with the text.\n")
 	a.plugin("office/skills/report/scripts/report.py", "import sys\nprint('# Report of', sys.argv[-1])\n")

@@ -67,7 +67,7 @@ func (a *account) hash(text string) string {
 func TestOwnSecondSignature(t *testing.T) {
 	t.Parallel()
 	a := nativeAccount(t, "")
-	a.configure(fmt.Sprintf("policy: {mode: dual-sign, approvers: {bea: %q}}\n", a.hash("hers is long enough")))
+	a.configure(fmt.Sprintf("policy: {forms: all, mode: dual-sign, approvers: {bea: %q}}\n", a.hash("hers is long enough")))
 	c := a.serve("modern", `{"elicitation":{}}`)
 	id := c.waits(c.choose(c.call("note", text("one")), "once"))
 

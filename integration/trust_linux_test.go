@@ -40,7 +40,7 @@ func (c *toolClient) awaitListChanged() {
 // skills names, but no approval of another skill.
 func TestTrustIsAsked(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "")
+	a := nativeAccount(t, allForms)
 	a.theirs("note", a.workspace, ".claude", "skills")
 	a.theirs("fresh", a.workspace, ".claude", "skills")
 	c := a.serve("legacy", `{"elicitation":{}}`)
@@ -132,7 +132,7 @@ func TestTrustOnTheTerminal(t *testing.T) {
 // case, letters that look alike, a command, a plugin, a link, or its own configuration.
 func TestNamesAreNotTaken(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "policy: {skills: {note: {approve: always}}}\n")
+	a := nativeAccount(t, "policy: {forms: all, skills: {note: {approve: always}}}\n")
 	a.theirs("helper", a.home, ".claude", "plugins", "team", "skills")
 	writeFile(t, filepath.Join(a.home, ".claude", "plugins", "team", "plugin.json"), `{"name": "team"}`)
 	c := a.serve("modern", `{"elicitation":{}}`)
@@ -210,7 +210,7 @@ func (a *account) wants(name, env string) {
 // comes later, as with a git pull, is a question first, and so is one that was changed.
 func TestTrustOfLaterSkills(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "sandbox: {env: [TOKEN=T0K]}\n")
+	a := nativeAccount(t, "sandbox: {env: [TOKEN=T0K]}\n"+allForms)
 	a.wants("first", "sandbox: {env: [TOKEN]}")
 	a.wants("plain", "")
 	c := a.serve("modern", `{"elicitation":{}}`)

@@ -18,7 +18,7 @@ func TestQuestionsWithoutAnswer(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			a := nativeAccount(t, "sandbox: {asking: {wait: 1s}}\n")
+			a := nativeAccount(t, "sandbox: {asking: {wait: 1s}}\n"+allForms)
 			c := a.serve(era, `{"elicitation":{}}`)
 
 			// The client says nothing.
@@ -40,7 +40,7 @@ func TestQuestionsWithoutAnswer(t *testing.T) {
 		} {
 			t.Run(era+", "+name, func(t *testing.T) {
 				t.Parallel()
-				a := nativeAccount(t, "")
+				a := nativeAccount(t, allForms)
 				c := a.start(era, `{"elicitation":{}}`)
 				asked := c.call("note", text("one"))
 				yes := asked.choice(c, "once")
@@ -122,7 +122,7 @@ func TestDenyAndRevoke(t *testing.T) {
 // is not any more. Others go on.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	a := nativeAccount(t, "")
+	a := nativeAccount(t, allForms)
 	a.skill("look/SKILL.md", "---\nname: look\ndescription: d\nscript: run.sh\n---\n")
 	a.skill("look/run.sh", "echo looked\n")
 	if err := os.MkdirAll(a.state(), 0o700); err != nil {

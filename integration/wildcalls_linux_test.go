@@ -19,6 +19,7 @@ sandbox:
   env: [SSL_CERT_FILE=/workspace/authority.pem]
   network: {private: [127.0.0.0/8]}
 policy:
+  forms: all
   skills:
     weather: {network: [%q], env: [SSL_CERT_FILE]}
     docx: {class: mutating, workspace: rw, approve: always}

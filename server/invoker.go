@@ -147,7 +147,7 @@ func askingBetween[T any](i *invoker, r *request, p *progress, c *run.Call, do f
 	}
 	call := elicit.Call{
 		Owner: r.principal.Key(), Method: r.retry.method, Name: r.retry.name, Args: args,
-		State: r.retry.RequestState, Responses: r.retry.InputResponses, Stderr: p, Progress: p.say,
+		State: r.retry.RequestState, Responses: r.retry.InputResponses, Put: r.task.Put(), Stderr: p, Progress: p.say,
 	}
 	type ended struct {
 		result T

@@ -187,7 +187,7 @@ func TestModelInstallsByRule(t *testing.T) {
 // yes is for what was shown.
 func TestModelInstalls(t *testing.T) {
 	from := &everywhere{text: greet}
-	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: always}}}\n", from)
+	s, c := serveInstalls(t, "policy: {forms: all, skills: {install_skill: {approve: always}}}\n", from)
 	asked := c.install("")
 	_, message := asked.question()
 	for _, want := range []string{`> "greet", a skill`, "> Greets.", "> https://skills.example/greet.zip", "nothing but to be read", "wants to install a skill (name="} {
@@ -258,12 +258,18 @@ func TestPromptToInstall(t *testing.T) {
 	}
 }
 
-// Where the client cannot ask, the question waits for a terminal; the same call then
+// The question waits for a terminal, also where the client shows forms; the same call then
 // succeeds once, and only with the same content.
 func TestModelInstallsAfterApproval(t *testing.T) {
+	for name, mute := range map[string]bool{"a client with forms": false, "a mute one": true} {
+		t.Run(name, func(t *testing.T) { installsAfterApproval(t, mute) })
+	}
+}
+
+func installsAfterApproval(t *testing.T, mute bool) {
 	from := &everywhere{text: greet}
 	s, c := serveInstalls(t, "policy: {skills: {install_skill: {approve: each}}}\n", from)
-	c.mute = true
+	c.mute = mute
 	waits := func() string {
 		t.Helper()
 		got := c.install("").text()

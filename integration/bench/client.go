@@ -91,7 +91,7 @@ type pipe struct {
 	stdout   *bufio.Reader
 	modern   bool
 	blocking bool          // ask reads, and read does not run
-	confirms bool          // say yes, for always, to questions; with blocking only
+	confirms bool          // say yes, for the session, to questions; with blocking only
 	kill     func()        // ends the server, and so a read that blocks
 	done     chan struct{} // closed by read at the end of the server's output
 
@@ -178,13 +178,17 @@ func (p *pipe) await(ctx context.Context, id int) ([]byte, error) {
 	}
 }
 
-// confirm says yes to a question of the server, for always.
+// readTime is the time in which a person reads a question: a faster yes does not count.
+const readTime = 1100 * time.Millisecond
+
+// confirm says yes to a question of the server, for the session.
 func (p *pipe) confirm(line []byte) error {
 	var asked struct{ ID json.RawMessage }
 	if err := json.Unmarshal(line, &asked); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdin, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":"always"}}}`+"\n", asked.ID)
+	time.Sleep(readTime)
+	_, err := fmt.Fprintf(p.stdin, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":"this session"}}}`+"\n", asked.ID)
 	return err
 }
 

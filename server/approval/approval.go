@@ -35,7 +35,7 @@ func New(s *store.Store, options *Options) *Approvals {
 	key := seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"))
 	return &Approvals{
 		book: &book{s, key, o.Pending, o.Logger}, memory: newMemory(),
-		ladder: &ladder{o.Terminal, elicit.NewWaitLimiter(o.Asking)}, options: o,
+		ladder: &ladder{o.Terminal, o.Forms, elicit.NewWaitLimiter(o.Asking)}, options: o,
 	}
 }
 

@@ -107,7 +107,6 @@ func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error)
 	}
 	waiting, leave := a.ladder.waits.Enter(ctx, c.Principal.Key())
 	defer leave()
-	began := time.Now()
 	answer, err := put(waiting, c, request)
 	switch {
 	case errors.Is(err, errCannotAsk):
@@ -116,7 +115,7 @@ func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error)
 		return true, err
 	case answer.Action == "accept":
 		return true, a.await(waiting, c)
-	case answer.Action != "decline" && answer.Action != "cancel", time.Since(began) < instant:
+	case !answer.declines():
 		return false, nil
 	}
 	return true, refused(c, "the person said no")

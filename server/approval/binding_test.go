@@ -101,86 +101,92 @@ func TestAlways(t *testing.T) {
 
 // An approval of a session ends with it, and covers no other one.
 func TestSession(t *testing.T) {
-	a := newApprovals(t, nil)
-	me := &person{answers: []string{choose(Session)}}
-	p := proposed(me.client())
-	if got := outcome(a.Approve(t.Context(), p)); got != "runs" {
-		t.Fatal(got)
-	}
-	p.Client, p.Args = nil, map[string]any{"path": "other"}
-	if got := outcome(a.Approve(t.Context(), p)); got != "runs" {
-		t.Errorf("later: %s", got)
-	}
-	you := proposed(nil)
-	you.Principal.Session = "2"
-	if got := outcome(a.Approve(t.Context(), you)); got != "APPROVAL_REQUIRED+id!" {
-		t.Errorf("another session: %s", got)
-	}
-	if got := outcome(New(a.book.store, nil).Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
-		t.Errorf("another process: %s", got)
-	}
-	a.Leave(p.Principal.Key())
-	if got := outcome(a.Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
-		t.Errorf("after the session: %s", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := newApprovals(t, nil)
+		me := &person{answers: []string{choose(Session)}, after: unread}
+		p := proposed(me.client())
+		if got := outcome(a.Approve(t.Context(), p)); got != "runs" {
+			t.Fatal(got)
+		}
+		p.Client, p.Args = nil, map[string]any{"path": "other"}
+		if got := outcome(a.Approve(t.Context(), p)); got != "runs" {
+			t.Errorf("later: %s", got)
+		}
+		you := proposed(nil)
+		you.Principal.Session = "2"
+		if got := outcome(a.Approve(t.Context(), you)); got != "APPROVAL_REQUIRED+id!" {
+			t.Errorf("another session: %s", got)
+		}
+		if got := outcome(New(a.book.store, nil).Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
+			t.Errorf("another process: %s", got)
+		}
+		a.Leave(p.Principal.Key())
+		if got := outcome(a.Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
+			t.Errorf("after the session: %s", got)
+		}
+	})
 }
 
 // Two different people confirm a call. The first one cannot be the second.
 func TestTwoPeople(t *testing.T) {
-	a := newApprovals(t, nil)
-	two := func(client *elicit.Client) *run.Proposal {
-		p := proposed(client)
-		p.Decision.Signatures = 2
-		return p
-	}
-	me := &person{answers: []string{choose(Once)}}
-	err := a.Approve(t.Context(), two(me.client()))
-	if got := outcome(err); got != "APPROVAL_REQUIRED+id!" || !strings.Contains(err.Error(), "a second person") {
-		t.Fatalf("%s: %v", got, err)
-	}
-	id := run.AsError(err).Approval
-	again := a.Approve(t.Context(), two(me.client())) // not asked a second time
-	if run.AsError(again).Approval != id || len(me.asked) != 1 {
-		t.Errorf("%v, asked %d times", again, len(me.asked))
-	}
-	if _, err := a.Open(t.Context(), id, Local()); err == nil || !strings.Contains(err.Error(), "has confirmed "+id+" already") {
-		t.Errorf("one's own second signature: %v", err)
-	}
-	token := two((&person{answers: []string{choose(Once)}}).client())
-	token.Principal = identity.Principal{Kind: identity.Token, ID: "other"}
-	if got := outcome(a.Approve(t.Context(), token)); got == "runs" {
-		t.Error("the same person signed through another client")
-	}
-	r, err := a.Open(t.Context(), id, Named("bea"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	confirm(t, a, r, Named("bea"), Once)
-	if got := outcome(a.Approve(t.Context(), two(nil))); got != "runs" {
-		t.Errorf("after both: %s", got)
-	}
-	if got := outcome(a.Approve(t.Context(), two(nil))); got != "APPROVAL_REQUIRED+id!" {
-		t.Errorf("a second time: %s", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := newApprovals(t, &Options{Forms: FormsAll})
+		two := func(client *elicit.Client) *run.Proposal {
+			p := proposed(client)
+			p.Decision.Signatures = 2
+			return p
+		}
+		me := &person{answers: []string{choose(Once)}}
+		err := a.Approve(t.Context(), two(me.client()))
+		if got := outcome(err); got != "APPROVAL_REQUIRED+id!" || !strings.Contains(err.Error(), "a second person") {
+			t.Fatalf("%s: %v", got, err)
+		}
+		id := run.AsError(err).Approval
+		again := a.Approve(t.Context(), two(me.client())) // not asked a second time
+		if run.AsError(again).Approval != id || len(me.asked) != 1 {
+			t.Errorf("%v, asked %d times", again, len(me.asked))
+		}
+		if _, err := a.Open(t.Context(), id, Local()); err == nil || !strings.Contains(err.Error(), "has confirmed "+id+" already") {
+			t.Errorf("one's own second signature: %v", err)
+		}
+		token := two((&person{answers: []string{choose(Once)}}).client())
+		token.Principal = identity.Principal{Kind: identity.Token, ID: "other"}
+		if got := outcome(a.Approve(t.Context(), token)); got == "runs" {
+			t.Error("the same person signed through another client")
+		}
+		r, err := a.Open(t.Context(), id, Named("bea"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		confirm(t, a, r, Named("bea"), Once)
+		if got := outcome(a.Approve(t.Context(), two(nil))); got != "runs" {
+			t.Errorf("after both: %s", got)
+		}
+		if got := outcome(a.Approve(t.Context(), two(nil))); got != "APPROVAL_REQUIRED+id!" {
+			t.Errorf("a second time: %s", got)
+		}
+	})
 }
 
 // The subject of an issuer is a second person who makes the same call.
 func TestSecondSubject(t *testing.T) {
-	a := newApprovals(t, nil)
-	call := func(id string) (*run.Proposal, *person) {
-		who := &person{answers: []string{choose(Once)}}
-		p := proposed(who.client())
-		p.Principal, p.Decision.Signatures = identity.Principal{Kind: identity.Subject, ID: id}, 2
-		return p, who
-	}
-	ann, _ := call("ann")
-	if got := outcome(a.Approve(t.Context(), ann)); got != "APPROVAL_REQUIRED+id!" {
-		t.Fatal(got)
-	}
-	bea, asked := call("bea")
-	if got := outcome(a.Approve(t.Context(), bea)); got != "runs" || !strings.Contains(asked.asked[0], "confirmed so far by ann") {
-		t.Errorf("%s: %q", got, asked.asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := newApprovals(t, &Options{Forms: FormsAll})
+		call := func(id string) (*run.Proposal, *person) {
+			who := &person{answers: []string{choose(Once)}}
+			p := proposed(who.client())
+			p.Principal, p.Decision.Signatures = identity.Principal{Kind: identity.Subject, ID: id}, 2
+			return p, who
+		}
+		ann, _ := call("ann")
+		if got := outcome(a.Approve(t.Context(), ann)); got != "APPROVAL_REQUIRED+id!" {
+			t.Fatal(got)
+		}
+		bea, asked := call("bea")
+		if got := outcome(a.Approve(t.Context(), bea)); got != "runs" || !strings.Contains(asked.asked[0], "confirmed so far by ann") {
+			t.Errorf("%s: %q", got, asked.asked)
+		}
+	})
 }
 
 // Everything expires: questions, approvals of one call, and those of all.

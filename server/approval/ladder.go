@@ -17,13 +17,19 @@ import (
 // one is used.
 var errCannotAsk = errors.New("nobody can be asked in this way")
 
-// instant is the time in which no person reads a question: a client that declines one so
-// fast cannot ask.
-const instant = 300 * time.Millisecond
+const (
+	// instant is the time in which no person reads a question: a client that declines one
+	// so fast cannot ask.
+	instant = 300 * time.Millisecond
+	// unread is the time in which no person has read one, and says yes: the client, or a
+	// hook of it, does so by itself.
+	unread = time.Second
+)
 
 // A ladder asks the person of a call, in the ways that reach them.
 type ladder struct {
 	terminal Terminal // of the program; nil is none
+	forms    Forms
 	waits    *elicit.WaitLimiter
 }
 
@@ -51,24 +57,24 @@ func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
 
 // askForm asks by a form of the call's client.
 func (l *ladder) askForm(ctx context.Context, c *call) (Scope, error) {
-	if c.Principal.Kind == identity.Person || !c.Client.ShowsForms() || !c.question.fitsForm() {
+	q := l.forms.of(c)
+	if q == nil || c.Principal.Kind == identity.Person || !c.Client.ShowsForms() || !q.fitsForm() {
 		return "", errCannotAsk
 	}
-	request, err := elicit.NewForm(c.question.Form(), c.question.schema())
+	request, err := elicit.NewForm(q.Form(), q.schema())
 	if err != nil {
 		return "", errCannotAsk
 	}
-	began := time.Now()
 	answer, err := l.ask(ctx, c, request)
 	if err != nil {
 		return "", err
 	}
 	switch scope := Scope(answer.Content.Answer); {
-	case answer.Action == "accept" && slices.Contains(c.question.Scopes, scope):
+	case answer.Action == "accept" && l.forms != FormsAll && answer.after < unread:
+		return "", errCannotAsk
+	case answer.Action == "accept" && (scope == No || slices.Contains(q.Scopes, scope)):
 		return scope, nil
-	case answer.Action == "accept" && scope == No:
-		return No, nil
-	case answer.Action != "decline" && answer.Action != "cancel", time.Since(began) < instant:
+	case !answer.declines():
 		return "", errCannotAsk
 	}
 	return No, nil
@@ -80,6 +86,12 @@ type answer struct {
 	Content struct {
 		Answer string `json:"answer"`
 	} `json:"content"`
+	after time.Duration // the request was put to the client
+}
+
+// declines reports whether a person has declined or dismissed a request.
+func (a *answer) declines() bool {
+	return (a.Action == "decline" || a.Action == "cancel") && a.after >= instant
 }
 
 // ask puts a request to the client of a call and returns its answer. The error refuses the
@@ -93,6 +105,7 @@ func (l *ladder) ask(ctx context.Context, c *call, request *elicit.Request) (*an
 // put is ask with a context that bounds the wait.
 func put(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
 	key := "approval-" + rand.Text() // nobody can answer before it is asked
+	request.Put = time.Now()
 	answers, err := c.Client.Ask(ctx, map[string]*elicit.Request{key: request})
 	switch {
 	case ctx.Err() != nil:
@@ -104,6 +117,7 @@ func put(ctx context.Context, c *call, request *elicit.Request) (*answer, error)
 	if json.Unmarshal(answers[key], got) != nil {
 		got = &answer{}
 	}
+	got.after = time.Since(request.Put)
 	return got, nil
 }
 

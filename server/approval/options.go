@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Terminal asks the person whose own call it is, at the command line or on the page.
@@ -41,6 +43,34 @@ type Servers interface {
 	Consent(f *run.Fetch) error
 }
 
+// Forms are the calls that forms of clients ask about. A form is answered by a person, or
+// by a program that the client runs: nothing tells them apart but their speed.
+type Forms string
+
+// The values of Forms; "" is FormsOnce.
+const (
+	FormsAll   Forms = "all"   // every call, with every answer, however fast
+	FormsOnce  Forms = "once"  // calls of little risk: once, or for the session
+	FormsNever Forms = "never" // none
+)
+
+// AllForms returns the values of Forms.
+func AllForms() []Forms { return []Forms{FormsAll, FormsOnce, FormsNever} }
+
+// of returns the question of a call for a form; nil if no form asks about it.
+func (f Forms) of(c *call) *Question {
+	q := *c.question
+	switch {
+	case f == FormsAll:
+		return &q
+	case f == FormsNever, q.Class == skills.Dangerous, q.Needed > 1, len(q.Variables) > 0,
+		q.Review != nil, q.Trust != nil, q.Fetch != nil, len(q.Grown) > 0: // a yes to one of these lasts
+		return nil
+	}
+	q.Scopes = slices.DeleteFunc(slices.Clone(q.Scopes), func(s Scope) bool { return s == Always })
+	return &q
+}
+
 // Options configure [Approvals]. The zero value is usable.
 type Options struct {
 	// Terminal asks a person about their own calls; nil asks nobody so.
@@ -55,6 +85,8 @@ type Options struct {
 	// is none.
 	Page   func(id string) (url string, ok bool)
 	Expiry Expiry
+	// Forms are the calls that forms ask about; "" is FormsOnce.
+	Forms Forms
 	// Asking bounds how calls wait for answers; zero fields: elicit.DefaultLimits.
 	Asking elicit.Limits
 	// Pending bounds the questions that wait for an answer; zero fields: 16 of one

@@ -11,6 +11,7 @@ package elicit
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -52,6 +53,7 @@ type Sender func(ctx context.Context, method string, params any) (json.RawMessag
 // Ask implements [Asker].
 func (s Sender) Ask(ctx context.Context, requests map[string]*Request) (map[string]json.RawMessage, error) {
 	return AskerFunc(func(ctx context.Context, r *Request) (json.RawMessage, error) {
+		r.Put = time.Now()
 		result, err := s(ctx, r.Method, r.Params)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -31,6 +31,9 @@ type Call struct {
 	// Responses without a state answer later questions of the same keys.
 	State     string
 	Responses mcp.InputResponses
+	// Put is when the client got the questions that it answers; zero is with the last
+	// result.
+	Put time.Time
 	// Stderr and Progress get the run's output during this request; nil discards it.
 	// They are not called afterwards.
 	Stderr   io.Writer
@@ -133,7 +136,7 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 	if !r.attach(&c) {
 		return nil, ErrTwice
 	}
-	r.deliver(s.Round, c.Responses)
+	r.deliver(s.Round, &c)
 	return d.await(ctx, &c, r)
 }
 
@@ -273,11 +276,14 @@ func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 
 // deliver stores a client's answers to a question. Those to an earlier one change
 // nothing: the client may not have got the result that followed.
-func (r *PendingCall) deliver(round int, responses mcp.InputResponses) {
+func (r *PendingCall) deliver(round int, c *Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if round == r.round {
-		r.take(responses, false)
+		if !c.Put.IsZero() {
+			r.put(c.Put)
+		}
+		r.take(c.Responses, false)
 	}
 }
 
@@ -288,7 +294,15 @@ func (r *PendingCall) asks() (state, map[string]*Request) {
 	if len(r.pending) == 0 {
 		return state{}, nil
 	}
+	r.put(time.Now())
 	return state{r.id, r.round, r.expires}, maps.Clone(r.pending)
+}
+
+// put sets when the client got the pending requests. It needs mu.
+func (r *PendingCall) put(at time.Time) {
+	for _, request := range r.pending {
+		request.Put = at
+	}
 }
 
 // attach makes c the current request. It reports false if there is one.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,6 +30,7 @@ const (
 type Request struct {
 	Method string          // elicitation/create, sampling/createMessage or roots/list
 	Params json.RawMessage // an object that is fit to be sent
+	Put    time.Time       // when the client got it; set by its Asker before the answer
 
 	content *schema.Schema // of an accepted form; nil for a link
 }

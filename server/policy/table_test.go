@@ -39,6 +39,7 @@ var abilities = []struct {
 	scope  approval.Scope // of the terminal; "" is none
 }{
 	{"yes", func() *elicit.Client { return form(`{"action":"accept","content":{"answer":"once"}}`, time.Second) }, approval.Once},
+	{"instant yes", func() *elicit.Client { return form(`{"action":"accept","content":{"answer":"once"}}`, time.Second-1) }, ""},
 	{"no", func() *elicit.Client { return form(`{"action":"decline"}`, time.Second) }, approval.No},
 	{"instant no", func() *elicit.Client { return form(`{"action":"decline"}`, 0) }, ""},
 	{"silence", func() *elicit.Client { return form("", time.Second) }, ""},
@@ -161,7 +162,7 @@ func kinds(t *testing.T) map[string]policy.Options {
 func TestTable(t *testing.T) {
 	got := &bytes.Buffer{}
 	fmt.Fprintln(got, "# Made by TestTable. A line for each set of callers with the same outcomes, by the answer of the person:")
-	fmt.Fprintln(got, "#   yes, no; instant no (declined faster than a person reads); silence (until the time is over);")
+	fmt.Fprintln(got, "#   yes, no; instant yes, instant no (faster than a person reads); silence (until the time is over);")
 	fmt.Fprintln(got, "#   links (the client opens links, and shows no forms); none (nobody can be asked).")
 	fmt.Fprintln(got, "# denied: PERMISSION_DENIED. asked: APPROVAL_REQUIRED with an ID, retryable. refused: APPROVAL_REQUIRED. An outcome")
 	fmt.Fprintln(got, "# that is the same for every answer stands alone.")
@@ -314,9 +315,9 @@ func (b *table) outcome(options *policy.Options, class skills.Class, c caller, a
 	}
 	b.check(p, d)
 	// A question depends on nothing else; that it does not on the way is shown once.
-	shape := fmt.Sprint(d.Class, d.Signatures, d.Each, d.Always, d.Session)
+	shape := fmt.Sprint(d.Class, d.Signatures, d.Each, d.Always, d.Session, len(d.Variables) > 0)
 	key := fmt.Sprint(shape, c.Kind, ability, p.Client != nil && p.Client.ScriptsOnly)
-	if shape == fmt.Sprint(skills.Mutating, 1, false, false, false) {
+	if shape == fmt.Sprint(skills.Mutating, 1, false, false, false, false) {
 		key += string(c.way)
 	}
 	if d.Signatures > 0 && b.known[key] == "" {
@@ -349,7 +350,7 @@ func (b *table) approve(options *policy.Options, p *run.Proposal, d *run.Decisio
 		Terminal: terminal{abilities[ability].scope}, Pending: store.ApprovalLimits{Owner: 1 << 20, Total: 1 << 20},
 	})
 	p.Decision = d
-	p.Args = map[string]any{"call": b.calls} // another call than any before
+	p.Args, p.Variables = map[string]any{"call": b.calls}, d.Variables // another call than any before
 	p.Command = &sandbox.Command{Skill: "s", Grant: d.Grant}
 	return named(policy.New(&asked).Approve(b.Context(), p), "runs")
 }

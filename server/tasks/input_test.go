@@ -166,3 +166,34 @@ func TestNoInput(t *testing.T) {
 		left.want(t, " null", `one {"a":1}`)
 	})
 }
+
+// A question of a task is put to the client when the client first looks.
+func TestPut(t *testing.T) {
+	run(t, nil, func(t *testing.T, b *bench) {
+		var put []time.Time
+		rounds := []*mcp.CallToolResult{asks("one", "name"), asks("two", "name"), says("done")}
+		id := b.begin(func(_ context.Context, task *Task, _ mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+			put = append(put, task.Put())
+			next := rounds[0]
+			rounds = rounds[1:]
+			return next, nil
+		})
+		var looked []time.Time
+		for _, key := range []string{"name", "name-2"} {
+			synctest.Wait()
+			time.Sleep(3 * time.Second) // nobody has seen it
+			looked = append(looked, time.Now())
+			b.pending(id)
+			time.Sleep(3 * time.Second)
+			b.pending(id) // once more changes nothing
+			b.update(id, fmt.Sprintf(`{%q:{"action":"accept"}}`, key))
+		}
+		synctest.Wait()
+		if len(put) != 3 || !put[0].IsZero() || !put[1].Equal(looked[0]) || !put[2].Equal(looked[1]) {
+			t.Errorf("put at %v, looked at %v", put, looked)
+		}
+		if (*Task)(nil).Put() != (time.Time{}) {
+			t.Error("a call without a task has a time")
+		}
+	})
+}

@@ -46,6 +46,7 @@ type Task struct {
 
 	asked    map[string]string // the work's keys, by those that the client knows; all there ever were
 	pending  mcp.InputRequests // by the client's keys
+	put      time.Time         // when the client first got them; zero is not yet
 	answers  mcp.InputResponses
 	answered chan struct{} // closed when nothing is pending
 }
@@ -124,7 +125,7 @@ func (t *Task) ask(requests mcp.InputRequests) bool {
 	for key, request := range requests {
 		t.pending[t.fresh(key)] = request
 	}
-	t.status, t.message, t.updated = InputRequired, "", time.Now()
+	t.status, t.message, t.updated, t.put = InputRequired, "", time.Now(), time.Time{}
 	if len(t.pending) == 0 {
 		close(t.answered)
 	}
@@ -169,6 +170,17 @@ func (t *Task) Until(gone <-chan struct{}) {
 	if t != nil {
 		t.gone = gone
 	}
+}
+
+// Put returns when the client first got the last requests to it; zero is never, or of a nil
+// task.
+func (t *Task) Put() time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.put
 }
 
 // wait waits for the answers to the requests. It returns the answers so far if gone is
@@ -240,6 +252,9 @@ func (t *Task) base() wire {
 func (t *Task) detailed() wire {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.pending) > 0 && t.put.IsZero() {
+		t.put = time.Now()
+	}
 	w := t.base()
 	w.InputRequests, w.Result = maps.Clone(t.pending), t.result
 	if t.failed != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/admission"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
@@ -197,7 +198,7 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
-		Policy:  Policy{Mode: string(policy.Confirm)},
+		Policy:  Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce)},
 		Install: Install{Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
 		Record:  Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
 		Serve:   Serve{Transport: "stdio", Listen: DefaultListen},

@@ -201,6 +201,8 @@ func TestPolicy(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"mode: never":                                `policy.mode is "never"; write one of read-only, confirm, dual-sign`,
+		"forms: al":                                  `line 1: policy.forms is "al"; write one of all, once, never; did you mean "all"?`,
+		"forms: [once]":                              `line 1: policy.forms is "";`,
 		"allow: ['[']":                               "policy has the pattern",
 		"skills: {a: {class: nice}}":                 `policy.skills.a.class is "nice"`,
 		"skills: {a: {approve: never}}":              `policy.skills.a.approve is "never"`,

@@ -24,6 +24,7 @@ type Policy struct {
 	Approvers   map[string]string `yaml:"approvers"`    // hashes of other people's passphrases, by name
 	ScriptToken string            `yaml:"script_token"` // hash of the token by which a script of the person approves
 	Expiry      Expiry            `yaml:"expiry"`
+	Forms       Forms             `yaml:"forms"` // the calls that clients' forms ask about
 }
 
 // A SkillRule is a rule about the skills of a pattern. It converts to a [policy.Rule].

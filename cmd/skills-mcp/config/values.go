@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -47,6 +49,19 @@ func (a *Age) UnmarshalYAML(node *yaml.Node) error {
 		return fmt.Errorf("line %d: %q is not a time; write for example 90d or 12h", node.Line, text)
 	}
 	*a = Age(d)
+	return nil
+}
+
+// Forms are the calls that clients' forms ask about. They convert to [approval.Forms].
+type Forms string
+
+// UnmarshalYAML reads one of [approval.AllForms].
+func (f *Forms) UnmarshalYAML(node *yaml.Node) error {
+	*f = Forms(node.Value)
+	all := strings.Split(list(approval.AllForms()), ", ")
+	if node.Kind != yaml.ScalarNode || !slices.Contains(all, node.Value) {
+		return fmt.Errorf("line %d: policy.forms is %q; write one of %s%s", node.Line, node.Value, strings.Join(all, ", "), suggest(node.Value, all))
+	}
 	return nil
 }
 

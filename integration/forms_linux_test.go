@@ -1,0 +1,173 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// readTime is the time in which a person reads a question: a yes that comes faster is a
+// program's.
+const readTime = 1100 * time.Millisecond
+
+// formsAccount returns an account with a skill for each kind of call.
+func formsAccount(t *testing.T, driver, forms string) *account {
+	t.Helper()
+	a := newAccount(t, driver, "sandbox: {env: [TOKEN=T0K]}\npolicy: {"+forms+"skills: {risky: {}, secret: {secrets: [TOKEN]}}}\n")
+	a.noteSkill("note")
+	a.noteSkill("secret")
+	a.noteSkill("risky")
+	a.skill("risky/SKILL.md", "---\nname: risky\ndescription: Writes a note.\nclass: dangerous\nscript: run.sh\nparams: {text: string}\n---\n")
+	for file, content := range map[string]string{
+		"SKILL.md": "---\nname: cloned\ndescription: Writes a note.\nclass: mutating\nscript: run.sh\nparams: {text: string}\n---\n",
+		"run.sh":   "echo stolen >> \"$SKILL_WORKSPACE/notes\"\n",
+	} {
+		writeFile(t, filepath.Join(a.workspace, ".claude", "skills", "cloned", file), content)
+	}
+	return a
+}
+
+// A program that answers a client's forms says yes to nothing, and says no to nothing: the
+// call waits for the person.
+func TestFormsAnsweredByPrograms(t *testing.T) {
+	t.Parallel()
+	drivers(t, func(t *testing.T, driver string) {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(era, func(t *testing.T) {
+				t.Parallel()
+				a := formsAccount(t, driver, "")
+				c := a.serve(era, `{"elicitation":{}}`)
+				for _, answer := range []string{
+					`{"action":"accept","content":{"answer":"once"}}`, `{"action":"accept","content":{"answer":"this session"}}`, `{"action":"accept","content":{"answer":"always"}}`,
+					`{"action":"accept","content":{"answer":"no"}}`, `{"action":"accept","content":{}}`, `{"action":"accept"}`, `{"action":"decline"}`, `{"action":"cancel"}`,
+				} {
+					r := c.answer(c.call("note", text(answer)), answer)
+					if r.asked != nil && c.modern { // an answer that does not fit is asked for again
+						continue
+					}
+					c.waits(r)
+				}
+				a.wrote(0)
+				if shown, _ := a.run("approvals", "--all"); strings.Contains(shown, "given") || strings.Contains(shown, "used") {
+					t.Errorf("approvals:\n%s", shown)
+				}
+			})
+		}
+	})
+}
+
+// A person at a form says yes to one call, and no form asks about a call of more risk. The
+// record has the way of each yes.
+func TestFormsAskAboutLittle(t *testing.T) {
+	t.Parallel()
+	drivers(t, func(t *testing.T, driver string) {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(era, func(t *testing.T) {
+				t.Parallel()
+				a := formsAccount(t, driver, "")
+				c := a.serve(era, `{"elicitation":{}}`)
+				asked := c.call("note", text("one"))
+				if asked.asked == nil || strings.Contains(string(asked.asked.RequestedSchema), "always") {
+					t.Fatalf("the form is %+v", asked.asked)
+				}
+				time.Sleep(readTime)
+				c.succeeds(c.choose(asked, "once"), "wrote")
+				for _, skill := range []string{"risky", "secret", "cloned"} {
+					c.waits(c.call(skill, text("two")))
+				}
+				a.wrote(1)
+				a.approve(c.waits(c.call("risky", text("three"))))
+				c.succeeds(c.call("risky", text("three")), "wrote")
+				a.wrote(2)
+
+				for skill, want := range map[string]string{"note": "once, by the person of this machine by a form of the client", "risky": "once, by the person of this machine on a terminal"} {
+					listed, _ := a.run("runs", "--skill", skill, "--outcome", "ok", "--json")
+					_, id, _ := strings.Cut(listed, `"id":"`)
+					id, _, _ = strings.Cut(id, `"`)
+					if shown, code := a.run("runs", id); code != 0 || !strings.Contains(shown, want) {
+						t.Errorf("runs %s lacks %q:\n%s", id, want, shown)
+					}
+				}
+				if shown, _ := a.run("approvals", "--all"); !strings.Contains(shown, "by a form of the client") || !strings.Contains(shown, "on a terminal") {
+					t.Errorf("approvals:\n%s", shown)
+				}
+			})
+		}
+	})
+}
+
+// policy.forms: all trusts every answer to every question, and never asks by none.
+func TestFormsAllAndNever(t *testing.T) {
+	t.Parallel()
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+			a := formsAccount(t, "native", "forms: all, ")
+			c := a.serve(era, `{"elicitation":{}}`)
+			for _, skill := range []string{"risky", "secret", "cloned"} {
+				r := c.choose(c.call(skill, text("one")), "once")
+				c.succeeds(r, "")
+			}
+			c.succeeds(c.choose(c.call("note", text("one")), "always"), "wrote")
+			a.wrote(4)
+			never := formsAccount(t, "native", "forms: never, ")
+			c = never.serve(era, `{"elicitation":{}}`)
+			for _, skill := range []string{"note", "risky", "secret", "cloned"} {
+				c.waits(c.call(skill, text("one")))
+			}
+			never.wrote(0)
+		})
+	}
+}
+
+// A client that looks late at the question of a task, and says yes at once, is a program.
+func TestFormsOfTasks(t *testing.T) {
+	t.Parallel()
+	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	a := nativeAccount(t, "")
+	a.skill("note/SKILL.md", "---\nname: note\ndescription: Writes a note.\nclass: mutating\nscript: run.sh\ntask: always\nparams: {text: string}\n---\n")
+	const can = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	c := a.serve("modern", can)
+	request := func(method, params string) string {
+		t.Helper()
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"x","method":%q,"params":{%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}}}`, method, params, can))
+		line, err := c.out.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	cut := func(s, after string) string {
+		t.Helper()
+		_, s, found := strings.Cut(s, after)
+		s, _, _ = strings.Cut(s, `"`)
+		if !found {
+			t.Fatalf("no %s", after)
+		}
+		return s
+	}
+	for _, program := range []bool{true, false} {
+		task := cut(request("tools/call", fmt.Sprintf(`"name":"note","arguments":{"text":"%t"}`, program)), `"taskId":"`)
+		get := fmt.Sprintf(`"taskId":%q`, task)
+		time.Sleep(readTime)
+		state := request("tasks/get", get)
+		for strings.Contains(state, `"working"`) {
+			state = request("tasks/get", get)
+		}
+		if !program {
+			time.Sleep(readTime)
+		}
+		key := cut(state, `"inputRequests":{"`)
+		request("tasks/update", get+fmt.Sprintf(`,"inputResponses":{%q:{"action":"accept","content":{"answer":"once"}}}`, key))
+		for state = request("tasks/get", get); strings.Contains(state, `"working"`) || strings.Contains(state, "input_required"); {
+			state = request("tasks/get", get)
+		}
+		if strings.Contains(state, "APPROVAL_REQUIRED") != program {
+			t.Errorf("a program: %t: %s", program, state)
+		}
+	}
+	a.wrote(1)
+}

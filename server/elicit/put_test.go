@@ -1,0 +1,63 @@
+package elicit
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A request names when its client got it: where a request was sent, with a result, or when
+// the client of a task looked.
+func TestPut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		sent := nameForm(t, "?")
+		_, err := Sender(func(context.Context, string, any) (json.RawMessage, error) {
+			time.Sleep(time.Minute)
+			return json.RawMessage(ann), nil
+		}).Ask(t.Context(), map[string]*Request{"one": sent})
+		if err != nil || !sent.Put.Equal(began) {
+			t.Errorf("sent: %v, %v", sent.Put.Sub(began), err)
+		}
+
+		for name, test := range map[string]struct {
+			again bool          // the client calls without an answer, a second before it answers
+			put   time.Duration // of a task, after the result
+			want  time.Duration // after the result
+		}{
+			"in a result":             {},
+			"in a later result":       {again: true, want: time.Minute - time.Second},
+			"in a task, looked at":    {put: 59 * time.Second, want: 59 * time.Second},
+			"in a task, seen at once": {put: time.Millisecond, want: time.Millisecond},
+		} {
+			d := NewPendingCalls()
+			request := nameForm(t, "?")
+			call := func(state, answers string, put time.Time) error {
+				c := Call{Owner: "me", State: state, Responses: responses(t, answers), Put: put}
+				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
+					time.Sleep(time.Hour) // before it asks
+					_, err := r.Ask(ctx, map[string]*Request{"one": request})
+					return err
+				})
+				return err
+			}
+			state := required(t, call("", `{}`, time.Time{}), "one")
+			result := time.Now()
+			time.Sleep(time.Minute - time.Second)
+			if test.again {
+				state = required(t, call(state, `{}`, time.Time{}), "one")
+			}
+			time.Sleep(time.Second)
+			var put time.Time
+			if test.put > 0 {
+				put = result.Add(test.put)
+			}
+			if err := call(state, `{"one":`+ann+`}`, put); err != nil || request.Put.Sub(result) != test.want {
+				t.Errorf("%s: %v after the result, want %v; %v", name, request.Put.Sub(result), test.want, err)
+			}
+			d.Close()
+		}
+	})
+}
