@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/embeddings server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/check/overlap skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/npm skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/embeddings server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/check/overlap skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/npm skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/embeddings server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"cmd/skills-mcp/terminal":   "server/scriptio server/termtext",
@@ -132,10 +132,11 @@ var walls = map[string]string{
 	"plugins/colony-samples":    "",
 	"sandbox":                   "",
 	"sandbox/admission":         "sandbox",
-	"sandbox/docker":            "sandbox sandbox/docker/seccomp sandbox/egress sandbox/shellproto sandbox/warmpool",
+	"sandbox/docker":            "sandbox sandbox/docker/seccomp sandbox/egress sandbox/protect sandbox/shellproto sandbox/warmpool",
 	"sandbox/docker/seccomp":    "",
 	"sandbox/egress":            "sandbox",
-	"sandbox/native":            "sandbox sandbox/egress",
+	"sandbox/native":            "sandbox sandbox/egress sandbox/protect",
+	"sandbox/protect":           "sandbox",
 	"sandbox/sandboxtest":       "sandbox sandbox/session",
 	"sandbox/session":           "sandbox",
 	"sandbox/shellproto":        "sandbox",
@@ -244,7 +245,7 @@ var libraries = map[string]string{
 	"github.com/docker/docker":                 "sandbox/docker",
 	"github.com/docker/go-units":               "cmd/skills-mcp/config",
 	"github.com/fsnotify/fsnotify":             "skills/watch",
-	"github.com/gofrs/flock":                   "cmd/skills-mcp sandbox/docker sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
+	"github.com/gofrs/flock":                   "cmd/skills-mcp sandbox/docker sandbox/protect sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
 	"github.com/goreleaser/nfpm/v2":            "integration/release",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/api server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",

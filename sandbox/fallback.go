@@ -102,7 +102,7 @@ func (f *fallback) Open(ctx context.Context, cmd *Command) (Session, error) {
 
 // openSession opens a session with a driver that may be no [SessionDriver].
 func openSession(ctx context.Context, driver Driver, cmd *Command) (Session, error) {
-	if d, ok := driver.(SessionDriver); ok {
+	if d, ok := driver.(SessionDriver); ok && !cmd.Grant.Write {
 		return d.Open(ctx, cmd)
 	}
 	return nil, &UnavailableError{Reason: "this sandbox driver cannot keep a sandbox between calls", Remedy: "run each call in a sandbox of its own, without container_id"}

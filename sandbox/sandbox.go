@@ -152,12 +152,30 @@ func (c *Command) Environ(driver ...string) []string {
 type Grant struct {
 	// Workspaces are absolute host folders.
 	Workspaces []string
-	// Write makes the workspaces writable.
+	// Write makes the workspaces writable, but for their [Protected] paths.
 	Write bool
+	// Unprotected are those of the protected paths that are writable, too.
+	Unprotected []string
+	// Covers are the mounts in writable workspaces that protect them; set by the driver.
+	Covers []Cover
 	// Hosts are those that it may connect to, through a proxy alone, as package
 	// [github.com/skillsmcp/skills-mcp/sandbox/egress] writes them, such as
 	// "api.example.com:443". None is no network.
 	Hosts []string
+}
+
+// A Cover is a path of a writable workspace that is mounted on itself, so that a command can
+// neither rename, remove nor replace it.
+type Cover struct {
+	Workspace string // the one that it is in, as granted
+	Path      string // below the workspace, with slashes
+	Write     bool   // what is in it may be changed, but for other covers
+}
+
+// Protected returns the paths of workspaces that a person's own programs execute, or take
+// settings from that name programs.
+func Protected() []string {
+	return []string{".git", ".mcp.json", ".claude", ".vscode", ".idea", ".envrc", ".github/workflows", ".skills-mcp.yaml"}
 }
 
 // Aliased reports whether the first workspace is also seen at [WorkspaceDir]. It

@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/admission"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 	"github.com/skillsmcp/skills-mcp/server/audit"
@@ -75,6 +76,7 @@ func (s *sandboxSettings) docker() *docker.Driver {
 		Pool:      s.pool(),
 		Forwarder: forwarder(),
 		Egress:    s.Egress(),
+		Guard:     guard(),
 		Images:    s.Images,
 		Runtime:   s.Sandbox.Runtime,
 		Logger:    s.logger,
@@ -89,6 +91,15 @@ func (s *sandboxSettings) docker() *docker.Driver {
 			CertPath:   os.Getenv("DOCKER_CERT_PATH"),
 		},
 	})
+}
+
+// guard returns the guard of writable workspaces, nil without a cache folder.
+func guard() *protect.Guard {
+	cache, err := cacheDir()
+	if err != nil {
+		return nil
+	}
+	return protect.New(filepath.Join(cache, "protect"))
 }
 
 // pool returns the bounds of waiting containers; the driver's zero value is its
@@ -111,7 +122,7 @@ func forwarder() string {
 }
 
 func (s *sandboxSettings) native() *native.Driver {
-	options := &native.Options{Logger: s.logger, Egress: s.Egress()}
+	options := &native.Options{Logger: s.logger, Egress: s.Egress(), Guard: guard()}
 	if s.single {
 		options.Warm = -1
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
 
@@ -56,6 +57,8 @@ type Options struct {
 	Forwarder string
 	// Egress configures the proxy to the hosts that a command is granted.
 	Egress *egress.Options
+	// Guard protects writable workspaces; without one, grants of these are refused.
+	Guard *protect.Guard
 	// DependencyEnv is the environment in which dependencies are installed, as
 	// "KEY=value", such as PIP_INDEX_URL. It is in no sandbox and in no image.
 	DependencyEnv []string
@@ -75,6 +78,7 @@ type Driver struct {
 	dir       string
 	forwarder string
 	egress    *egress.Options
+	guard     *protect.Guard
 
 	engine     atomic.Pointer[engine] // nil until one has answered, and after it was lost
 	connecting chan struct{}          // holds one token while somebody looks for an engine
@@ -109,6 +113,7 @@ func New(options *Options) *Driver {
 		dir:        o.Dir,
 		forwarder:  o.Forwarder,
 		egress:     o.Egress,
+		guard:      o.Guard,
 		connecting: make(chan struct{}, 1),
 	}
 	d.copies.owner = d.owner
@@ -182,17 +187,16 @@ const maxStale = 3
 
 // runOnce runs cmd in a container that nobody uses before or after.
 func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *image, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	b, err := d.pool.Take(ctx, d.warm(e, spec), cmd.Warm)
+	b, discard, err := d.take(ctx, e, spec, image, cmd)
 	if err != nil {
 		return nil, err
 	}
 	d.used()
-	d.renewals.ran(cmd, e, spec)
 	defer func() {
 		if !b.lingers() {
 			b.shell.Close()
 		}
-		d.discard(b)
+		discard()
 	}()
 	disconnect, err := b.connect(cmd, d.egress)
 	if err != nil {
@@ -204,6 +208,34 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	}
 	return exit, err
 }
+
+// take returns a container for cmd, and the function that discards it. One that may write to
+// a workspace is started when its command comes: what it has mounted there has to be what
+// is there now.
+func (d *Driver) take(ctx context.Context, e *engine, spec *spec, image *image, cmd *sandbox.Command) (b *instance, discard func(), err error) {
+	if !cmd.Grant.Write {
+		if b, err = d.pool.Take(ctx, d.warm(e, spec), cmd.Warm); err == nil {
+			d.renewals.ran(cmd, e, spec)
+		}
+		return b, func() { d.discard(b) }, err
+	}
+	cmd, release, err := d.guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+orphanGrace)
+	if err != nil {
+		return nil, nil, err
+	}
+	if spec, err = newSpec(cmd, image, e); err == nil {
+		b, err = d.launch(ctx, e, spec, func(*instance) {})
+	}
+	if err != nil {
+		release()
+		return nil, nil, err
+	}
+	return b, func() { d.background.Go(func() { d.dispose(b); release() }) }, nil
+}
+
+// orphanGrace is the time after its command's until a container has ended whose server was
+// killed, and the time that its start takes.
+const orphanGrace = makeTimeout + 15*time.Second
 
 // Close implements [sandbox.Driver]. Where the engine does not let go of a
 // container within [closeTimeout], or does not answer at all, Close returns an

@@ -38,6 +38,11 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 		for _, target := range targets {
 			if other := at(all, target); other == nil {
 				all = append(all, bind(folder, target, cmd.Grant.Write))
+				for _, c := range cmd.Grant.Covers {
+					if c.Workspace == folder {
+						all = append(all, bind(filepath.Join(folder, c.Path), path.Join(target, c.Path), c.Write))
+					}
+				}
 			} else if other.Source != folder {
 				return nil, fmt.Errorf("mount workspace %s: %s is where workspace %s is", folder, target, other.Source)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker/seccomp"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -47,6 +48,7 @@ func realEngine(t testing.TB) *Options {
 	options := &Options{
 		Images: map[string]string{"default": testImage()},
 		Dir:    t.TempDir(),
+		Guard:  protect.New(t.TempDir()),
 		Places: Places{
 			DockerHost: os.Getenv("DOCKER_HOST"),
 			Home:       os.Getenv("HOME"),

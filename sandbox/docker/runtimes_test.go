@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -79,7 +80,7 @@ func otherEngine(t *testing.T, variable, flag string) Options {
 		}
 		t.Skipf(how, variable, flag)
 	}
-	return Options{Host: host, Images: map[string]string{"default": testImage()}, Dir: t.TempDir()}
+	return Options{Host: host, Images: map[string]string{"default": testImage()}, Dir: t.TempDir(), Guard: protect.New(t.TempDir())}
 }
 
 // drivers makes drivers with the same options, which leave no container.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 )
 
 // A Driver runs commands in sandboxes of the Linux kernel.
@@ -22,6 +23,7 @@ type Driver struct {
 	log    *slog.Logger
 	warm   int
 	egress *egress.Options
+	guard  *protect.Guard
 
 	life *sandbox.Lifetime // ended by Close
 
@@ -40,7 +42,7 @@ func New(options *Options) *Driver {
 	if options.Logger != nil {
 		d.log = options.Logger
 	}
-	d.egress = options.Egress
+	d.egress, d.guard = options.Egress, options.Guard
 	if options.Warm != 0 {
 		d.warm = max(options.Warm, 0)
 	}
@@ -65,6 +67,11 @@ func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	if err != nil {
 		return nil, diagnose(err)
 	}
+	cmd, release, err := d.guard.Hold(cmd, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	return p.run(ctx, cmd)
 }
 

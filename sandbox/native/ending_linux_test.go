@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 )
 
 // TestNothingLeft compares what the server has before and after runs that end in
@@ -102,10 +103,13 @@ func descriptors(t *testing.T) []string {
 
 // serverFolder makes the test binary a server that runs one command until it is
 // killed.
-const serverFolder = "SKILLS_MCP_TEST_SERVER_FOLDER"
+const (
+	serverFolder = "SKILLS_MCP_TEST_SERVER_FOLDER"
+	serverGuard  = "SKILLS_MCP_TEST_SERVER_GUARD"
+)
 
 func serve(folder string) {
-	_, err := New(nil).Run(context.Background(), &sandbox.Command{
+	_, err := New(&Options{Guard: protect.New(os.Getenv(serverGuard))}).Run(context.Background(), &sandbox.Command{
 		RunID:  "server",
 		Argv:   []string{"bash", "-c", `trap '' TERM; exec 9>/workspace/alive; echo started >&9; sleep 600 & sleep 600`},
 		Folder: folder,
@@ -130,8 +134,9 @@ func TestServerKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	guard := t.TempDir()
 	server := exec.Command("/proc/self/exe")
-	server.Env = append(os.Environ(), serverFolder+"="+folder)
+	server.Env = append(os.Environ(), serverFolder+"="+folder, serverGuard+"="+guard)
 	server.Stderr = os.Stderr
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -152,6 +157,13 @@ func TestServerKilled(t *testing.T) {
 		t.Errorf("the pipe ended with %q, %v", rest, err)
 	}
 	_ = server.Wait()
+	if _, err := os.Stat(filepath.Join(folder, ".vscode")); err != nil {
+		t.Errorf("the server has protected nothing: %v", err)
+	}
+	protect.New(guard) // of the next server
+	if left, err := filepath.Glob(filepath.Join(folder, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left in the workspace: %q, %v", left, err)
+	}
 	// The next server clears away what this one left, once the last process has
 	// ended, for which there is no event.
 	deadline := time.Now().Add(30 * time.Second)

@@ -18,7 +18,7 @@ func (h *host) setupSequence(mounts []mount, limits sandbox.Limits, group *cgrou
 		resizeTmpfs(s, "/dev/shm", min(limits.Tmp, shmLimit))
 	}
 	for i, m := range mounts {
-		if m.Target != sandbox.SkillDir {
+		if m.Target != sandbox.SkillDir && !m.Inside {
 			s.folder(m.Target)
 		}
 		s.attach(purpose{stepMount, m.Source}, slot(i), m.Target)

@@ -71,6 +71,7 @@ type mount struct {
 	Write    bool
 	Device   bool // a device file; elsewhere devices do not work
 	Optional bool // no error when Source has gone
+	Inside   bool // Target is there, in another mount
 }
 
 // A link is a symbolic link of the sandbox's root.

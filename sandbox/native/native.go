@@ -55,6 +55,7 @@ import (
 	"log/slog"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 )
 
 // Options configure a [Driver]. The zero value is usable.
@@ -68,4 +69,6 @@ type Options struct {
 	// Egress are the options of the proxies for commands that are granted hosts;
 	// nil is the defaults.
 	Egress *egress.Options
+	// Guard protects writable workspaces; without one, grants of these are refused.
+	Guard *protect.Guard
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -42,7 +43,7 @@ func newDriver(t testing.TB) *Driver {
 // newWarmDriver returns one with as many sandboxes ready as Options say.
 func newWarmDriver(t testing.TB, warm int) *Driver {
 	t.Helper()
-	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Warm: warm})
+	d := New(&Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Warm: warm, Guard: protect.New(t.TempDir())})
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -135,7 +136,7 @@ func TestRun(t *testing.T) {
 func TestSuite(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T) sandbox.Driver {
 		newDriver(t) // skips
-		return New(nil)
+		return New(&Options{Guard: protect.New(t.TempDir())})
 	})
 }
 

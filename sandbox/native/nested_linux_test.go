@@ -34,9 +34,9 @@ func TestNestedWorkspaceReplaced(t *testing.T) {
 			if err := os.Chmod(filepath.Join(outer, "a"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			grant := sandbox.Grant{Workspaces: order(outer, inner), Write: true}
+			grant := sandbox.Grant{Workspaces: order(outer, inner)}
 			const replace = `cd "$0" && mv a b && ln -s / a` // a/etc is the host's for whoever follows it
-			got := try(t, d, sandbox.Command{Argv: []string{"bash", "-c", replace, outer}, Grant: grant})
+			got := try(t, d, sandbox.Command{Argv: []string{"bash", "-c", replace, outer}, Grant: sandbox.Grant{Workspaces: []string{outer}, Write: true}})
 			if got.err != nil || got.code != 0 {
 				t.Fatalf("the replacement failed: %+v", got)
 			}

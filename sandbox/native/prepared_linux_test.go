@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -282,7 +283,7 @@ func TestSuitePrepared(t *testing.T) {
 	var used atomic.Int64
 	sandboxtest.Run(t, func(t *testing.T) sandbox.Driver {
 		newDriver(t) // skips
-		return preparing{New(nil), &used}
+		return preparing{New(&Options{Guard: protect.New(t.TempDir())}), &used}
 	})
 	if used.Load() == 0 {
 		t.Error("no command found a prepared sandbox")

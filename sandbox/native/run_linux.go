@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -84,6 +85,9 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	defer p.retire(b, cmd.Warm, g.recipe)
+	if cmd.Grant.Write { // which the caller stops protecting
+		defer func() { b.kill(); b.wait() }()
+	}
 	defer context.AfterFunc(ctx, b.kill)()
 	defer b.watchMemory(g.limits.Memory)()
 
@@ -221,14 +225,16 @@ func commandMounts(cmd *sandbox.Command) (mounts []mount, sources []inode, err e
 		return nil, nil, fmt.Errorf("skill's folder: %w", err)
 	}
 	workspaces := cmd.Grant.Workspaces
-	if len(workspaces)+2 > maxTrees {
-		return nil, nil, fmt.Errorf("%d workspaces are too many: at most %d", len(workspaces), maxTrees-2)
-	}
 	mounts, sources = []mount{{Source: cmd.Folder, Target: sandbox.SkillDir}}, []inode{folder}
 	show := func(path, target string) error {
 		folder, err := checkWorkspace(path)
 		mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: target, Write: cmd.Grant.Write})
 		sources = append(sources, folder)
+		for _, c := range cmd.Grant.Covers {
+			if c.Workspace == path {
+				mounts = append(mounts, mount{Source: filepath.Join(path, c.Path), Around: path, Target: filepath.Join(target, c.Path), Write: c.Write, Inside: true})
+			}
+		}
 		return err
 	}
 	if cmd.Grant.Aliased() {
@@ -240,6 +246,9 @@ func commandMounts(cmd *sandbox.Command) (mounts []mount, sources []inode, err e
 		if err := show(path, path); err != nil {
 			return nil, nil, err
 		}
+	}
+	if len(mounts) > maxTrees {
+		return nil, nil, fmt.Errorf("%d workspaces are too many: they take %d mounts, of at most %d", len(workspaces), len(mounts), maxTrees)
 	}
 	return mounts, sources, nil
 }

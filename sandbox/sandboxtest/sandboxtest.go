@@ -29,6 +29,7 @@ func RunWith(t *testing.T, newDriver func(t *testing.T) sandbox.Driver, traits T
 		"Secrets":     suite.secrets,
 		"Filesystem":  suite.filesystem,
 		"Workspace":   suite.workspace,
+		"Protected":   suite.protected,
 		"Identity":    suite.identity,
 		"Network":     suite.network,
 		"Escape":      suite.escape,
