@@ -29,7 +29,7 @@ terminal.`,
 		Version:       readBuilt().String(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(fromEnvironment(cmd.Flags()))
+			return usageError(fromEnvironment(cmd.Flags(), cmd.Root().PersistentFlags()))
 		},
 	}
 	a.register(root)
@@ -95,10 +95,13 @@ func asUsage(cmd *cobra.Command) {
 
 // fromEnvironment sets each flag that was not given from its variable:
 // --log-level from SKILLS_MCP_LOG_LEVEL. Variables of repeatable flags hold
-// lists, separated as in PATH.
-func fromEnvironment(flags *pflag.FlagSet) error {
+// lists, separated as in PATH. global are the flags of all commands.
+func fromEnvironment(flags, global *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
+		if shared := global.Lookup(f.Name); shared != nil {
+			f = shared // a command's own flag of the name means something else
+		}
 		name := variableOf(f.Name)
 		value := os.Getenv(name)
 		if f.Changed || value == "" || failed != nil || f.Name == "help" || f.Name == "version" {
@@ -109,9 +112,10 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 			values = filepath.SplitList(value)
 		}
 		for _, v := range values {
-			if err := flags.Set(f.Name, v); err != nil {
+			if err := f.Value.Set(v); err != nil {
 				failed = wrongVariable(name, f, v, err)
 			}
+			f.Changed = true
 		}
 	})
 	return failed
