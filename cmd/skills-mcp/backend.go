@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,8 @@ type backendOptions struct {
 	clientRoots bool
 	// idle is called when the skills are read, and again when they are indexed.
 	idle func()
+	// notices gets a line for each question that begins to wait; nil gets none.
+	notices io.Writer
 	// page reports that the backend has a page, whose calls ask their person there.
 	page bool
 }
@@ -76,6 +79,9 @@ func newBackend(ctx context.Context, s *settings, o backendOptions) (*backend, e
 func (b *backend) newApprovals() *approval.Approvals {
 	options := approvalOptions(b.settings)
 	options.Page = b.pages().approval
+	notices := newNotifier(b.settings, b.options.notices)
+	b.onClose(notices.close)
+	options.Notify = notices.notify
 	if b.options.page {
 		b.asker = &asker{}
 		options.Terminal = b.asker

@@ -104,7 +104,7 @@ func groupOf(key string) string {
 		return "Tools and search"
 	case "policy":
 		return "Policy"
-	case "serve":
+	case "serve", "notify":
 		return "Serving"
 	case "tools":
 		return "More tools"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"syscall"
 
@@ -71,8 +72,12 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var notices io.Writer
+	if listener != nil {
+		notices = c.stderr
+	}
 	b, err := newBackend(ctx, s, backendOptions{
-		app: c.app, flags: c.flags, idle: collector.rest,
+		app: c.app, flags: c.flags, idle: collector.rest, notices: notices,
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
 		clientRoots: listener == nil && !s.workspaces.named, page: listener != nil && s.Serve.UI,
@@ -81,6 +86,11 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
+	if c.flags.shortcut {
+		if _, err := addShortcut(s.home); err != nil {
+			s.logger.Warn("the page is not among your applications", "error", err)
+		}
+	}
 	if listener != nil {
 		return listener.serve(ctx, c.app, b)
 	}

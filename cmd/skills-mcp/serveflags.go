@@ -18,7 +18,7 @@ import (
 type serveFlags struct {
 	transport, listen, tokenFile string
 	profile                      string
-	insecure, ui                 bool
+	insecure, ui, shortcut       bool
 	allowHosts, allowOrigins     []string
 }
 
@@ -31,6 +31,7 @@ func (v *serveFlags) register(cmd *cobra.Command) {
 	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
 	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
 	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
+	f.BoolVar(&v.shortcut, "shortcut", false, "add the page to your applications, as \"skills-mcp ui --shortcut\" does")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
 	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
 }

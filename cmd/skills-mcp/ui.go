@@ -23,6 +23,8 @@ type uiCommand struct {
 	*app
 	listen string
 	noOpen bool
+
+	shortcut bool
 }
 
 func newUICommand(a *app) *cobra.Command {
@@ -35,14 +37,35 @@ signs in once, within ten minutes. Each press of Enter prints another link. Ctrl
 ends the page.
 
 On the page you decide as on a terminal. So the command needs a terminal, and no
-program gets a link. While it runs, servers of yours that need your yes lead there.`,
+program gets a link. While it runs, servers of yours that need your yes lead there.
+
+--shortcut adds Skills to your applications, which opens a terminal with this
+command. To remove it, delete the file that it names.`,
 		Example: "  skills-mcp ui\n  skills-mcp ui --no-open --listen 127.0.0.1:8766",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.shortcut {
+				return c.addShortcut()
+			}
+			return c.run(cmd.Context())
+		},
 	}
 	cmd.Flags().StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on the loopback `ADDRESS:PORT`; port 0 takes a free one")
 	cmd.Flags().BoolVar(&c.noOpen, "no-open", false, "print the link only")
+	cmd.Flags().BoolVar(&c.shortcut, "shortcut", false, "add the page to your applications, and do nothing else")
 	return cmd
+}
+
+func (c *uiCommand) addShortcut() error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	path, err := addShortcut(s.home)
+	if err == nil {
+		fmt.Fprintf(c.stderr, "Skills is among your applications: %s\n", visible(path))
+	}
+	return err
 }
 
 func (c *uiCommand) run(ctx context.Context) (err error) {

@@ -92,6 +92,16 @@ func (d *documents) installed() ([]file, error) {
 		{"usr/share/fish/vendor_completions.d/skills-mcp.fish", d.completions["fish"].data, 0o644},
 		{"usr/share/zsh/vendor-completions/_skills-mcp", d.completions["zsh"].data, 0o644},
 	}
+	for _, f := range []struct{ name, source string }{
+		{"usr/share/applications/skills-mcp.desktop", "cmd/skills-mcp/skills-mcp.desktop"},
+		{"usr/share/icons/hicolor/scalable/apps/skills-mcp.svg", "server/icon/mark.svg"},
+	} {
+		data, err := os.ReadFile(filepath.FromSlash(f.source))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{f.name, data, 0o644})
+	}
 	for _, page := range d.manuals {
 		data, err := zipped(page.data)
 		if err != nil {

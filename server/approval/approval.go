@@ -155,6 +155,9 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 		return unavailable(err)
 	}
 	c.pending = r
+	if a.options.Notify != nil {
+		a.options.Notify(r)
+	}
 	return nil
 }
 

@@ -83,7 +83,10 @@ type Options struct {
 	Servers Servers
 	// Page returns the URL of the page that asks about an approval, if there is one; nil
 	// is none.
-	Page   func(id string) (url string, ok bool)
+	Page func(id string) (url string, ok bool)
+	// Notify is called with each question that begins to wait for an answer elsewhere than
+	// in its client; nil is not. It must not block.
+	Notify func(r *Record)
 	Expiry Expiry
 	// Forms are the calls that forms ask about; "" is FormsOnce.
 	Forms Forms

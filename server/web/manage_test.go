@@ -19,9 +19,11 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
@@ -105,10 +107,16 @@ func hostileChange() *installation.Change {
 	}
 }
 
-func managed(m *machine) *Page {
+func managed(t *testing.T, m *machine) *Page {
+	state := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
+	t.Cleanup(func() {
+		if err := state.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	p := newPage()
 	p.options.Manage = m
-	p.options.Service = api.New(api.Options{Doctor: func(context.Context) (*api.Diagnosis, error) {
+	p.options.Service = api.New(api.Options{Approvals: approval.New(state, nil), Doctor: func(context.Context) (*api.Diagnosis, error) {
 		return &api.Diagnosis{Sections: []api.Section{{Name: "skills-mcp", Findings: []sandbox.Finding{
 			{Subject: "version", Level: sandbox.LevelOK, Detail: "1"},
 			{Subject: "problem", Level: sandbox.LevelWarning, Detail: hostile, Remedy: "as root, run: sysctl a=1 b=2; to keep it, write that"},
@@ -162,7 +170,7 @@ func golden(t *testing.T, name string, w *httptest.ResponseRecorder) {
 
 // The screens show strangers' texts as texts.
 func TestManageScreens(t *testing.T) {
-	h := managed(newMachine(t, nil)).Handler()
+	h := managed(t, newMachine(t, nil)).Handler()
 	entry := url.Values{"name": {"skills/" + hostile}, "project": {""}}.Encode()
 	for name, path := range map[string]string{
 		"sources": "sources", "source": "sources/entry?" + entry, "uninstall": "sources/uninstall?" + entry,
@@ -185,7 +193,7 @@ func TestManageIsForPersons(t *testing.T) {
 		t.Error("an operation is started")
 		return nil
 	})
-	h := managed(m).Handler()
+	h := managed(t, m).Handler()
 	for _, kind := range []identity.Kind{identity.Anonymous, identity.Token, identity.Model} {
 		for _, path := range []string{"sources", "sources/entry", "sources/uninstall", "sources/operations/x", "clients", "clients/zed/replace", "doctor", "settings"} {
 			if w := get(t, h, kind, Path+path); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "sign in") {
@@ -224,7 +232,7 @@ func TestOperationScreens(t *testing.T) {
 			return err
 		})}
 		defer m.operations.Close()
-		h := managed(m).Handler()
+		h := managed(t, m).Handler()
 		start := func(source string) string {
 			w := send(h, identity.Person, Path+"sources/operations", "action", "install", "source", " "+source+" ", "name", "a", "name", "b")
 			if w.Code != http.StatusSeeOther {
@@ -266,7 +274,7 @@ func TestOperationScreens(t *testing.T) {
 // The answers of a client's form reach its file, and the backup is told.
 func TestConnectClient(t *testing.T) {
 	m := newMachine(t, nil)
-	h := managed(m).Handler()
+	h := managed(t, m).Handler()
 	for _, do := range []string{"add", "replace", "remove"} {
 		if w := send(h, identity.Person, Path+"clients/zed", "do", do); w.Code != http.StatusSeeOther {
 			t.Errorf("%s: %d", do, w.Code)

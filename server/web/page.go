@@ -6,11 +6,14 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -86,6 +89,9 @@ func (r *router) get(path string, s screen) {
 			r.page.fail(w, q, err)
 			return
 		}
+		if !slices.Contains(c.Live, "approvals") { // the navigation counts the questions
+			c.Live = append(c.Live, "approvals")
+		}
 		c.Stamp = stampOf(before, c.Live...)
 		r.page.show(w, q, http.StatusOK, c)
 	})
@@ -111,7 +117,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *conte
 	t, err := p.screens.of(c.Template)
 	var text bytes.Buffer
 	if err == nil {
-		err = t.ExecuteTemplate(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context())})
+		err = t.ExecuteTemplate(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context()), p.waiting(r.Context())})
 	}
 	if err != nil {
 		p.options.Logger.Error("show a screen of the page", "template", c.Template, "error", err)
@@ -129,6 +135,21 @@ type frame struct {
 	Version string
 	Path    string // of this screen, with its query
 	Person  bool   // decisions are offered
+	// Waiting are the questions that wait for an answer, the newest first.
+	Waiting []*approval.Record
+}
+
+// waiting returns the questions of a principal that wait for an answer; none if they cannot
+// be read, which the screen of approvals reports.
+func (p *Page) waiting(ctx context.Context) []*approval.Record {
+	if p.options.Service == nil {
+		return nil
+	}
+	all, err := p.options.Service.Approvals(ctx, false)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(r *approval.Record) bool { return r.State != store.ApprovalPending })
 }
 
 // isPerson reports whether a request acts for a person, who may decide.

@@ -375,7 +375,7 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	first := v.get(Path + "runs?skill=s1&outcome=error")
-	if n := strings.Count(first, "<tr id="); n != 50 || !strings.Contains(first, "r1195") || !strings.Contains(first, `data-topics="runs"`) || !strings.Contains(first, `value="s1"`) || !strings.Contains(first, "<option selected>error") {
+	if n := strings.Count(first, "<tr id="); n != 50 || !strings.Contains(first, "r1195") || !strings.Contains(first, `data-topics="runs,approvals"`) || !strings.Contains(first, `value="s1"`) || !strings.Contains(first, "<option selected>error") {
 		t.Fatalf("%d rows: %s", n, first)
 	}
 	older := regexp.MustCompile(`href="(/ui/runs\?[^"]*cursor=[^"]*)"`).FindStringSubmatch(first)
@@ -383,7 +383,7 @@ func TestRuns(t *testing.T) {
 		t.Fatal(first)
 	}
 	second := v.get(strings.ReplaceAll(older[1], "&amp;", "&"))
-	if n := strings.Count(second, "<tr id="); n != 50 || strings.Contains(second, "r1195") || strings.Contains(second, "data-topics") {
+	if n := strings.Count(second, "<tr id="); n != 50 || strings.Contains(second, "r1195") || strings.Contains(second, `data-topics="runs`) {
 		t.Errorf("%d rows on the second page: %s", n, second)
 	}
 	for query, want := range map[string]int{"": 1200, "?skill=s1&outcome=error": 200, "?since=1h": 59, "?skill=none": 0} {
@@ -640,5 +640,45 @@ func TestQuestionSaysWhoWants(t *testing.T) {
 		if got := q.Wants(); got != want {
 			t.Errorf("%q: %q, want %q", caller, got, want)
 		}
+	}
+}
+
+// Every screen counts the questions that wait, in its title and beside Approvals, and its
+// script learns their IDs; those of another principal count for nobody but a person.
+func TestWaitingIsCounted(t *testing.T) {
+	v := newReview(t, nil, nil)
+	const link = `<a href="/ui/approvals"`
+	count := func(kind identity.Kind, path string) (title, nav string) {
+		body := get(t, v.handler, kind, path).Body.String()
+		_, title, _ = strings.Cut(body, "<title>")
+		title, _, _ = strings.Cut(title, " · ")
+		before, after, _ := strings.Cut(body, link)
+		after, _, _ = strings.Cut(after, "</a>")
+		return title, before[strings.LastIndex(before, "<li"):] + after
+	}
+	if title, nav := count(identity.Person, "/ui/runs"); title != "Runs" || strings.Contains(nav, "badge") {
+		t.Errorf("without a question: %s, %s", title, nav)
+	}
+	first, second := v.call(proposed("rename-files")), v.call(proposed("<b>other\nfiles"))
+	for _, path := range []string{"/ui/runs", "/ui/approvals", "/ui/approvals/" + first} {
+		title, nav := count(identity.Person, path)
+		if !strings.HasPrefix(title, "(2) ") {
+			t.Errorf("the title of %s is %q", path, title)
+		}
+		for _, want := range []string{`id="nav-approvals" data-live`, `data-waiting="` + second + " " + first + ` "`, `data-newest="&lt;b&gt;other`, ">2<"} {
+			if !strings.Contains(nav, want) {
+				t.Errorf("%s: no %s in %s", path, want, nav)
+			}
+		}
+		if strings.Contains(nav, "<b>") {
+			t.Errorf("%s shows the name as it is: %s", path, nav)
+		}
+	}
+	if title, nav := count(identity.Token, "/ui/runs"); title != "Runs" || strings.Contains(nav, first) {
+		t.Errorf("another principal sees %s, %s", title, nav)
+	}
+	v.post(identity.Person, "/ui/approvals/"+first, "answer", "no")
+	if title, _ := count(identity.Person, "/ui/runs"); title != "(1) Runs" {
+		t.Errorf("after an answer: %q", title)
 	}
 }

@@ -46,6 +46,9 @@ type Config struct {
 	Policy Policy `yaml:"policy"`
 	// Serve configures how clients reach the server.
 	Serve Serve `yaml:"serve"`
+	// Notify is the command that is run when a question begins to wait for the person's
+	// answer, with the question as its last argument.
+	Notify Words `yaml:"notify"`
 	// Tools turns on tools that are off by default.
 	Tools Tools `yaml:"tools"`
 	// Install configures how skills are installed from elsewhere.

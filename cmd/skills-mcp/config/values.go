@@ -52,6 +52,18 @@ func (a *Age) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// Words are a command and its arguments: a list, or a text with spaces between them.
+type Words []string
+
+// UnmarshalYAML reads words.
+func (w *Words) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*w = strings.Fields(node.Value)
+		return nil
+	}
+	return node.Decode((*[]string)(w))
+}
+
 // Forms are the calls that clients' forms ask about. They convert to [approval.Forms].
 type Forms string
 

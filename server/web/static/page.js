@@ -1,10 +1,13 @@
-// The script of the page. Every screen works without it. It does three things:
+// The script of the page. Every screen works without it. It does four things:
 //
 // Live: an event of the topics in body[data-topics] has it get the screen again, and bring
 // the elements with [data-live] and an id up to date. Focus, scroll, typed text and open
 // details stay.
 //
 // Search: form[data-search] is sent as one types, and #results replaced.
+//
+// Notices: the title counts the questions that wait. One tab of the browser also listens
+// while it is hidden, and shows a notification of a new question if the person allows it.
 //
 // Copy: button[data-copy=ID] copies the text of the element #ID.
 (() => {
@@ -69,7 +72,37 @@
     }
   }, true);
 
-  // Live. Only a visible page listens: a browser has few connections for each server.
+  // Notices.
+  const waiting = (page) => (page.getElementById("nav-approvals")?.dataset.waiting ?? "").split(" ").filter(Boolean);
+  const seen = new Set(waiting(document));
+  let keeper = false; // it listens while it is hidden
+  function notice(fresh) {
+    document.title = fresh.title;
+    const added = waiting(fresh).filter((id) => !seen.has(id));
+    added.forEach((id) => seen.add(id));
+    if (!added.length || !document.hidden || !("Notification" in window) || Notification.permission !== "granted") return;
+    const name = fresh.getElementById("nav-approvals").dataset.newest;
+    const shown = new Notification("skills-mcp", { tag: added[0], body: added.length > 1 ? `${added.length} calls wait for your yes` : `${name} waits for your yes` });
+    shown.onclick = () => {
+      window.focus();
+      location.assign("/ui/approvals" + (added.length > 1 ? "" : "/" + added[0]));
+    };
+  }
+  navigator.locks?.request("notices", () => new Promise(() => { // held until the tab is closed
+    keeper = true;
+    listen();
+  }));
+  const offer = document.getElementById("notices");
+  if (offer && "Notification" in window && Notification.permission === "default") {
+    offer.hidden = false;
+    offer.querySelector("button").addEventListener("click", async () => {
+      const answer = await Notification.requestPermission();
+      offer.hidden = answer !== "default";
+      say(answer === "granted" ? "New questions are notified while a tab of this page is open." : "The browser allows no notifications of this page.");
+    });
+  }
+
+  // Live. Visible pages and the keeper listen: a browser has few connections for each server.
   let events, busy = false, again = false;
   async function refresh() {
     if (busy) { again = true; return; }
@@ -78,7 +111,7 @@
       const url = location.href;
       const fresh = await get(url);
       const stale = url !== location.href; // by a search, whose results are newer
-      if (stale) again = true;
+      if (stale) again = true; else notice(fresh);
       for (const old of stale ? [] : document.querySelectorAll("[data-live][id]")) {
         const now = fresh.getElementById(old.id);
         if (!now || !document.contains(old)) continue;
@@ -106,7 +139,7 @@
   function listen() {
     stop();
     const topics = document.body.dataset.topics;
-    if (!topics || document.hidden) return;
+    if (!topics || (document.hidden && !keeper)) return;
     let lost = false;
     events = new EventSource("/ui/events?topics=" + encodeURIComponent(topics) + "&stamp=" + document.body.dataset.stamp);
     events.onmessage = refresh;

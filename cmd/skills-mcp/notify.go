@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/approval"
+)
+
+const (
+	maxNotices    = 4 // commands that run at once
+	noticeTimeout = 10 * time.Second
+)
+
+// A notifier tells the person of questions that wait for their answer: with a line on a
+// terminal, and with the command of notify in the configuration.
+type notifier struct {
+	command  []string  // none is not run
+	terminal io.Writer // nil is not written to
+	page     func(id string) (address string, ok bool)
+	logger   *slog.Logger
+	slots    chan struct{} // one for each command
+	running  sync.WaitGroup
+}
+
+func newNotifier(s *settings, terminal io.Writer) *notifier {
+	return &notifier{command: s.Notify, terminal: terminal, page: s.pages().approval, logger: s.logger, slots: make(chan struct{}, maxNotices)}
+}
+
+// notify tells of a question. It does not block.
+func (n *notifier) notify(r *approval.Record) {
+	// Its own words come first: a command could take a skill's name for an option.
+	text := fmt.Sprintf("skills-mcp: %s waits for your yes", visible(r.Question.Skill))
+	address, served := n.page(r.ID)
+	if n.terminal != nil {
+		where := "skills-mcp approve " + r.ID + " in a terminal, or skills-mcp ui"
+		if served {
+			where = address
+		}
+		fmt.Fprintf(n.terminal, "%s: %s\n", text, where)
+	}
+	if len(n.command) == 0 {
+		return
+	}
+	select {
+	case n.slots <- struct{}{}:
+	default:
+		n.logger.Warn("the command of notify is busy; a question is not notified", "approval", r.ID)
+		return
+	}
+	n.running.Go(func() {
+		defer func() { <-n.slots }()
+		ctx, cancel := context.WithTimeout(context.Background(), noticeTimeout)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, n.command[0], append(n.command[1:len(n.command):len(n.command)], text)...)
+		cmd.Env = append(os.Environ(), "SKILLS_MCP_APPROVAL="+r.ID, "SKILLS_MCP_PAGE="+address)
+		cmd.WaitDelay = time.Second // of programs that it has left behind
+		if err := cmd.Run(); err != nil {
+			n.logger.Warn("the command of notify has failed", "command", n.command[0], "error", err)
+		}
+	})
+}
+
+// close waits for the commands.
+func (n *notifier) close() { n.running.Wait() }
