@@ -252,7 +252,7 @@ var libraries = map[string]string{
 	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/skillshost server/tasks server/transport",
 	"github.com/opencontainers/go-digest":      "skills/install/oci",
 	"github.com/opencontainers/image-spec":     "skills/install/oci",
-	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest",
+	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest skills/surface",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
 	"github.com/spf13/pflag":                   "cmd/skills-mcp",

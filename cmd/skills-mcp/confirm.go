@@ -117,7 +117,7 @@ func (c *consent) register(cmd *cobra.Command) {
 func (c *consent) ask(ctx context.Context, s *settings, change *installation.Change, action string) error {
 	lines := change.Lines()
 	if !c.yes {
-		return c.confirmShown(ctx, lines, action)
+		return c.confirmShown(ctx, lines, change.Action(action))
 	}
 	fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
 	if change.Suspicious() {

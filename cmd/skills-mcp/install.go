@@ -104,7 +104,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if c.locked { // a lock file is no acceptance of what is in it
 		err = plan.Commit(ctx)
 	} else {
-		err = i.commit(ctx, plan)
+		err = i.commit(ctx, plan, !change.Harmless())
 	}
 	if err != nil {
 		return err

@@ -68,23 +68,25 @@ func newTarget(data, project string) (install.Target, error) {
 	}, nil
 }
 
-// commit makes the change of a plan, which a person has accepted, and pins its skills.
-func (i *installer) commit(ctx context.Context, plan *install.Plan) error {
+// commit makes the change of a plan, and pins its skills: as accepted if a person has
+// accepted the change, else as any that have changed.
+func (i *installer) commit(ctx context.Context, plan *install.Plan, byPerson bool) error {
 	if err := plan.Commit(ctx); err != nil {
 		return err
 	}
 	for _, path := range plan.Kept {
 		i.settings.logger.Warn("files that were edited are kept aside", "folder", path)
 	}
-	if err := i.pin(ctx, plan); err != nil {
+	if err := i.pin(ctx, plan, byPerson); err != nil {
 		i.settings.logger.Warn("the installed skills are not pinned; their first use accepts them", "error", err)
 	}
 	return nil
 }
 
 // pin accepts the skills of the items of a plan, so that a later growth of their files
-// blocks them. Files that differ from the plan's are not accepted.
-func (i *installer) pin(ctx context.Context, plan *install.Plan) error {
+// blocks them; or compares them with their pins. Files that differ from the plan's are not
+// accepted.
+func (i *installer) pin(ctx context.Context, plan *install.Plan, byPerson bool) error {
 	scanner, saved := i.settings.roots.scanner()
 	defer saved()
 	catalog, err := scanner.Scan(ctx)
@@ -108,7 +110,13 @@ func (i *installer) pin(ctx context.Context, plan *install.Plan) error {
 				installed = append(installed, skill)
 			}
 		}
-		pins.AcceptAll(ctx, installed)
+		if byPerson {
+			pins.AcceptAll(ctx, installed)
+			continue
+		}
+		for _, skill := range installed {
+			pins.Recheck(ctx, skill)
+		}
 	}
 	return nil
 }

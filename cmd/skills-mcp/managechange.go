@@ -198,7 +198,7 @@ func review(ctx context.Context, i *installer, o *installation.Operation, plan *
 		return nil
 	}
 	o.Progress("installing")
-	if err := i.commit(ctx, plan); err != nil {
+	if err := i.commit(ctx, plan, true); err != nil {
 		return err
 	}
 	for _, item := range change.Items {

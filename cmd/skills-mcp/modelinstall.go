@@ -73,7 +73,9 @@ func (m *modelInstallation) Review() run.Review {
 }
 
 // Commit implements [run.Installation]: just what was reviewed is in the plan.
-func (m *modelInstallation) Commit(ctx context.Context) error { return m.installer.commit(ctx, m.Plan) }
+func (m *modelInstallation) Commit(ctx context.Context) error {
+	return m.installer.commit(ctx, m.Plan, true)
+}
 
 // Installed implements [server.Installation].
 func (m *modelInstallation) Installed() any {

@@ -26,7 +26,7 @@ type pinInfo struct {
 	Blocked bool     `json:"blocked"`
 	Gained  []string `json:"gained"`
 	Lost    []string `json:"lost"`
-	Texts   string   `json:"texts,omitempty"` // a unified difference
+	Diff    string   `json:"diff,omitempty"` // of the files, unified
 }
 
 // newPinInfo describes a comparison, nil if there is no accepted version.
@@ -36,7 +36,7 @@ func newPinInfo(skill *skills.Skill, c *pins.Comparison) *pinInfo {
 	}
 	info := &pinInfo{
 		Name: skill.Owner().QualifiedName(), Origin: c.Pin.Origin, Digest: c.Digest, Accepted: c.Pin.AcceptedDigest, At: c.Pin.Accepted, ByPerson: c.Pin.ByPerson,
-		Blocked: c.Grown() && skill.Guarded(), Gained: []string{}, Lost: []string{}, Texts: c.Texts,
+		Blocked: c.Grown() && skill.Guarded(), Gained: []string{}, Lost: []string{}, Diff: c.Diff,
 	}
 	for _, change := range c.Changes {
 		if line := change.String(); change.Gone {
@@ -73,10 +73,10 @@ func (i *pinInfo) write(w io.Writer) {
 	for _, line := range append(i.Gained, i.Lost...) {
 		fmt.Fprintln(w, "  "+visible(line))
 	}
-	if i.Texts != "" {
-		fmt.Fprintln(w, "\ntexts:")
-		for line := range strings.Lines(i.Texts) {
-			fmt.Fprint(w, "  "+line)
+	if i.Diff != "" {
+		fmt.Fprintln(w, "\nits files, those first that are executed:")
+		for line := range strings.Lines(i.Diff) {
+			fmt.Fprintln(w, "  "+visible(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	if i.Blocked {

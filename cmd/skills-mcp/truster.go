@@ -21,7 +21,12 @@ func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
 			return "", "", err
 		}
 		return taken.Digest, taken.Dir, nil
-	}, &pins.Options{Logger: s.logger})
+	}, &pins.Options{Logger: s.logger, Accepted: func(ctx context.Context, skill *skills.Skill, digest string) string {
+		if found := snapshots.Find(ctx, run.UseOf(skill), digest); found != nil {
+			return found.Dir
+		}
+		return ""
+	}})
 }
 
 // openPins returns the accepted versions of skills, for a command that runs none.

@@ -26,7 +26,8 @@ func newUpdateCommand(a *app) *cobra.Command {
 		Use:   "update [NAME]...",
 		Short: "Bring installed skills up to date, and stop at one that gains a capability",
 		Long: `Fetch the current version of each installed skill, or of those that are named, and
-show the difference: first of what it could do, then of its texts.
+show the difference: first of what it could do, then of its files, those first that
+are executed. Each skill is compared with its own installed version alone.
 
 A version that gains no capability is installed, as any change of a skill that gains
 nothing goes on. One that gains something is asked about on the terminal, each on its
@@ -96,11 +97,11 @@ func (c *updateCommand) apply(ctx context.Context, i *installer, plan *install.P
 		fmt.Fprintln(c.stderr, strings.Join(change.Lines(), "\n"))
 		return fmt.Errorf("%s needs a person's yes, which --yes is not; run it in a terminal", visible(strings.Join(names(change), ", ")))
 	default:
-		if err := c.confirmShown(ctx, change.Lines(), action); err != nil {
+		if err := c.confirmShown(ctx, change.Lines(), change.Action(action)); err != nil {
 			return fmt.Errorf("%s is as it was: %w", visible(strings.Join(names(change), ", ")), err)
 		}
 	}
-	if err := i.commit(ctx, plan); err != nil {
+	if err := i.commit(ctx, plan, !change.Harmless()); err != nil {
 		return err
 	}
 	for _, item := range change.Items {

@@ -43,11 +43,11 @@ type Item struct {
 	// Capabilities are sorted, the most dangerous first.
 	Capabilities []surface.Item `json:"capabilities"`
 	// Replaces is the installed version; nil if there is none. Gained and Lost are lines,
-	// Texts is a unified difference of the texts that a model reads.
+	// Diff is the difference of the files, as [surface.Diff] has it.
 	Replaces *Version         `json:"replaces,omitempty"`
 	Gained   []string         `json:"gained,omitempty"`
 	Lost     []string         `json:"lost,omitempty"`
-	Texts    string           `json:"texts,omitempty"`
+	Diff     string           `json:"diff,omitempty"`
 	Edited   []string         `json:"edited,omitempty"` // files that go aside
 	Problems []skills.Problem `json:"problems"`
 }
@@ -97,7 +97,7 @@ func describe(planned *install.Item, target install.Target) Item {
 	item := Item{
 		Name: state.Name, Kind: state.Kind, Skills: []string{}, Source: sourceText(state.Source), Revision: state.Revision, Folder: state.Path,
 		Path: filepath.Join(target.Dir, filepath.FromSlash(planned.Path)), Digest: state.Digest, Unproved: state.Unproved,
-		Capabilities: nonNil(planned.Surface), Texts: planned.Texts, Problems: nonNil(planned.Problems),
+		Capabilities: nonNil(planned.Surface), Diff: planned.Diff, Problems: nonNil(planned.Problems),
 	}
 	for _, skill := range planned.Skills {
 		if skill.Of == nil {

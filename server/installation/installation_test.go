@@ -64,7 +64,7 @@ func TestOrder(t *testing.T) {
 	item := p.Items[0]
 	item.Replaces = &lock.State{Source: item.State.Source, Revision: "aaa"}
 	item.Gained = []surface.Change{{Item: surface.Item{Kind: surface.Host, Value: "c.example"}}}
-	item.Texts = "--- SKILL.md\n+ Do more."
+	item.Diff = "--- SKILL.md\n+ Do more."
 	lines := Describe(p, install.Target{Dir: "/data"}).Lines()
 	at := -1
 	for _, next := range []string{"SUSPICIOUS", "> flagged", "> \"report\"", "It gains, and", "> + reaches the host c.example", "> + Do more.", "It could:"} {

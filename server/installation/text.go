@@ -37,6 +37,19 @@ func (c *Change) Lines() []string {
 	return append(all, c.proofs()...)
 }
 
+// Action returns the words of a question about the change, such as "update it", with the
+// number of the capabilities that it gains.
+func (c *Change) Action(verb string) string {
+	gained := 0
+	for _, item := range c.Items {
+		gained += len(item.Gained)
+	}
+	if gained == 0 {
+		return verb
+	}
+	return fmt.Sprintf("%s, although it gains something new (%d)", verb, gained)
+}
+
 // proofs returns the lines about what was checked and what was not.
 func (c *Change) proofs() (all []string) {
 	for _, note := range c.Notes {
@@ -137,9 +150,9 @@ func (i *Item) difference() []string {
 		all = append(all, "These files were edited since it was installed, and go aside:")
 		all = append(all, marked(i.Edited)...)
 	}
-	if i.Texts != "" {
-		all = append(all, "Its texts change:")
-		for line := range strings.Lines(i.Texts) {
+	if i.Diff != "" {
+		all = append(all, "Its files change, those first that are executed:")
+		for line := range strings.Lines(i.Diff) {
 			all = append(all, stranger(strings.TrimSuffix(line, "\n")))
 		}
 	}

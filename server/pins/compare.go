@@ -21,8 +21,9 @@ type Comparison struct {
 	Pin *store.Pin
 	// Changes are the capabilities that it has gained and then those that it has lost.
 	Changes []surface.Change
-	// Texts is the difference of its texts, as [surface.Surface.TextDiff] has it.
-	Texts string
+	// Diff is the difference of its files, as [surface.Diff] has it, or of its texts alone
+	// where the accepted files are not kept.
+	Diff string
 }
 
 // Grown reports whether a capability was gained.
@@ -55,8 +56,13 @@ func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, e
 		return c, err
 	}
 	c.Pin = pin
-	c.Changes, c.Texts = c.Surface.Diff(accepted), c.Surface.TextDiff(accepted)
-	return c, nil
+	c.Changes = c.Surface.Diff(accepted)
+	if before := p.options.Accepted(ctx, skill, pin.AcceptedDigest); before == "" {
+		c.Diff = c.Surface.TextDiff(accepted)
+	} else if c.Changed() {
+		c.Diff, err = surface.Diff(skillfs.DirFS(before), skillfs.DirFS(folder), surface.Entries(skill))
+	}
+	return c, err
 }
 
 // Changed returns the skills of a catalog, without their tools, whose files differ from

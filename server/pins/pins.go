@@ -41,6 +41,9 @@ type Snapshotter func(ctx context.Context, skill *skills.Skill) (digest, folder 
 type Options struct {
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
+	// Accepted returns a host folder that has the files of a skill with a digest,
+	// unchanging; "" if they are not kept. Nil keeps none.
+	Accepted func(ctx context.Context, skill *skills.Skill, digest string) (folder string)
 	// Logger gets the pins that moved, the skills that were blocked, and a store that
 	// does not work; nil discards them.
 	Logger *slog.Logger
@@ -90,6 +93,9 @@ func New(s Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
 		p.options = *options
 	}
 	p.options.Logger = cmp.Or(p.options.Logger, slog.New(slog.DiscardHandler))
+	if p.options.Accepted == nil {
+		p.options.Accepted = func(context.Context, *skills.Skill, string) string { return "" }
+	}
 	if p.options.Now == nil {
 		p.options.Now = time.Now
 	}

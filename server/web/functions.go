@@ -33,7 +33,7 @@ func functions(a assets) template.FuncMap {
 		"asset": a.url, "sections": sections, "path": skillPath,
 		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "short": short, "json": indented,
 		"visible": termtext.Legible, "text": termtext.Text, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
-		"isPicture": isPicture, "isDocument": isDocument,
+		"diff": diffLines, "isPicture": isPicture, "isDocument": isDocument,
 	}
 }
 

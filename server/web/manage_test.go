@@ -102,7 +102,7 @@ func hostileChange() *installation.Change {
 			Name: hostile, Kind: "skill", Description: hostile, Skills: []string{hostile}, Source: hostile, Revision: hostile, Folder: hostile, Path: "/data/" + hostile,
 			Digest: "sha256:98", Capabilities: []surface.Item{{Kind: surface.Host, Value: hostile}}, Replaces: &installation.Version{Source: "other", Revision: "1"},
 			Gained: []string{hostile}, Lost: []string{hostile}, Edited: []string{hostile}, Unproved: []string{hostile},
-			Texts: "--- SKILL.md\n+++ SKILL.md\n@@ -1 +1 @@\n-<script>alert(1)</script>\n+" + hostile + "\n same\n", Problems: []skills.Problem{{Message: hostile}},
+			Diff: "diff SKILL.md\n--- SKILL.md\n+++ SKILL.md\n@@ -1 +1 @@\n-<script>alert(1)</script>\n+" + hostile + "\n same\n", Problems: []skills.Problem{{Message: hostile}},
 		}},
 	}
 }

@@ -234,20 +234,23 @@ func (c changed) Elsewhere() bool { return c.Replaces != nil && c.Replaces.Sourc
 // A diffLine is a line of a unified difference.
 type diffLine struct{ Class, Text string }
 
-// Difference returns the lines in which its texts differ.
-func (c changed) Difference() (all []diffLine) {
-	for line := range strings.Lines(c.Texts) {
+// diffLines returns the lines of a difference as [surface.Diff] has it. Those that a file
+// has begin with a sign after "@@".
+func diffLines(diff string) (all []diffLine) {
+	head := false
+	for line := range strings.Lines(diff) {
 		class := ""
 		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "@@"):
-			class = "muted"
+		case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "… "):
+			class, head = "file", true
+		case line[0] == '@', head:
+			class, head = "muted", line[0] != '@'
 		case line[0] == '+':
 			class = "added"
 		case line[0] == '-':
 			class = "removed"
 		}
-		text := strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
-		all = append(all, diffLine{class, termtext.Visible(text)})
+		all = append(all, diffLine{class, termtext.Visible(strings.TrimSuffix(line, "\n"))})
 	}
 	return all
 }

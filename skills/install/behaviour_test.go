@@ -507,7 +507,7 @@ func TestOrigin(t *testing.T) {
 	if _, err := f.Locked(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `plugins/far: the source has the revision "8", and the lock says "7"`) {
 		t.Error(err)
 	}
-	if plans := f.update("far"); len(plans) != 1 || !strings.Contains(plans[0].Items[0].Texts, "new") {
+	if plans := f.update("far"); len(plans) != 1 || !strings.Contains(plans[0].Items[0].Diff, "there is nothing to compare with") {
 		t.Errorf("%+v", plans)
 	}
 	f.clean()

@@ -17,11 +17,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
 
-// describe fills in what an item has, as a scan reads it in its place. The folder is
-// called as it will be.
+// describe fills in what an item has, as a scan reads it in its place and nothing beside it.
+// The folder is called as it will be.
 func (item *Item) describe(ctx context.Context, folder string) error {
 	above := filepath.Dir(folder)
-	catalog, err := scan.Scan(ctx, []scan.Root{{Source: skills.SourceExtra, Dir: above, Plugins: item.State.Kind == lock.Plugin}}, nil)
+	catalog, err := scan.Scan(ctx, []scan.Root{{Source: skills.SourceExtra, Dir: above, Only: filepath.Base(folder), Plugins: item.State.Kind == lock.Plugin}}, nil)
 	if err != nil {
 		return err
 	}
@@ -47,13 +47,12 @@ func (item *Item) describe(ctx context.Context, folder string) error {
 	if err := item.matches(); err != nil {
 		return err
 	}
-	now, err := surfaceOf(catalog, folder, item.State)
-	if err != nil {
+	if item.parts, err = partsOf(catalog, filepath.Join(above, filepath.Base(folder)), item.State); err != nil {
 		return err
 	}
-	item.Surface, item.texts = now.Items, now
+	item.Surface = merged(item.parts).Items
 	if item.locked == nil {
-		item.State.Surface = now.Items
+		item.State.Surface = item.Surface
 	}
 	return nil
 }
@@ -101,58 +100,10 @@ func (item *Item) refuse(catalog *skills.Catalog) error {
 	return &source.RefusedError{Reason: "there is no " + item.State.Kind + " in " + item.State.Name, Remedy: "ask its author for a SKILL.md"}
 }
 
-// surfaceOf returns the surface of all skills in a folder, and of the folder itself if it
-// is a plugin's: hooks and servers lie outside of skills.
-func surfaceOf(catalog *skills.Catalog, folder string, state *lock.State) (*surface.Surface, error) {
-	merged := &surface.Surface{Version: surface.Version}
-	add := func(skill *skills.Skill, dir string) error {
-		s, err := surface.Of(skill, skillfs.DirFS(dir))
-		if err == nil {
-			merge(merged, s)
-		}
-		return err
-	}
-	for _, s := range catalog.Skills {
-		if s.Of == nil && s.Dir != "" {
-			if err := add(s, s.Dir); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if state.Kind == lock.Plugin && len(catalog.Plugins) > 0 {
-		p := catalog.Plugins[0]
-		whole := &skills.Skill{Name: p.Name, Description: p.Description, Dir: folder, File: p.File, Files: skillfs.DirFS(folder)}
-		if err := add(whole, folder); err != nil {
-			return nil, err
-		}
-	}
-	return merged, nil
-}
-
-// merge adds the items and texts of a surface that another one lacks.
-func merge(to, from *surface.Surface) {
-	type key struct{ kind, value, digest string }
-	has := map[key]bool{}
-	for _, i := range to.Items {
-		has[key{string(i.Kind), i.Value, i.Digest}] = true
-	}
-	for _, i := range from.Items {
-		if k := (key{string(i.Kind), i.Value, i.Digest}); !has[k] {
-			has[k] = true
-			to.Items = append(to.Items, i)
-		}
-	}
-	for _, t := range from.Texts {
-		if !slices.ContainsFunc(to.Texts, func(other surface.Text) bool { return other.Name == t.Name && other.Digest == t.Digest }) {
-			to.Texts = append(to.Texts, t)
-		}
-	}
-}
-
 // compare fills in the difference to the installed version: to its files, by the same
 // rules, or if somebody has edited them to the surface of the lock. The lock of a project
 // may be a stranger's and proves no consent.
-func (item *Item) compare(ctx context.Context, target Target) error {
+func (item *Item) compare(ctx context.Context, target Target, staged string) error {
 	was := item.Replaces
 	if was == nil {
 		return nil
@@ -161,29 +112,27 @@ func (item *Item) compare(ctx context.Context, target Target) error {
 	if err != nil {
 		return err
 	}
-	before := &surface.Surface{Version: surface.Version}
-	if !target.Project {
-		before.Items = was.Surface
+	var entries []string
+	for _, p := range item.parts {
+		entries = append(entries, p.entries...)
+	}
+	if item.Diff, err = surface.Diff(skillfs.Sub(skillfs.DirFS(target.Dir), item.Path), skillfs.DirFS(staged), entries); err != nil {
+		item.Diff = "… the installed files cannot be read, so there is nothing to compare with\n"
 	}
 	old := &Item{State: &lock.State{Name: was.Name, Kind: was.Kind}}
+	now, before := item.parts, []part(nil)
 	switch {
-	case len(found) == 1 && found[0].File == "" && found[0].Kind == Missing:
-		before.Items = nil // nobody has accepted the lock's items
-	case !slices.ContainsFunc(found, func(d Difference) bool { return d.File == "" }) && old.describe(ctx, target.host(item.Path)) == nil:
-		before.Texts = old.texts.Texts
-		if len(found) == 0 || target.Project {
-			before.Items = old.Surface
+	case len(found) == 1 && found[0].File == "" && found[0].Kind == Missing: // nobody has accepted the lock's items
+	case len(found) > 0 && !target.Project, slices.ContainsFunc(found, func(d Difference) bool { return d.File == "" }), old.describe(ctx, target.host(item.Path)) != nil:
+		now, before = []part{{Surface: merged(now)}}, []part{{Surface: &surface.Surface{}}}
+		if !target.Project {
+			before[0].Items = was.Surface
 		}
+	default:
+		before = old.parts
 	}
 	item.Edited = slices.DeleteFunc(found, func(d Difference) bool { return d.Kind == Missing })
-	for _, c := range item.texts.Diff(before) {
-		if c.Gone {
-			item.Lost = append(item.Lost, c)
-		} else {
-			item.Gained = append(item.Gained, c)
-		}
-	}
-	item.Texts = item.texts.TextDiff(before)
+	item.Gained, item.Lost = changes(now, before)
 	return nil
 }
 

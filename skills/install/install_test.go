@@ -190,8 +190,8 @@ func TestInstallUpdateRollbackUninstall(t *testing.T) {
 	}
 	item := plans[0].Items[0]
 	gained := fmt.Sprint(item.Gained)
-	if !strings.Contains(gained, "evil.example") || !strings.Contains(item.Texts, "-one\n+two\n") {
-		t.Errorf("gained %s, texts %s", gained, item.Texts)
+	if !strings.Contains(gained, "evil.example") || !strings.Contains(item.Diff, "-one\n+two\n") {
+		t.Errorf("gained %s, texts %s", gained, item.Diff)
 	}
 	f.clean()
 	if len(f.update()) > 0 {

@@ -43,12 +43,12 @@ type Item struct {
 	Skills  []*skills.Skill
 	Surface []surface.Item
 	// Replaces is the installed version, nil if there is none; Gained and Lost are the
-	// capabilities that the new one has more and less, Texts the unified difference of
-	// the texts that a model reads.
+	// capabilities that the new one has more and less, Diff the difference of the files as
+	// [surface.Diff] has it.
 	Replaces *lock.State
 	Gained   []surface.Change
 	Lost     []surface.Change
-	Texts    string
+	Diff     string
 	// Problems have paths that begin with the item's folder.
 	Problems []skills.Problem
 	// Edited are the files of the installed version that somebody else has added or
@@ -56,7 +56,7 @@ type Item struct {
 	Edited []Difference
 
 	staged string // slash-separated in the target's folder
-	texts  *surface.Surface
+	parts  []part
 	locked *lock.State // that the item must be; nil is any
 }
 

@@ -232,7 +232,7 @@ func (b *planner) describe(ctx context.Context) error {
 		if err := occupied(b.work.root, file, item); err != nil {
 			return err
 		}
-		if err := item.compare(ctx, target); err != nil {
+		if err := item.compare(ctx, target, dir); err != nil {
 			return err
 		}
 	}

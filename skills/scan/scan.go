@@ -24,6 +24,8 @@ type Root struct {
 	Within string
 	// FS is read; nil is the folder Dir.
 	FS fs.FS
+	// Only is the one folder in Dir that is read, as a part of Dir; "" reads all.
+	Only string
 	// Label names the root where it has no Dir.
 	Label   string
 	trusted bool // Within is trusted; set by the scan

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
@@ -60,6 +61,9 @@ func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs
 	if err != nil {
 		s.reject(s.display(dir), err)
 		return
+	}
+	if dir == "." && s.root.Only != "" {
+		entries = slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool { return e.Name() != s.root.Only })
 	}
 	if !visit(dir, entries) {
 		return

@@ -150,7 +150,7 @@ func (s *Store) copy(ctx context.Context, from *source, use Use, a attempt) (*Sn
 	if err := from.sum(ctx, tree); err != nil {
 		return nil, nil, err
 	}
-	if snapshot := s.find(ctx, use, tree.digest()); snapshot != nil {
+	if snapshot := s.Find(ctx, use, tree.digest()); snapshot != nil {
 		return snapshot, tree, from.verify(tree, a)
 	}
 	snapshot, err := s.make(ctx, from, tree, use, a)
@@ -226,8 +226,8 @@ func (s *Store) path(use Use, digest string) string {
 	return filepath.Join(s.dir, ofPrefix+hex.EncodeToString(skill[:8]), digest[len("sha256:"):])
 }
 
-// find returns the snapshot with a digest, nil if there is none or it is damaged.
-func (s *Store) find(ctx context.Context, use Use, digest string) *Snapshot {
+// Find returns the snapshot with a digest, nil if there is none or it is damaged.
+func (s *Store) Find(ctx context.Context, use Use, digest string) *Snapshot {
 	dir := s.path(use, digest)
 	if use.lease(dir) != nil {
 		return nil

@@ -53,15 +53,14 @@ func (c *collector) surface() *Surface {
 	for _, item := range c.items {
 		s.Items = append(s.Items, item)
 	}
-	order := map[Kind]int{}
-	for i, kind := range kinds() {
-		order[kind] = i
-	}
-	slices.SortFunc(s.Items, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(order[a.Kind], order[b.Kind]), cmp.Compare(a.Value, b.Value))
-	})
+	slices.SortFunc(s.Items, Compare)
 	s.bound()
 	return s
+}
+
+// Compare orders items by kind, the most dangerous first, and then by value.
+func Compare(a, b Item) int {
+	return cmp.Or(cmp.Compare(slices.Index(kinds(), a.Kind), slices.Index(kinds(), b.Kind)), cmp.Compare(a.Value, b.Value))
 }
 
 // bound replaces the items over the limit by one with their digest.
