@@ -79,6 +79,15 @@ func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile str
 	if err != nil {
 		return nil, err
 	}
+	if s.sandboxes.pins == nil { // no server runs; the first look accepts nothing
+		all, err := s.openPins()
+		if err != nil {
+			return nil, err
+		}
+		if compared, err := all.Compare(ctx, skill); err == nil && compared.Pin != nil {
+			s.sandboxes.pins = all
+		}
+	}
 	decider := s.sandboxes.decider(nil)
 	e := &explanation{
 		Skill: skill.QualifiedName(), Origin: skill.Origin().String(), Digest: snap.Digest, Class: skill.Class,
