@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 func main() {
@@ -66,12 +67,12 @@ func exitCode(ctx context.Context, err error, out *output, stderr io.Writer) int
 		fmt.Fprintln(stderr, "skills-mcp:", ended)
 		return ended.code()
 	case errors.As(err, &exit):
-		fmt.Fprintln(stderr, "skills-mcp:", exit.err)
+		fmt.Fprintln(stderr, "skills-mcp:", termtext.Legible(exit.err.Error()))
 		return exit.code
 	case out.unread() && errors.Is(err, syscall.EPIPE):
 		return exitOK
 	}
-	fmt.Fprintln(stderr, "skills-mcp:", err)
+	fmt.Fprintln(stderr, "skills-mcp:", termtext.Legible(err.Error()))
 	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
 		return exitUsage
 	}

@@ -105,6 +105,8 @@ func TestDecodeErrors(t *testing.T) {
 		{"an absolute path", replaced(`"skills/pdf"`, `"/etc/pdf"`), "its path leads elsewhere"},
 		{"a path of Windows", replaced(`"skills/pdf"`, `"skills\\..\\pdf"`), "its path leads elsewhere"},
 		{"a control character", replaced(`"skills/pdf"`, `"skills/\u001b[2Jpdf"`), "its path leads elsewhere"},
+		{"a control character in the source", replaced(`https://example.com/pdf.git`, `https://example.com/\u001b[2Jpdf.git`), "its source has control characters"},
+		{"a line end in the revision", replaced(`"abc"`, `"a\nskills-mcp: all is well"`), "its source has control characters"},
 		{"a file out", replaced(`"run.sh"`, `"../../.bashrc"`), `the path of the file "../../.bashrc" leads elsewhere`},
 		{"a short digest", replaced(digest, "sha256:00"), "its digest is none"},
 		{"a file without digest", replaced(`{"link":"SKILL.md"}`, `{}`), `the file "latest.txt" has no digest`},

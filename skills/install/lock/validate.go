@@ -72,6 +72,8 @@ func (s *State) fault() string {
 		return "its digest is none"
 	case s.Path != "" && s.Path != "." && !isPath(s.Path):
 		return "its path in the source leads elsewhere"
+	case !isPrintable(fmt.Sprint(s.Revision, s.Source, s.Origin)):
+		return "its source has control characters"
 	case len(s.Files) == 0 || len(s.Files) > maxFiles:
 		return fmt.Sprintf("it has no files, or more than %d", maxFiles)
 	}
