@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -19,6 +20,7 @@ import (
 type ruleCommand struct {
 	*app
 	network, secrets, calls   []string
+	write                     []string
 	workspace, class, approve string
 	remove                    bool
 }
@@ -74,6 +76,7 @@ first. --remove withdraws the grant.`,
 	f.StringArrayVar(&c.secrets, "secret", nil, "give it the variable `NAME`, with the value of sandbox.env or of the server's environment (repeatable)")
 	f.StringArrayVar(&c.calls, "call", nil, "let its script call the skills of `PATTERN`, of those that it declares (repeatable)")
 	f.StringVar(&c.workspace, "workspace", "", "`ACCESS` to the workspaces: rw or ro")
+	f.StringArrayVar(&c.write, "write", nil, "let it write to the protected `PATH` of writable workspaces: "+strings.Join(sandbox.Protected(), ", ")+" (repeatable)")
 	f.StringVar(&c.class, "class", "", "treat it as of `CLASS`: safe, mutating or dangerous")
 	f.StringVar(&c.approve, "approve", "", "ask `HOW` often: once, session, always or each")
 	f.BoolVar(&c.remove, "remove", false, "withdraw the grant")
@@ -196,12 +199,12 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 
 // empty reports whether no flag grants anything.
 func (c *ruleCommand) empty() bool {
-	return len(c.network)+len(c.secrets)+len(c.calls) == 0 && c.workspace+c.class+c.approve == ""
+	return len(c.network)+len(c.secrets)+len(c.calls)+len(c.write) == 0 && c.workspace+c.class+c.approve == ""
 }
 
 // widen adds the flags to a rule.
 func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
-	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Secrets: c.secrets, Calls: c.calls}
+	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Write: c.write, Secrets: c.secrets, Calls: c.calls}
 	for _, text := range c.network {
 		host, err := egress.ParseRule(text)
 		switch {
@@ -240,6 +243,7 @@ func (r *ruling) configured(given *policy.Rule) string {
 		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
 		{"calls", own.Calls != nil, given.Calls != nil},
 		{"workspace", own.Workspace != "", given.Write != nil},
+		{"write", own.Write != nil, given.Unprotected != nil},
 		{"class", own.Class != "", given.Class != ""},
 		{"approve", own.Approve != "", given.Approve != ""},
 	} {
@@ -267,6 +271,11 @@ func merge(rule, given *policy.Rule, skill *skills.Skill) {
 	for _, name := range given.Env {
 		if !slices.Contains(rule.Env, name) {
 			rule.Env = append(rule.Env, name)
+		}
+	}
+	for _, name := range given.Unprotected {
+		if !slices.Contains(rule.Unprotected, name) {
+			rule.Unprotected = append(rule.Unprotected, name)
 		}
 	}
 	for _, pattern := range given.Calls {
@@ -307,6 +316,9 @@ func grantLines(r *policy.Rule) []string {
 			access = "writes to"
 		}
 		lines = append(lines, access+" the workspaces")
+	}
+	if r.Unprotected != nil {
+		lines = append(lines, "writes there also to what your own programs run: "+strings.Join(r.Unprotected, ", "))
 	}
 	if r.Class != "" {
 		lines = append(lines, "is of the class "+string(r.Class))

@@ -162,6 +162,7 @@ func printOutlook(c *describe.Outlook, row func(key, value string)) {
 	} else {
 		row("workspaces", access)
 	}
+	row("also writes", strings.Join(c.Protected, ", "))
 	row("network", cmp.Or(strings.Join(c.Network, ", "), "none"))
 	row("variables", cmp.Or(strings.Join(c.Variables, ", "), "none"))
 	row("skills", strings.Join(c.Calls, ", "))

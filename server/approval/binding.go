@@ -89,7 +89,7 @@ func grantOf(p *run.Proposal) []string {
 	g := p.Command.Grant
 	write := "read-only"
 	if g.Write {
-		write = "read-write"
+		write = strings.Join(append([]string{"read-write"}, g.Unprotected...), "\n")
 	}
 	return []string{
 		write, strings.Join(g.Workspaces, "\n"), strings.Join(g.Hosts, "\n"), strings.Join(p.Variables, "\n"), strings.Join(p.Decision.Calls, "\n"),

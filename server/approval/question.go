@@ -33,8 +33,9 @@ type Question struct {
 	Input bool   `json:"input,omitempty"`
 	Runs  string `json:"runs"`
 
-	Reads     []string `json:"reads,omitempty"`  // folders
-	Writes    []string `json:"writes,omitempty"` // folders
+	Reads     []string `json:"reads,omitempty"`     // folders
+	Writes    []string `json:"writes,omitempty"`    // folders
+	Protected []string `json:"protected,omitempty"` // paths of them that are protected from others
 	Hosts     []string `json:"hosts,omitempty"`
 	Variables []string `json:"variables,omitempty"`
 	Calls     []string `json:"calls,omitempty"` // patterns of skills
@@ -107,7 +108,7 @@ func newQuestion(p *run.Proposal) *Question {
 		q.Input = true
 	}
 	if p.Command.Grant.Write {
-		q.Writes = p.Command.Grant.Workspaces
+		q.Writes, q.Protected = p.Command.Grant.Workspaces, p.Command.Grant.Unprotected
 	} else {
 		q.Reads = p.Command.Grant.Workspaces
 	}

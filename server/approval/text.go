@@ -210,6 +210,9 @@ func (q *Question) grant() []string {
 		list("It may call the skills", q.Calls, "")
 	}
 	list("It may write to", q.Writes, "no folder of yours")
+	if len(q.Protected) > 0 {
+		list("There also to what your own programs run", q.Protected, "")
+	}
 	list("It may connect to", q.Hosts, "nowhere")
 	list("It is given the variables", q.Variables, "none")
 	return all

@@ -17,6 +17,7 @@ type Outlook struct {
 	Grown      []string     `json:"grown,omitempty"`
 	Writes     bool         `json:"writes"`
 	Workspaces []string     `json:"workspaces,omitempty"`
+	Protected  []string     `json:"protected,omitempty"` // paths that are writable, too
 	Network    []string     `json:"network,omitempty"`
 	Variables  []string     `json:"variables,omitempty"`
 	Calls      []string     `json:"calls,omitempty"`
@@ -32,7 +33,7 @@ func NewOutlook(callers []string, d *run.Decision, refused *run.Error) Outlook {
 	}
 	o := Outlook{
 		By: callers, Outcome: "runs", Class: d.Class, Rule: d.Rule, Signatures: d.Signatures, Grown: d.Grown,
-		Writes: d.Grant.Write, Workspaces: d.Grant.Workspaces, Network: d.Grant.Hosts, Variables: d.Variables, Calls: d.Calls, Timeout: d.Timeout.Seconds(),
+		Writes: d.Grant.Write, Workspaces: d.Grant.Workspaces, Protected: d.Grant.Unprotected, Network: d.Grant.Hosts, Variables: d.Variables, Calls: d.Calls, Timeout: d.Timeout.Seconds(),
 	}
 	if d.Signatures > 0 {
 		o.Outcome, o.Covers = "asks", covers(d)

@@ -114,8 +114,11 @@ func (s Sandbox) mounts(skill *skills.Skill, grant sandbox.Grant) []Mount {
 	all := []Mount{{Path: sandbox.SkillDir, From: "a snapshot of " + cmp.Or(skill.Dir, skill.File), Access: "read-only"}}
 	for _, workspace := range grant.Workspaces {
 		m := Mount{Path: workspace, From: workspace, Access: access}
+		if grant.Write && len(grant.Unprotected) > 0 {
+			m.Note = "also " + strings.Join(grant.Unprotected, ", ")
+		}
 		if grant.Write && s.Unwritable != nil {
-			m.Note = s.Unwritable(workspace)
+			m.Note = cmp.Or(s.Unwritable(workspace), m.Note)
 		}
 		all = append(all, m)
 	}

@@ -94,6 +94,7 @@ type entry struct {
 	Approve Scope        `json:"approve,omitempty"`
 	Hosts   []string     `json:"hosts,omitempty"`
 	Write   *bool        `json:"write,omitempty"`
+	Paths   []string     `json:"unprotected,omitempty"`
 	Env     []string     `json:"env,omitempty"`
 	Calls   []string     `json:"calls,omitempty"`
 }
@@ -177,7 +178,7 @@ func (p *page) add(row store.Rule) error {
 func (e *entry) rule() Rule {
 	r := Rule{
 		Pattern: e.Pattern, Origin: e.Origin, Digest: e.Digest, Stored: true,
-		Enabled: e.Enabled, Class: e.Class, Approve: e.Approve, Write: e.Write, Env: e.Env, Calls: e.Calls,
+		Enabled: e.Enabled, Class: e.Class, Approve: e.Approve, Write: e.Write, Unprotected: e.Paths, Env: e.Env, Calls: e.Calls,
 	}
 	r.Name = fmt.Sprintf("your rule for %s", e.Pattern)
 	for _, text := range e.Hosts {
@@ -189,7 +190,7 @@ func (e *entry) rule() Rule {
 }
 
 func entryOf(r *Rule) *entry {
-	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Enabled: r.Enabled, Class: r.Class, Approve: r.Approve, Write: r.Write, Env: r.Env, Calls: r.Calls}
+	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Enabled: r.Enabled, Class: r.Class, Approve: r.Approve, Write: r.Write, Paths: r.Unprotected, Env: r.Env, Calls: r.Calls}
 	for _, host := range r.Hosts {
 		e.Hosts = append(e.Hosts, host.String())
 	}

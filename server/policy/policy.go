@@ -96,7 +96,7 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		return nil, err
 	}
 	d := &run.Decision{
-		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Hosts: t.hosts},
+		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Unprotected: t.paths, Hosts: t.hosts},
 		Variables:  slices.Concat(p.variables(trusted), t.env),
 		Class:      t.class,
 		Rule:       p.rule(t),

@@ -70,6 +70,9 @@ type Rule struct {
 	Hosts []egress.Rule
 	// Write grants writable workspaces, or read-only ones.
 	Write *bool
+	// Unprotected are protected paths that the skill may write to in writable workspaces,
+	// as [sandbox.Protected] names them; nil is not set.
+	Unprotected []string
 	// Env are names of variables that the skill is given beside those that it names.
 	Env []string
 	// Calls are patterns of the skills that the skill may call, of those that it declares,
@@ -81,7 +84,7 @@ type Rule struct {
 
 // empty reports whether a rule says nothing.
 func (r *Rule) empty() bool {
-	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Env == nil && r.Calls == nil && r.Timeout == 0
+	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Unprotected == nil && r.Env == nil && r.Calls == nil && r.Timeout == 0
 }
 
 // exact is the width of a pattern that matches one name, and the width of the name of a
@@ -135,7 +138,7 @@ func (r *Rule) names() bool {
 // belongs reports whether a rule of the configuration belongs to the first skill of a name
 // that it is applied to: it names skills, and gives this one something.
 func (r *Rule) belongs(skill *skills.Skill) bool {
-	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env)+len(r.Calls) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
+	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env)+len(r.Calls)+len(r.Unprotected) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
 	return gives && r.Origin == "" && r.names()
 }
 

@@ -31,6 +31,7 @@ type subject struct {
 type terms struct {
 	class   skills.Class // of the grant
 	write   bool
+	paths   []string // protected ones that are writable, too
 	hosts   []string
 	env     []string // that rules give
 	calls   []string // patterns of the skills that it may call
@@ -161,6 +162,9 @@ func (t *terms) apply(r *Rule, set *Rule, widens bool) (used bool) {
 	}
 	if r.Write != nil && set.Write == nil && (widens || !*r.Write) {
 		t.write, set.Write, used = *r.Write, r.Write, true
+	}
+	if r.Unprotected != nil && t.paths == nil && widens {
+		t.paths, used = r.Unprotected, true
 	}
 	if r.Env != nil && t.env == nil && widens {
 		t.env, used = r.Env, true

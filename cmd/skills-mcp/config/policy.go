@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -34,6 +35,7 @@ type SkillRule struct {
 	Approve   string        `yaml:"approve"` // once, session, always or each
 	Network   []Host        `yaml:"network"`
 	Workspace string        `yaml:"workspace"` // ro or rw
+	Write     []string      `yaml:"write"`     // protected paths
 	Secrets   []string      `yaml:"secrets"`   // names of variables
 	Env       []string      `yaml:"env"`       // names of variables
 	Calls     []string      `yaml:"calls"`     // patterns of the skills that it may call
@@ -92,8 +94,13 @@ func (r SkillRule) validate(key string) error {
 		return fmt.Errorf("%s.workspace is %q; write ro or rw", key, r.Workspace)
 	case r.Timeout < 0:
 		return fmt.Errorf("%s.timeout is %s; write a time above 0, such as 90s", key, r.Timeout)
-	case r.Class == string(skills.Safe) && (r.Workspace == "rw" || len(r.Network)+len(r.Secrets)+len(r.Env) > 0):
+	case r.Class == string(skills.Safe) && (r.Workspace == "rw" || len(r.Network)+len(r.Secrets)+len(r.Env)+len(r.Write) > 0):
 		return fmt.Errorf("%s.class is safe, and a safe skill is given no network, no secrets and no writable workspace; remove one or the other", key)
+	}
+	for _, name := range r.Write {
+		if !slices.Contains(sandbox.Protected(), name) {
+			return fmt.Errorf("%s.write has %q; write one of %s", key, name, list(sandbox.Protected()))
+		}
 	}
 	if err := validatePatterns(key+".calls", r.Calls); err != nil {
 		return err
@@ -170,7 +177,7 @@ func (r SkillRule) Rule(pattern string) (policy.Rule, error) {
 func (r SkillRule) rule(pattern string) policy.Rule {
 	rule := policy.Rule{
 		Pattern: pattern, Name: "policy.skills." + pattern + " in the configuration", Origin: r.Origin,
-		Enabled: r.Enabled, Calls: r.Calls, Class: skills.Class(r.Class), Approve: policy.Scope(r.Approve), Timeout: r.Timeout,
+		Enabled: r.Enabled, Calls: r.Calls, Unprotected: r.Write, Class: skills.Class(r.Class), Approve: policy.Scope(r.Approve), Timeout: r.Timeout,
 	}
 	if r.Network != nil {
 		rule.Hosts = []egress.Rule{}
