@@ -171,3 +171,106 @@ func TestFormsOfTasks(t *testing.T) {
 	}
 	a.wrote(1)
 }
+
+// burst sends equal calls at once, answers the one form, if there is one, with a choice
+// after a time, and returns the results.
+func (c *toolClient) burst(calls int, tool, args, choice string) (results []message, forms int) {
+	c.t.Helper()
+	meta := ""
+	if c.modern {
+		meta = fmt.Sprintf(`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}`, c.capabilities)
+	}
+	request := func(id int, more string) {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s%s}}`, id, tool, args, more, meta))
+	}
+	for i := range calls {
+		request(1000+i, "")
+	}
+	for len(results) < calls {
+		m := c.receive()
+		switch {
+		case m.Method == "elicitation/create":
+			forms++
+			time.Sleep(readTime)
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, m.ID, choice))
+		case m.Result.ResultType == "input_required":
+			forms++
+			time.Sleep(readTime)
+			for key := range m.Result.InputRequests {
+				request(2000, fmt.Sprintf(`,"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}}`, m.Result.RequestState, key, choice))
+			}
+		case m.Method == "":
+			results = append(results, m)
+		}
+	}
+	return results, forms
+}
+
+// Equal calls at once are one question, and leave room for those of others.
+func TestEqualCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	drivers(t, func(t *testing.T, driver string) {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(era, func(t *testing.T) {
+				t.Parallel()
+				a := formsAccount(t, driver, "")
+				c := a.serve(era, `{"elicitation":{}}`)
+				ran := func(results []message) (well int) {
+					for _, m := range results {
+						if !m.Result.IsError {
+							well++
+						} else if got := m.Result.Content[0].Text; !strings.Contains(got, "said yes once, and an equal call") {
+							t.Errorf("another outcome: %s", got)
+						}
+					}
+					return well
+				}
+				results, forms := c.burst(20, "note", `{"text":"one"}`, "once")
+				if n := ran(results); n != 1 || forms != 1 {
+					t.Errorf("once: %d ran, with %d forms", n, forms)
+				}
+				a.wrote(1)
+				results, forms = c.burst(20, "note", `{"text":"two"}`, "this session")
+				if n := ran(results); n != 20 || forms != 1 {
+					t.Errorf("this session: %d ran, with %d forms", n, forms)
+				}
+				a.wrote(21)
+
+				// Without forms: one ID, of two clients, and room for others.
+				mute, other := a.serve(era, `{}`), a.serve("modern", `{}`)
+				ids := map[string]int{}
+				count := func(results []message) {
+					for _, m := range results {
+						if id := approvalID.FindStringSubmatch(m.Result.Content[0].Text); id != nil {
+							ids[id[1]]++
+						} else {
+							t.Errorf("no ID: %s", m.Result.Content[0].Text)
+						}
+					}
+				}
+				theirs := make(chan []message)
+				go func() {
+					results, _ := other.burst(20, "risky", `{"text":"three"}`, "")
+					theirs <- results
+				}()
+				results, _ = mute.burst(20, "risky", `{"text":"three"}`, "")
+				count(results)
+				count(<-theirs)
+				if len(ids) != 1 {
+					t.Errorf("the IDs %v", ids)
+				}
+				busy := 0
+				for i := range 10 {
+					if r := mute.call("risky", text(fmt.Sprint(i))); strings.Contains(r.text(), "BUSY") {
+						busy++
+					}
+				}
+				if busy != 3 {
+					t.Errorf("%d of 10 other questions about the skill are refused", busy)
+				}
+				mute.waits(mute.call("secret", text("four")))
+				other.waits(other.call("cloned", text("five")))
+			})
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 type Approvals struct {
 	book    *book
 	memory  *memory
+	asking  *questions
 	ladder  *ladder
 	options Options
 }
@@ -34,7 +36,7 @@ func New(s *store.Store, options *Options) *Approvals {
 	o := options.withDefaults()
 	key := seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"))
 	return &Approvals{
-		book: &book{s, key, o.Pending, o.Logger}, memory: newMemory(),
+		book: &book{s, key, o.Pending, o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
 		ladder: &ladder{o.Terminal, o.Forms, elicit.NewWaitLimiter(o.Asking)}, options: o,
 	}
 }
@@ -43,7 +45,7 @@ func New(s *store.Store, options *Options) *Approvals {
 // if somebody has to be asked. It adds the history to the question.
 func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done bool, err error) {
 	for _, r := range rows {
-		if !r.current() || !r.concerns(c.owner) || r.Proofs != a.options.Proofs {
+		if !a.concerns(r, c) {
 			continue
 		}
 		switch {
@@ -62,7 +64,7 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 			}
 		case r.State == store.ApprovalDenied && r.Binding == c.exact:
 			return true, refused(c, "a person has said no to it")
-		case r.State == store.ApprovalPending && r.Binding == c.exact:
+		case r.asks(c):
 			c.pending = r
 		}
 	}
@@ -151,7 +153,15 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 		return nil
 	}
 	r := a.newRecord(c)
-	if err := a.book.add(ctx, r); err != nil {
+	err := a.book.add(ctx, r)
+	if errors.Is(err, store.ErrSameApproval) { // of an equal call, at the same time
+		rows, failed := a.book.about(ctx, c.subject)
+		i := slices.IndexFunc(rows, func(r *Record) bool { return a.concerns(r, c) && r.asks(c) })
+		if failed == nil && i >= 0 {
+			r, err = rows[i], nil
+		}
+	}
+	if err != nil {
 		return unavailable(err)
 	}
 	c.pending = r
@@ -159,6 +169,11 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 		a.options.Notify(r)
 	}
 	return nil
+}
+
+// concerns reports whether a record may be about a call, and counts here.
+func (a *Approvals) concerns(r *Record, c *call) bool {
+	return r.current() && r.concerns(c.owner) && r.Proofs == a.options.Proofs
 }
 
 // Leave ends the approvals of a principal's session.
@@ -171,6 +186,7 @@ func (a *Approvals) newRecord(c *call) *Record {
 	now := time.Now()
 	return &Record{
 		ID: newID(), Owner: c.owner, Subject: c.subject, State: store.ApprovalPending, Expires: now.Add(a.options.Expiry.Pending),
+		client:  digestOf(string(c.Principal.Key())),
 		content: content{Scope: Once, Needed: c.question.Needed, Binding: c.exact, Every: c.every, Question: *c.question, Made: now, Proofs: a.options.Proofs},
 	}
 }

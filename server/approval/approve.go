@@ -20,13 +20,31 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 	if p.Action == run.ActionCode && slices.ContainsFunc(c.question.Args, func(arg Argument) bool { return arg.Size > len(arg.Value) }) {
 		return &run.Error{Code: run.InvalidParam, Message: "the code is too long for a person to be shown all of it, and with a skill's grant they have to be; put data into files of the workspace"}
 	}
-	rows, err := a.book.about(ctx, c.subject)
-	if err != nil {
-		return unavailable(err)
+	for answered := false; ; {
+		rows, err := a.book.about(ctx, c.subject)
+		if err != nil {
+			return unavailable(err)
+		}
+		c.pending = nil
+		if done, err := a.stored(ctx, c, rows); done {
+			return err
+		}
+		if answered {
+			return used(c)
+		}
+		first, done, err := a.asking.once(ctx, c, func() error { return a.ask(ctx, c) })
+		switch {
+		case errors.Is(err, errCannotAsk): // in time
+			return a.wait(ctx, c)
+		case first || done && err != nil:
+			return err
+		}
+		answered = done
 	}
-	if done, err := a.stored(ctx, c, rows); done {
-		return err
-	}
+}
+
+// ask asks down the ladder.
+func (a *Approvals) ask(ctx context.Context, c *call) error {
 	if c.question.cut() && c.Client.ShowsForms() { // the form names where the whole is
 		if err := a.pend(ctx, c); err != nil {
 			return err
@@ -53,6 +71,11 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 	if done, err := a.askPage(ctx, c); done {
 		return err
 	}
+	return a.wait(ctx, c)
+}
+
+// wait returns the error of a call whose question waits for somebody's answer elsewhere.
+func (a *Approvals) wait(ctx context.Context, c *call) error {
 	if err := a.pend(ctx, c); err != nil {
 		return err
 	}
@@ -105,7 +128,7 @@ func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error)
 	if err != nil {
 		return false, nil
 	}
-	waiting, leave := a.ladder.waits.Enter(ctx, c.Principal.Key())
+	waiting, leave := a.ladder.waits.Enter(ctx, c.Principal.Key(), c.subject)
 	defer leave()
 	answer, err := put(waiting, c, request)
 	switch {

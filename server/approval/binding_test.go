@@ -227,32 +227,57 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// The same call is one question; questions are bounded for a principal and in all.
+// Questions are bounded for a skill and a client of a principal, for a principal, and in
+// all: none of them takes the questions of another.
 func TestFlooding(t *testing.T) {
 	a := newApprovals(t, nil)
 	first := deferred(t, a, proposed(nil))
 	if again := deferred(t, a, proposed(nil)); again.ID != first.ID {
 		t.Errorf("%s and %s", first.ID, again.ID)
 	}
-	flood := func(id string) (refused int) {
+	n := 0
+	ask := func(id, session, skill string) string {
+		p := proposed(nil)
+		n++
+		p.Principal.ID, p.Principal.Session, p.Skill.Name, p.Args["n"] = id, session, skill, n
+		return outcome(a.Approve(t.Context(), p))
+	}
+	flood := func(id, session string, skills ...string) (asked int) {
 		for i := range 20 {
-			p := proposed(nil)
-			p.Principal.ID, p.Args["i"] = id, i
-			if outcome(a.Approve(t.Context(), p)) == "BUSY!" {
-				refused++
+			switch got := ask(id, session, skills[i%len(skills)]); got {
+			case "APPROVAL_REQUIRED+id!":
+				asked++
+			case "BUSY!":
+			default:
+				t.Fatal(got)
 			}
 		}
-		return refused
+		return asked
 	}
-	if got := flood(""); got != 5 { // 15 more than the first
-		t.Errorf("%d of 20 refused", got)
+	if got := flood("", "1", "docx"); got != 7 { // and the first
+		t.Errorf("%d more of a skill", got)
+	}
+	if got := flood("", "2", "docx"); got != 0 {
+		t.Errorf("%d more of a skill, from another client", got)
+	}
+	if got := flood("", "1", "a", "b", "c", "d", "e"); got != 8 {
+		t.Errorf("%d more of a client", got)
+	}
+	if got := ask("", "1", "f"); got != "BUSY!" {
+		t.Errorf("beyond a client's: %s", got)
+	}
+	if got := ask("", "2", "f"); got != "APPROVAL_REQUIRED+id!" {
+		t.Errorf("another client: %s", got)
+	}
+	if got := flood("", "3", "g", "h", "i") + flood("", "4", "j", "k", "l"); got != 15 {
+		t.Errorf("%d more of a principal", got)
 	}
 	for _, id := range []string{"a", "b", "c", "d"} {
-		flood(id)
+		for _, session := range []string{"1", "2", "3"} {
+			flood(id, session, id+session+"x", id+session+"y")
+		}
 	}
-	p := proposed(nil)
-	p.Principal.ID = "e"
-	if got := outcome(a.Approve(t.Context(), p)); got != "BUSY!" {
+	if got := ask("e", "1", "z"); got != "BUSY!" {
 		t.Errorf("beyond all: %s", got)
 	}
 }

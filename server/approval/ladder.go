@@ -97,7 +97,7 @@ func (a *answer) declines() bool {
 // ask puts a request to the client of a call and returns its answer. The error refuses the
 // call, or is errCannotAsk.
 func (l *ladder) ask(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
-	waiting, leave := l.waits.Enter(ctx, c.Principal.Key())
+	waiting, leave := l.waits.Enter(ctx, c.Principal.Key(), c.subject)
 	defer leave()
 	return put(waiting, c, request)
 }

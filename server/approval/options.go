@@ -92,8 +92,8 @@ type Options struct {
 	Forms Forms
 	// Asking bounds how calls wait for answers; zero fields: elicit.DefaultLimits.
 	Asking elicit.Limits
-	// Pending bounds the questions that wait for an answer; zero fields: 16 of one
-	// principal, 64 in all.
+	// Pending bounds the questions that wait for an answer; zero fields: 8 about a skill and
+	// 16 of one client, for each principal, 32 of one principal, and 64 in all.
 	Pending store.ApprovalLimits
 	// Proofs identifies the passphrases by which people prove who they are: a question
 	// that was asked under others is not answered under these, and its answer does not
@@ -112,7 +112,9 @@ func (o *Options) withDefaults() Options {
 	c.Expiry.Pending = cmp.Or(c.Expiry.Pending, 10*time.Minute)
 	c.Expiry.Once = cmp.Or(c.Expiry.Once, 10*time.Minute)
 	c.Expiry.Always = cmp.Or(c.Expiry.Always, 90*24*time.Hour)
-	c.Pending.Owner = cmp.Or(c.Pending.Owner, 16)
+	c.Pending.Subject = cmp.Or(c.Pending.Subject, 8)
+	c.Pending.Client = cmp.Or(c.Pending.Client, 16)
+	c.Pending.Owner = cmp.Or(c.Pending.Owner, 32)
 	c.Pending.Total = cmp.Or(c.Pending.Total, 64)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c

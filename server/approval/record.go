@@ -23,7 +23,8 @@ type Record struct {
 	Expires time.Time `json:"expires"`
 	content
 
-	row store.Approval // as it was read
+	row    store.Approval // as it was read
+	client string         // of a new one
 }
 
 // content are the fields that the store does not read.
@@ -57,6 +58,19 @@ func (r *Record) OwnedBy(p identity.Principal) bool { return r.Owner == ownerOf(
 // concerns reports whether a record may let a call of a principal run: it is of the same one,
 // or of several people who confirm the same call.
 func (r *Record) concerns(owner string) bool { return r.Owner == owner || r.Needed > 1 }
+
+// asks reports whether a record is the question about a call, and waits.
+func (r *Record) asks(c *call) bool { return r.State == store.ApprovalPending && r.Binding == c.exact }
+
+// key names the calls that are one question.
+func (r *Record) key() string {
+	owner := r.Owner
+	if r.Needed > 1 { // who make the same call
+		owner = ""
+	}
+	binding, _ := json.Marshal(r.Binding) // of texts
+	return digest(owner, string(binding), r.Proofs)
+}
 
 // signedBy reports whether a person has confirmed a record.
 func (r *Record) signedBy(who Signer) bool {
@@ -120,7 +134,7 @@ func (b *book) add(ctx context.Context, r *Record) error {
 	if err != nil {
 		return err
 	}
-	r.row = row
+	r.row, row.Client, row.Key = row, r.client, r.key()
 	return b.store.AddApproval(ctx, row, b.pending)
 }
 

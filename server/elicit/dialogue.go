@@ -150,7 +150,7 @@ func (d *Dialogue) wait(ctx context.Context, requests map[string]*Request) (map[
 	if len(requests) == 0 {
 		return map[string]json.RawMessage{}, nil
 	}
-	waiting, leave := d.options.Limiter.Enter(ctx, d.options.Owner)
+	waiting, leave := d.options.Limiter.Enter(ctx, d.options.Owner, d.options.Skill)
 	defer leave()
 	d.meter.Pause()
 	answers, err := d.options.Client.Ask(waiting, requests)

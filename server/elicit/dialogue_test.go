@@ -131,7 +131,7 @@ func TestDialogueEnds(t *testing.T) {
 // TestWaitLimiter ends the oldest of too many waiting calls.
 func TestWaitLimiter(t *testing.T) {
 	limiter := NewWaitLimiter(Limits{Total: 3, PerCaller: 2})
-	enter := func(owner identity.Key) (context.Context, func()) { return limiter.Enter(t.Context(), owner) }
+	enter := func(owner identity.Key) (context.Context, func()) { return limiter.Enter(t.Context(), owner, "s") }
 	first, leaveFirst := enter("a")
 	second, leaveSecond := enter("b")
 	third, leaveThird := enter("a")
@@ -141,10 +141,10 @@ func TestWaitLimiter(t *testing.T) {
 		t.Errorf("the first of a caller's: %v", context.Cause(first))
 	}
 	fifth, leaveFifth := enter("c")
-	if !errors.As(context.Cause(second), &full) || full.Error() != "more than 3 calls wait for an answer, and it waited the longest" {
-		t.Errorf("the oldest of all: %v", context.Cause(second))
+	if !errors.As(context.Cause(third), &full) || full.Error() != "more than 3 calls wait for an answer, and it waited the longest" {
+		t.Errorf("the oldest of whose most wait: %v", context.Cause(third))
 	}
-	for _, ctx := range []context.Context{third, fourth, fifth} {
+	for _, ctx := range []context.Context{second, fourth, fifth} {
 		if ctx.Err() != nil {
 			t.Error(context.Cause(ctx))
 		}
@@ -154,6 +154,40 @@ func TestWaitLimiter(t *testing.T) {
 	}
 	if len(limiter.waiting) != 0 {
 		t.Errorf("%d still wait", len(limiter.waiting))
+	}
+}
+
+// A skill, or a caller, whose calls wait most has its oldest ended; the others go on.
+func TestWaitLimiterIsFair(t *testing.T) {
+	limiter := NewWaitLimiter(Limits{Total: 6, PerCaller: 4})
+	var all []func()
+	enter := func(owner identity.Key, skill string) context.Context {
+		ctx, leave := limiter.Enter(t.Context(), owner, skill)
+		all = append(all, leave)
+		return ctx
+	}
+	quiet, other := enter("a", "quiet"), enter("b", "quiet")
+	var loud []context.Context
+	for i := range 20 {
+		loud = append(loud, enter("a", "loud"))
+		if i == 10 {
+			loud = append(loud, enter("c", "loud"))
+		}
+	}
+	if quiet.Err() != nil || other.Err() != nil {
+		t.Errorf("ended: %v, %v", context.Cause(quiet), context.Cause(other))
+	}
+	ended := 0
+	for _, ctx := range loud {
+		if ctx.Err() != nil {
+			ended++
+		}
+	}
+	if ended != 17 {
+		t.Errorf("%d of 21 ended, want 17", ended)
+	}
+	for _, leave := range all {
+		leave()
 	}
 }
 

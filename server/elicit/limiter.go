@@ -3,6 +3,7 @@ package elicit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -52,23 +53,25 @@ type WaitLimiter struct {
 
 type waiter struct {
 	owner identity.Key
+	skill string
 	end   context.CancelCauseFunc
 }
 
 // NewWaitLimiter returns a limiter; zero fields are those of [DefaultLimits].
 func NewWaitLimiter(l Limits) *WaitLimiter { return &WaitLimiter{limits: l.Or(DefaultLimits())} }
 
-// Enter counts an owner's call as waiting, until leave is called. The context ends, with
-// a [*WaitError], when it has waited too long, or is the oldest of too many.
-func (r *WaitLimiter) Enter(ctx context.Context, owner identity.Key) (_ context.Context, leave func()) {
+// Enter counts an owner's call of a skill as waiting, until leave is called. The context
+// ends, with a [*WaitError], when it has waited too long, or is the oldest of too many: of
+// the skill of which most of the owner's wait, and of the owner of whom most of all do.
+func (r *WaitLimiter) Enter(ctx context.Context, owner identity.Key, skill string) (_ context.Context, leave func()) {
 	ctx, timer := context.WithTimeoutCause(ctx, r.limits.Wait, &WaitError{fmt.Sprintf("nobody answered it within %s", r.limits.Wait)})
 	ctx, end := context.WithCancelCause(ctx)
-	p := &waiter{owner, end}
+	p := &waiter{owner, skill, end}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, p)
-	r.evict(func(other *waiter) bool { return other.owner == owner }, r.limits.PerCaller)
-	r.evict(func(*waiter) bool { return true }, r.limits.Total)
+	r.evict(func(other *waiter) (string, bool) { return other.skill, other.owner == owner }, r.limits.PerCaller)
+	r.evict(func(other *waiter) (string, bool) { return string(other.owner), true }, r.limits.Total)
 	return ctx, func() {
 		end(nil)
 		timer()
@@ -76,18 +79,24 @@ func (r *WaitLimiter) Enter(ctx context.Context, owner identity.Key) (_ context.
 	}
 }
 
-// evict ends the oldest of the waiters of a kind, if there are more than most.
-func (r *WaitLimiter) evict(which func(*waiter) bool, most int) {
-	count := 0
+// evict ends the oldest waiter of the largest group, if there are more than most that have
+// a group: nobody's questions displace another's, who asks less.
+func (r *WaitLimiter) evict(group func(*waiter) (string, bool), most int) {
+	count, sizes := 0, map[string]int{}
 	for _, p := range r.waiting {
-		if which(p) {
+		if name, counts := group(p); counts {
+			sizes[name]++
 			count++
 		}
 	}
 	if count <= most {
 		return
 	}
-	i := slices.IndexFunc(r.waiting, which)
+	largest := slices.Max(slices.Collect(maps.Values(sizes)))
+	i := slices.IndexFunc(r.waiting, func(p *waiter) bool {
+		name, counts := group(p)
+		return counts && sizes[name] == largest
+	})
 	r.waiting[i].end(&WaitError{fmt.Sprintf("more than %d calls wait for an answer, and it waited the longest", most)})
 	r.waiting = slices.Delete(r.waiting, i, i+1)
 }

@@ -205,7 +205,7 @@ func TestPendingCallsEnds(t *testing.T) {
 				ended := make(chan error, 1)
 				c := Call{Owner: "me"}
 				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
-					ctx, leave := limiter.Enter(ctx, "me")
+					ctx, leave := limiter.Enter(ctx, "me", "demo")
 					defer leave()
 					_, err := r.Ask(ctx, map[string]*Request{"one": nameForm(t, "?")})
 					ended <- err

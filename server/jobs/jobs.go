@@ -195,7 +195,7 @@ func (j *Jobs) Confirm(ctx context.Context, q *approval.Question) (approval.Scop
 	if job == nil || !job.asks || job.Owner.Kind != identity.Person {
 		return "", errNotAsked
 	}
-	waiting, leave := j.waits.Enter(ctx, job.Owner.Key())
+	waiting, leave := j.waits.Enter(ctx, job.Owner.Key(), q.Skill)
 	defer leave()
 	return confirm(waiting, job, q)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,6 +23,13 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_subject ON approvals (subject, state);
 CREATE INDEX approvals_state ON approvals (state, expires);`
 
+// approvalKeys makes equal questions one: of those that wait, each has a key of its own.
+const approvalKeys = `
+ALTER TABLE approvals ADD COLUMN client TEXT NOT NULL DEFAULT '';
+ALTER TABLE approvals ADD COLUMN key TEXT NOT NULL DEFAULT '';
+UPDATE approvals SET key = id;
+CREATE UNIQUE INDEX approvals_key ON approvals (key) WHERE state = 'pending';`
+
 // The states of approvals. Only a given one lets a call run.
 const (
 	ApprovalPending = "pending" // a person has not answered yet
@@ -40,11 +48,19 @@ type Approval struct {
 	State   string
 	Expires time.Time // to the second
 	Content []byte
-	MAC     []byte // of all the other fields
+	MAC     []byte // of all the fields above
+
+	// Client and Key are of new ones alone: the client that pending ones are counted for,
+	// and the call that they are about.
+	Client, Key string
 }
 
-// ApprovalLimits bound the pending approvals that have not expired.
-type ApprovalLimits struct{ Owner, Total int }
+// ApprovalLimits bound the pending approvals that have not expired: of one subject or one
+// client of an owner, of an owner, and of all.
+type ApprovalLimits struct{ Subject, Client, Owner, Total int }
+
+// ErrSameApproval is returned for an approval whose key a pending one has.
+var ErrSameApproval = errors.New("the same approval is pending")
 
 // ErrTooManyApprovals is returned for an approval beyond the limits.
 var ErrTooManyApprovals = errors.New("too many approvals are pending")
@@ -54,8 +70,8 @@ const approvalsKept = 30 * 24 * time.Hour
 
 const approvalColumns = "id, owner, subject, state, expires, content, mac"
 
-// AddApproval inserts an approval. A pending one beyond the limits is refused with
-// [ErrTooManyApprovals]. It removes approvals that expired long ago.
+// AddApproval inserts an approval. A pending one is refused with [ErrSameApproval] or,
+// beyond the limits, with [ErrTooManyApprovals]. It removes approvals that expired long ago.
 func (s *Store) AddApproval(ctx context.Context, a Approval, limits ApprovalLimits) error {
 	return s.persist(ctx, func(tx *sql.Tx) error {
 		now := time.Now()
@@ -63,16 +79,24 @@ func (s *Store) AddApproval(ctx context.Context, a Approval, limits ApprovalLimi
 			return err
 		}
 		if a.State == ApprovalPending {
-			var own, all int
-			err := tx.QueryRow("SELECT count(*), coalesce(sum(owner = ?), 0) FROM approvals WHERE state = ? AND expires > ?", a.Owner, ApprovalPending, now.Unix()).Scan(&all, &own)
-			if err != nil {
+			if _, err := tx.Exec("UPDATE approvals SET key = id WHERE state = ? AND key = ? AND expires <= ?", ApprovalPending, a.Key, now.Unix()); err != nil {
 				return err
 			}
-			if own >= limits.Owner || all >= limits.Total {
+			var same, subject, client, own, all int
+			err := tx.QueryRow(`SELECT count(*), coalesce(sum(key = ?), 0), coalesce(sum(owner = ?), 0), coalesce(sum(owner = ? AND subject = ?), 0),
+				coalesce(sum(owner = ? AND client = ?), 0) FROM approvals WHERE state = ? AND expires > ?`,
+				a.Key, a.Owner, a.Owner, a.Subject, a.Owner, a.Client, ApprovalPending, now.Unix()).Scan(&all, &same, &own, &subject, &client)
+			switch {
+			case err != nil:
+				return err
+			case same > 0:
+				return ErrSameApproval
+			case subject >= limits.Subject, client >= limits.Client, own >= limits.Owner, all >= limits.Total:
 				return ErrTooManyApprovals
 			}
 		}
-		_, err := tx.Exec("INSERT INTO approvals ("+approvalColumns+") VALUES (?, ?, ?, ?, ?, ?, ?)", a.ID, a.Owner, a.Subject, a.State, a.Expires.Unix(), a.Content, a.MAC)
+		_, err := tx.Exec("INSERT INTO approvals ("+approvalColumns+", client, key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			a.ID, a.Owner, a.Subject, a.State, a.Expires.Unix(), a.Content, a.MAC, a.Client, cmp.Or(a.Key, a.ID))
 		return err
 	})
 }

@@ -190,7 +190,7 @@ func address(file string, readOnly bool) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// migrate makes the tables of an empty file.
+// migrate makes the tables of an empty file, and changes those of an older one.
 func migrate(db *sql.DB) error {
 	found, err := versionOf(db)
 	switch {
@@ -208,7 +208,11 @@ func migrate(db *sql.DB) error {
 	if found, err = versionOf(tx); err != nil || found == version {
 		return err
 	}
-	for _, statements := range schema() {
+	statements := changes()[max(found, 1)-1:]
+	if found == 0 {
+		statements = append(schema(), statements...)
+	}
+	for _, statements := range statements {
 		if _, err := tx.Exec(statements); err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package store
 import "fmt"
 
 // version is the version of the schema, which the file names (PRAGMA user_version).
-const version = 1
+const version = 2
 
 // schema returns the statements that make the tables of an empty file.
 func schema() []string {
@@ -17,6 +17,10 @@ func schema() []string {
 		rulesSchema, decided("rules"),
 	}
 }
+
+// changes returns the statements that change the tables of version 1, one for each later
+// version.
+func changes() []string { return []string{approvalKeys} }
 
 // generationSchema counts the changes of the person's decisions. Tables of decisions have
 // triggers that add to it; the record of runs has none. It starts at the time, so that a

@@ -37,7 +37,7 @@ func TestStamps(t *testing.T) {
 		change func() error
 		want   string // the stamps that change
 	}{
-		{"a question", func() error { return s.AddApproval(ctx, row, ApprovalLimits{1, 1}) }, "approvals"},
+		{"a question", func() error { return s.AddApproval(ctx, row, ApprovalLimits{1, 1, 1, 1}) }, "approvals"},
 		{"the first of two people", replace(func(a *Approval) { a.MAC = []byte("2") }), "approvals"},
 		{"the second one", replace(func(a *Approval) { a.MAC, a.State = []byte("3"), ApprovalGiven }), "approvals"},
 		{"the end of its time", replace(func(a *Approval) { a.MAC, a.Expires = []byte("4"), time.Now().Add(-time.Second) }), "approvals"},
