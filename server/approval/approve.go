@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Approve implements the approver of package policy: it looks for an approval that covers
@@ -80,6 +81,14 @@ func (a *Approvals) wait(ctx context.Context, c *call) error {
 		return err
 	}
 	return required(c, c.pending, "a person")
+}
+
+// Approved implements the approver of package policy.
+func (a *Approvals) Approved(ctx context.Context, who identity.Principal, skill *skills.Skill) bool {
+	rows, err := a.book.about(ctx, subject(&run.Proposal{Skill: skill}))
+	return err == nil && slices.ContainsFunc(rows, func(r *Record) bool {
+		return r.State == store.ApprovalGiven && r.current() && r.OwnedBy(who) && (r.Scope == Always || r.Scope == Session && a.memory.allows(who.Key(), r.ID))
+	})
 }
 
 // settle records the answer to a call's question, and lets it run if nobody else has to

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -15,6 +16,9 @@ type Approver interface {
 	// decision says having confirmed it. It sets the proposal's Approval. It must return
 	// when ctx is done. The error is a [*run.Error].
 	Approve(ctx context.Context, p *run.Proposal) error
+	// Approved reports whether a yes of the person covers later calls of a skill, with any
+	// arguments.
+	Approved(ctx context.Context, who identity.Principal, skill *skills.Skill) bool
 }
 
 // Pins compares skills with the versions that the person accepted.

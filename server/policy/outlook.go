@@ -17,21 +17,25 @@ type Outlook struct {
 	Refused  *run.Error
 }
 
-// Outlooks returns what calls of a skill would meet: of a model, of a person who picks it
-// in a client, and of the person on the command line; with the profile, if it is not "".
+// Outlooks returns what calls of a skill would meet: of a model, of its code that has the
+// skill's grant, of a person who picks it in a client, and of the person on the command line; with the profile, if it is not "".
 // digest and folder belong to a snapshot of the skill.
 func (p *Policy) Outlooks(ctx context.Context, skill *skills.Skill, profile, digest, folder string, workspaces []string) []Outlook {
 	proposal := run.Proposal{Action: run.ActionSkill, Skill: skill, Digest: digest, Folder: folder, Workspaces: workspaces, DryRun: true}
-	model, picked, person := proposal, proposal, proposal
+	model, code, picked, person := proposal, proposal, proposal, proposal
 	model.Principal = identity.Principal{Kind: identity.Model, Profile: profile}
+	code.Principal, code.Action = model.Principal, run.ActionCode
 	picked.Principal, picked.Picked = model.Principal, true
 	person.Principal = identity.Principal{Kind: identity.Person, Profile: profile}
 	var all []Outlook
 	for _, caller := range []struct {
 		name string
 		*run.Proposal
-	}{{"a model, by a tool", &model}, {"a person, by a prompt of a client", &picked}, {"you, on the command line", &person}} {
+	}{{"a model, by a tool", &model}, {"a model, by run_code", &code}, {"a person, by a prompt of a client", &picked}, {"you, on the command line", &person}} {
 		d, err := p.Decide(ctx, caller.Proposal)
+		if caller.Action == run.ActionCode && (err != nil || d.Signatures == 0) {
+			continue // the skill gives code nothing
+		}
 		next := Outlook{[]string{caller.name}, d, nil}
 		if err != nil {
 			next.Decision, next.Refused = nil, run.AsError(err)
@@ -51,7 +55,7 @@ func (o Outlook) equal(other Outlook) bool {
 	if o.Refused != nil || other.Refused != nil {
 		return o.Refused != nil && other.Refused != nil && o.Refused.Message == other.Refused.Message
 	}
-	return o.Decision.Version == other.Decision.Version
+	return o.Decision.Version == other.Decision.Version && o.Decision.Session == other.Decision.Session
 }
 
 // Foreign returns the rules that name a skill and do not count for it, since they belong to

@@ -118,8 +118,8 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 	return d, nil
 }
 
-// decideCode decides about code: as about a call of its skill if a rule of the person names
-// that and gives it something, and else as about code with its folder alone.
+// decideCode decides about code: as about a call of its skill if that is asked about, and a
+// rule of the person names it or a yes covers it. Else the code has its folder alone.
 func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
 	folder, err := p.decideFolder(ctx, proposal)
 	if err != nil || proposal.Skill == nil && !p.options.CodeNeedsGrant {
@@ -130,7 +130,7 @@ func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepte
 	}
 	t, _, err := p.settleTrusted(ctx, p.subject(proposal, accepted))
 	switch {
-	case t != nil && t.named && p.signatures(t) > 0:
+	case t != nil && p.signatures(t) > 0 && (t.named || p.options.Approver != nil && p.options.Approver.Approved(ctx, proposal.Principal, proposal.Skill)):
 		d, err := p.decideSkill(ctx, proposal, accepted)
 		if d != nil { // a lasting yes would cover programs that nobody has seen
 			d.Always, d.Session = false, true

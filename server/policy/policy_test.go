@@ -22,6 +22,10 @@ type answers struct{ err error }
 
 func (a answers) Approve(context.Context, *run.Proposal) error { return a.err }
 
+func (a answers) Approved(_ context.Context, _ identity.Principal, skill *skills.Skill) bool {
+	return skill.Name == "approved"
+}
+
 // proposals proposes to trust "/work" alone.
 type proposals struct{}
 

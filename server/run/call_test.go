@@ -82,6 +82,8 @@ type confirmer func(context.Context, *run.Proposal) error
 
 func (c confirmer) Approve(ctx context.Context, p *run.Proposal) error { return c(ctx, p) }
 
+func (c confirmer) Approved(context.Context, identity.Principal, *skills.Skill) bool { return false }
+
 // newExecutor returns an executor of a person who confirms everything, and grants
 // hosts.
 func newExecutor(t *testing.T, driver sandbox.Driver, options *run.Options, hosts ...egress.Rule) *run.Executor {

@@ -46,6 +46,9 @@ func (r *CodeRequest) arguments() map[string]any {
 // CodeHosts reports whether code of a principal may have the grant of a skill, after a
 // question, and returns the hosts in it.
 func (x *Executor) CodeHosts(ctx context.Context, who identity.Principal, skill *skills.Skill) (hosts []string, granted bool) {
+	if !x.decider.MayAsk(who, skill) { // for most, and fast
+		return nil, false
+	}
 	_, p := x.planJob(skill, nil)
 	p.Action, p.Principal = ActionCode, who
 	d, err := x.decider.Decide(ctx, p)
