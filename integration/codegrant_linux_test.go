@@ -67,8 +67,11 @@ func TestInstructionsWithCurl(t *testing.T) {
 				c.succeeds(c.call("load_skill", map[string]any{"name": "weather"}), `run_code, and skill "weather". There they may connect to `+weather.address)
 
 				asked := c.call("run_code", curl("weather", weather, "London"))
-				if asked.asked == nil || !strings.Contains(asked.asked.Message, weather.address) || !strings.Contains(asked.asked.Message, "code that a model wrote") {
+				if asked.asked == nil || !strings.HasPrefix(asked.asked.Message, "weather wants to run code that a model wrote and connect to "+weather.address) {
 					t.Fatalf("the question does not say who wants what: %+v, %s", asked.asked, asked.text())
+				}
+				if whole := `"` + curl("weather", weather, "London")["code"].(string) + `"`; !strings.Contains(asked.asked.Message, whole) {
+					t.Errorf("the code is not whole: %s", asked.asked.Message)
 				}
 				if n := weather.requests.Load(); n != 0 {
 					t.Fatalf("%d requests before the yes", n)

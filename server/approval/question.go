@@ -32,6 +32,8 @@ type Question struct {
 	// Input reports that it also reads what the caller passes on standard input.
 	Input bool   `json:"input,omitempty"`
 	Runs  string `json:"runs"`
+	// Code reports that it runs the code among the arguments, which is never cut.
+	Code bool `json:"code,omitempty"`
 
 	Reads     []string `json:"reads,omitempty"`     // folders
 	Writes    []string `json:"writes,omitempty"`    // folders
@@ -95,7 +97,7 @@ func newQuestion(p *run.Proposal) *Question {
 	origin, d := p.Skill.Origin(), p.Decision
 	q := &Question{
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
-		Caller: caller(p), Args: arguments(p.Args), Runs: program(p),
+		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
 		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
@@ -161,11 +163,14 @@ func caller(p *run.Proposal) string {
 	return "a model"
 }
 
+// wroteCode names code in questions.
+const wroteCode = "code that a model wrote"
+
 // program returns the script of a skill, with … for an inline program.
 func program(p *run.Proposal) string {
 	entry := p.Skill.Entry
 	if p.Action == run.ActionCode {
-		return "code that a model wrote"
+		return wroteCode
 	}
 	if entry == nil {
 		return "nothing"

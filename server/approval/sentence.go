@@ -56,9 +56,12 @@ func (q *Question) wants(most int) string {
 		return fmt.Sprintf("%s wants to run, which takes your trust in all skills of %s", who, said(q.Trust.Workspace, most))
 	}
 	var does []string
+	if q.Code {
+		does = []string{"run " + wroteCode}
+	}
 	if len(q.Writes) > 0 {
 		does = append(does, "change files in "+first(1, q.Writes, most))
-	} else if len(q.Reads) > 0 {
+	} else if len(q.Reads) > 0 && !q.Code {
 		does = append(does, "read files in "+first(1, q.Reads, most))
 	}
 	if len(q.Hosts) > 0 {

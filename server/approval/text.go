@@ -165,7 +165,7 @@ func (q *Question) arguments(b *bounds) []string {
 	}
 	all := []string{"Arguments:"}
 	for _, a := range q.Args {
-		text, _ := b.shown(a)
+		text, _ := q.shown(b, a)
 		all = append(all, mark+quote(a.Name)+": "+text)
 	}
 	if q.Input {
@@ -180,9 +180,17 @@ func (q *Question) arguments(b *bounds) []string {
 // cut reports whether a form cuts an argument.
 func (q *Question) cut() bool {
 	return slices.ContainsFunc(q.Args, func(a Argument) bool {
-		_, cut := form.shown(a)
+		_, cut := q.shown(&form, a)
 		return cut
 	})
+}
+
+// shown returns the value of an argument in the bounds.
+func (q *Question) shown(b *bounds, a Argument) (text string, cut bool) {
+	if q.Code {
+		b = &whole
+	}
+	return b.shown(a)
 }
 
 // news returns the lines about capabilities that the skill has gained.
@@ -253,6 +261,8 @@ func (q *Question) Title(answer Scope) string {
 	switch {
 	case answer == No:
 		return "No"
+	case answer == Session && q.Code:
+		return "Yes, for this session: any code with this grant, until the client leaves"
 	case answer == Session:
 		return "Yes, for this session: any arguments, until the client leaves"
 	case answer == Always && q.endsWithFiles():

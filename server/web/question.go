@@ -31,6 +31,8 @@ func (q question) Verb() string {
 		return "fetch and use"
 	case q.Trust != nil:
 		return "trust a workspace and run"
+	case q.Code:
+		return "run code of its own with the grant of"
 	}
 	return "run"
 }
