@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // instructions writes a skill as most are published: a text with commands, and nothing to
@@ -76,6 +77,7 @@ func TestInstructionsWithCurl(t *testing.T) {
 				if n := weather.requests.Load(); n != 0 {
 					t.Fatalf("%d requests before the yes", n)
 				}
+				time.Sleep(readTime)
 				c.succeeds(c.choose(asked, "this session"), "London: sunny, 21 °C")
 				c.succeeds(c.call("run_code", curl("weather", weather, "Oslo")), "Oslo: sunny, 21 °C")
 				if n := weather.requests.Load(); n != 2 {
@@ -88,6 +90,7 @@ func TestInstructionsWithCurl(t *testing.T) {
 				if asked.asked == nil || strings.Contains(asked.asked.Message, weather.address+`"`) || !strings.Contains(asked.asked.Message, tides.address) {
 					t.Fatalf("the other skill's question: %+v, %s", asked.asked, asked.text())
 				}
+				time.Sleep(readTime)
 				c.fails(c.choose(asked, "this session"), "EXECUTION_ERROR")
 				if n, m := weather.requests.Load(), tides.requests.Load(); n != 2 || m != 0 {
 					t.Errorf("%d and %d requests, want 2 and 0", n, m)
@@ -109,7 +112,7 @@ func TestInstructionsWithCurl(t *testing.T) {
 func TestYesForCode(t *testing.T) {
 	t.Parallel()
 	drivers(t, func(t *testing.T, driver string) {
-		a, weather, _ := curlAccount(t, driver, "    note: {approve: always}\n")
+		a, weather, _ := curlAccount(t, driver, "    note: {approve: always}\n  forms: all\n")
 		a.noteSkill("note")
 		c := a.serve("legacy", `{"elicitation":{}}`)
 		london, oslo := curl("weather", weather, "London"), curl("weather", weather, "Oslo")
@@ -154,6 +157,7 @@ func TestCodeIsRefused(t *testing.T) {
     hidden: {network: ["example.com:443"]}
     stranger: {network: ["example.com:443"]}
   deny: [denied]
+  forms: all
 `)
 	for _, name := range []string{"off", "denied", "plain"} {
 		a.instructions(name, "example.com")
