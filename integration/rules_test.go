@@ -331,6 +331,25 @@ func TestWordForRepair(t *testing.T) {
 	}
 }
 
+// What a model is told besides is said in the way that people do not read: the messages of
+// errors are for them.
+func TestWordsForModels(t *testing.T) {
+	t.Parallel()
+	words := regexp.MustCompile(`(?i)\b(do not try|(tell|ask) the person[,;" ]|tell them )`)
+	routed := regexp.MustCompile(`Told\(|Model: |const stop = |"\\nDo not try`)
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			for line := range strings.Lines(read(t, filepath.Join(p.Dir, name))) {
+				text, _, _ := strings.Cut(line, "// ")
+				at := words.FindStringIndex(text)
+				if at != nil && strings.Contains(text, "run.Error") && !routed.MatchString(text) || at != nil && strings.Contains(text, "denied(") && !routed.MatchString(text) {
+					t.Errorf("%s/%s says to people: %s", p.ImportPath, name, strings.TrimSpace(text))
+				}
+			}
+		}
+	}
+}
+
 // What the documentation links to exists, headings too.
 func TestLinks(t *testing.T) {
 	t.Parallel()

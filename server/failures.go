@@ -39,7 +39,7 @@ func (f failures) answer(err error) (*mcp.CallToolResult, error) {
 
 // result returns the result of a failed call.
 func (f failures) result(err error) *mcp.CallToolResult {
-	e := run.AsError(err)
+	e := run.AsError(err).ForModel()
 	if e.Code == run.InternalError || e.Code == run.Unavailable {
 		f.logger.Warn("a call failed", "code", e.Code, "error", err, "cause", e.Err)
 	}

@@ -80,6 +80,16 @@ func TestInstantiate(t *testing.T) {
 	}
 }
 
+// The commands of a workspace that the person does not trust are never to be run.
+func TestInstantiateUntrusted(t *testing.T) {
+	for trusted, want := range map[bool]string{true: "run them yourself", false: "do not run them"} {
+		skill := &Skill{Instructions: "Now: !`make`", Workspace: "/repo", Trusted: trusted}
+		if got, err := skill.Instantiate("", ""); !strings.Contains(got, want) || strings.Contains(got, "yourself") != trusted || err != nil {
+			t.Errorf("trusted %t: %q, %v", trusted, got, err)
+		}
+	}
+}
+
 func TestInstantiateIsBounded(t *testing.T) {
 	skill := &Skill{Instructions: strings.Repeat("$ARGUMENTS ", 1024)}
 	if got, err := skill.Instantiate(strings.Repeat("x", maxFilledIn/1024), ""); len(got) != maxFilledIn+1024 || err != nil {

@@ -38,7 +38,8 @@ its number. A skill that asks you something asks on the terminal, if there is on
 A skill of the class mutating or dangerous may write to the workspace and connect
 to the hosts that it is granted. Such a call is shown before it runs, with every
 argument, and runs once you have typed the number that is asked for. Without a
-terminal it does not run.
+terminal it does not run. A dangerous skill also needs a rule that names it, in the
+configuration or by "skills-mcp grant NAME --approve each".
 
 NAME may also be SOURCE:NAME (user:deploy, session:deploy) or the path of a skill's
 folder, such as ./.claude/skills/deploy: so each is found, also one whose name another

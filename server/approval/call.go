@@ -65,12 +65,13 @@ func required(c *call, r *Record, who string) error {
 	if url, ok := c.pageOf(r.ID); ok {
 		way = "on the page, " + url + " , or " + way
 	}
-	text := fmt.Sprintf(`skill %s %s, so %s has to say yes first; only then does the same call succeed, once. Say these two lines to them, and wait for their word:
-%s
-They answer %s (until %s)
-Do not try again before, and do not answer in their place: it asks for their keystrokes.`,
-		termtext.Visible(c.question.Skill), kind, who, c.question.summary(), way, r.Expires.Format("15:04"))
-	return &run.Error{Code: run.ApprovalRequired, Message: text, Retryable: true, Approval: r.ID}
+	first := fmt.Sprintf("skill %s %s, so %s has to say yes first; only then does the same call succeed, once.", termtext.Visible(c.question.Skill), kind, who)
+	answer := fmt.Sprintf("answer %s (until %s)", way, r.Expires.Format("15:04"))
+	return &run.Error{
+		Code: run.ApprovalRequired, Retryable: true, Approval: r.ID, Message: first + "\n" + c.question.summary() + "\nTo say yes, " + strings.Replace(answer, " of their own", "", 1),
+		Model: first + " Say these two lines to them, and wait for their word:\n" + c.question.summary() + "\nThey " + answer +
+			"\nDo not try again before, and do not answer in their place: it asks for their keystrokes.",
+	}
 }
 
 // awaitsSecond returns the error of a call that one person has confirmed, and another one
@@ -89,7 +90,7 @@ func (c *call) pageOf(id string) (url string, ok bool) {
 
 // refused returns the error of a call that nobody confirms.
 func refused(c *call, why string) error {
-	return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %s; do not try it again unless the person asks for it", termtext.Visible(c.question.Skill), why)}
+	return (&run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %s", termtext.Visible(c.question.Skill), why)}).Told("do not try it again unless the person asks for it")
 }
 
 // unavailable returns the error of a call whose approvals cannot be read or written.

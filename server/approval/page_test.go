@@ -112,8 +112,12 @@ func TestRefusalNamesThePage(t *testing.T) {
 			a := newApprovals(t, &Options{Page: test.page})
 			refusal := func() string {
 				e := run.AsError(a.Approve(t.Context(), p))
-				if !strings.Contains(strings.ReplaceAll(e.Message, e.Approval, "ID"), test.want) {
-					t.Errorf("%s", e.Message)
+				told := e.ForModel().Message
+				if !strings.Contains(strings.ReplaceAll(told, e.Approval, "ID"), test.want) {
+					t.Errorf("%s", told)
+				}
+				if strings.Contains(e.Message, "Do not try") || strings.Contains(e.Message, "to them") || !strings.Contains(e.Message, "with: skills-mcp approve "+e.Approval) {
+					t.Errorf("a person reads %s", e.Message)
 				}
 				return e.Approval
 			}

@@ -96,10 +96,10 @@ func (r *Recorder) Begin(ctx context.Context, p *run.Proposal) error {
 	row.Outcome = store.Running
 	var err error
 	if b.seq, err = r.runs.Add(ctx, row); err != nil {
-		return &run.Error{
+		return (&run.Error{
 			Code: run.Unavailable, Retryable: true, Err: err,
-			Message: fmt.Sprintf("the run cannot be recorded, so it was not started, as it needs a person's confirmation: %v; tell the person, who may have to free space on the disk, or to make the folder writable", err),
-		}
+			Message: fmt.Sprintf("the run cannot be recorded, so it was not started, as it needs a person's confirmation: %v; free space on the disk, or make the folder writable", err),
+		}).Told("tell the person")
 	}
 	r.keeper.wrote()
 	r.mu.Lock()

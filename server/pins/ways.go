@@ -10,6 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
@@ -104,7 +105,7 @@ func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
 	if len(now.grown) == 0 || now.asks { // trust gives nothing to those who read it
 		return nil
 	}
-	return &run.Error{Code: run.ApprovalRequired, Message: Difference(skill, now.grown)}
+	return blocked(skill, now.grown)
 }
 
 // Recheck compares a skill whose files may have changed, in the background: one that was
@@ -139,12 +140,11 @@ func (p *Pins) RecheckAll(ctx context.Context, catalog *skills.Catalog) {
 // maxLines bounds the lines of a difference for a model.
 const maxLines = 12
 
-// Difference returns the reason why a skill is blocked, for a model and for the person
-// who reads along. It has none of the skill's passages: they could be meant for the
-// model.
-func Difference(skill *skills.Skill, grown []surface.Change) string {
+// blocked returns the error of a skill that could do more than was accepted, with the
+// difference. It has none of the skill's passages: they could be meant for the model.
+func blocked(skill *skills.Skill, grown []surface.Change) *run.Error {
 	var b strings.Builder
-	name := skill.Owner().QualifiedName()
+	name := termtext.Visible(skill.Owner().QualifiedName())
 	fmt.Fprintf(&b, "skill %s has changed since it was accepted, and could do more now, so it is blocked until a person accepts the change:\n", name)
 	for i, change := range grown {
 		if i == maxLines {
@@ -154,8 +154,10 @@ func Difference(skill *skills.Skill, grown []surface.Change) string {
 		change.Text = ""
 		fmt.Fprintln(&b, change)
 	}
-	fmt.Fprintf(&b, "Tell the person. They see all of it with: skills-mcp show %s, and accept it in a terminal of their own. Do not try again before, and do not use its files in another way.", name)
-	return b.String()
+	return &run.Error{
+		Code: run.ApprovalRequired, Message: fmt.Sprintf("%sAll of it: skills-mcp show %s. Accept it in a terminal.", &b, name),
+		Model: fmt.Sprintf("%sTell the person. They see all of it with: skills-mcp show %s, and accept it in a terminal of their own. Do not try again before, and do not use its files in another way.", &b, name),
+	}
 }
 
 // Apply returns the catalog with the skills that are blocked marked so, and without
@@ -199,7 +201,7 @@ func mark(owner *skills.Skill, pin *store.Pin, copies map[*skills.Skill]*skills.
 	state, ok := (&Pins{}).settled(subject{skill: owner, digest: pin.GrownDigest}, pin)
 	why := "its difference cannot be read; look at it with: skills-mcp show " + owner.QualifiedName()
 	if ok {
-		why = Difference(owner, state.grown)
+		why = blocked(owner, state.grown).Model
 	}
 	next := withoutTexts(owner, why)
 	next.Tools = nil

@@ -7,6 +7,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -70,10 +71,13 @@ type Options struct {
 	Approver Approver
 }
 
-func denied(format string, args ...any) error {
-	return &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf(format, args...)}
+// stop is what a model is told besides about a refusal that only a person can change.
+const stop = "tell the person, and do not try again"
+
+func denied(format string, args ...any) *run.Error {
+	return &run.Error{Code: run.PermissionDenied, Message: termtext.Visible(fmt.Sprintf(format, args...))}
 }
 
-func unconfirmed(format string, args ...any) error {
-	return &run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf(format, args...)}
+func unconfirmed(format string, args ...any) *run.Error {
+	return &run.Error{Code: run.ApprovalRequired, Message: termtext.Visible(fmt.Sprintf(format, args...))}
 }

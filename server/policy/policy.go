@@ -47,7 +47,7 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	case proposal.Action == run.ActionSession:
 		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
 	case !byPerson(proposal) && !proposal.Picked:
-		return nil, denied("skill %s may be called by a person only; tell them what you would call it for", skill.QualifiedName())
+		return nil, denied("skill %s may be called by a person only", skill.QualifiedName()).Told("tell them what you would call it for")
 	}
 	grown, ancestors, err := p.grown(ctx, proposal)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepte
 	case err != nil:
 		return nil, err
 	}
-	return nil, denied("the person has given skill %s nothing (no host, variable or writable workspace), so no code runs with it; tell them what it needs, and do not try again", proposal.Skill.QualifiedName())
+	return nil, denied("the person has given skill %s nothing (no host, variable or writable workspace), so no code runs with it", proposal.Skill.QualifiedName()).Told("tell them what it needs, and do not try again")
 }
 
 // subject returns the subject of a proposal about a skill.
@@ -190,7 +190,7 @@ func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run
 			continue
 		}
 		if why := p.missing(page, p.matches(page, subject{skill: skill}), profile, skill); why != "" {
-			return nil, denied("%s is not available: %s; tell the person, and do not try again", skill.QualifiedName(), why)
+			return nil, denied("%s is not available: %s", skill.QualifiedName(), why).Told(stop)
 		}
 	}
 	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.options.Profiles[profile].MaxConcurrent}
@@ -213,7 +213,7 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 	case byPerson(proposal):
 		return unconfirmed("skill %s is %s, so it runs only when a person says yes to it on a terminal, and this is none", proposal.Skill.QualifiedName(), d.Class)
 	default:
-		return unconfirmed("skill %s is %s, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again", proposal.Skill.QualifiedName(), d.Class)
+		return unconfirmed("skill %s is %s, so only a person can start it, on a terminal of their own", proposal.Skill.QualifiedName(), d.Class).Told("tell them which arguments to give it, and do not try again")
 	}
 }
 
@@ -241,7 +241,7 @@ func (p *Policy) propose(t *terms, proposal *run.Proposal) (*run.Trust, error) {
 	}
 	trust, err := p.options.Workspaces.Propose(workspace)
 	if err != nil {
-		return nil, denied("skill %s is %s, and of the workspace %s, which the person cannot trust: %v; tell them, and do not try again", name, t.class, workspace, err)
+		return nil, denied("skill %s is %s, and of the workspace %s, which cannot be trusted: %v", name, t.class, workspace, err).Told(stop)
 	}
 	return trust, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -51,7 +52,7 @@ func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
 	page := p.options.Book.read(ctx)
 	found := p.matches(page, s)
 	if why := p.missing(page, found, s.profile, s.skill); why != "" {
-		return nil, denied("skill %s is not available: %s; tell the person, and do not try again", s.skill.QualifiedName(), why)
+		return nil, denied("skill %s is not available: %s", s.skill.QualifiedName(), why).Told(stop)
 	}
 	t := apply(found, s.skill)
 	if s.install { // rules lower the class of what is known
@@ -217,7 +218,7 @@ func (p *settler) addHosts(t *terms, found []match, skill *skills.Skill) error {
 			return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot run: sandbox.network: %v", name, err), Err: err}
 		}
 		if !host.Public() && !slices.ContainsFunc(p.options.Hosts, func(r egress.Rule) bool { return r.Covers(host) }) {
-			return denied("skill %s connects to %s, which is not public and not granted; ask the person whether to add %q to sandbox.network.allow in the configuration", name, host, host)
+			return denied("skill %s connects to %s, which is not public and not granted: sandbox.network.allow in the configuration lacks %q", name, host, host).Told("ask the person whether to add it")
 		}
 		t.hosts = append(t.hosts, host.String())
 	}
@@ -230,7 +231,7 @@ func (p *settler) limit(t *terms, profile string, skill *skills.Skill) error {
 	for _, key := range slices.Compact([]string{"", profile}) {
 		bounds := p.options.Profiles[key]
 		if bounds.Class != "" && rank(t.class) > rank(bounds.Class) {
-			return denied("skill %s is %s, and %s.class allows at most %s; tell the person, and do not try again", name, t.class, profileKey(key), bounds.Class)
+			return denied("skill %s is %s, and %s.class allows at most %s", name, t.class, profileKey(key), bounds.Class).Told(stop)
 		}
 		t.timeout = shorter(t.timeout, bounds.Timeout)
 	}
@@ -238,11 +239,23 @@ func (p *settler) limit(t *terms, profile string, skill *skills.Skill) error {
 	case t.class == skills.Safe:
 		return nil
 	case p.options.Mode == ReadOnly:
-		return denied("skill %s is %s, and the mode read-only of the configuration (policy.mode) runs safe skills only; tell the person, and do not try again", name, t.class)
+		return denied("skill %s is %s, and the mode read-only of the configuration (policy.mode) runs safe skills only", name, t.class).Told(stop)
 	case t.class == skills.Dangerous && p.options.Mode == Confirm && !t.named:
-		return denied("skill %s is dangerous, and no rule of the person names it; ask the person whether to name it in policy.skills of the configuration", name)
+		return unnamed(skill)
 	}
 	return nil
+}
+
+// unnamed returns the refusal of a dangerous skill that no rule names. A person is given
+// the command that names it, which asks on a terminal; a model is not.
+func unnamed(skill *skills.Skill) error {
+	name := skill.QualifiedName()
+	e := denied("skill %s is dangerous, and no rule of the person names it", name).Told("ask the person whether to name it in policy.skills of the configuration")
+	e.Message = fmt.Sprintf("skill %s is dangerous, and no rule of yours names it; name it in policy.skills of the configuration", termtext.Visible(name))
+	if plain := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-/_") == ""; plain && skill.Entry != nil { // nothing of it means something to a shell
+		e.Message += ", or with: skills-mcp grant " + name + " --approve each"
+	}
+	return e
 }
 
 // signatures returns the number of people who have to confirm a run on the terms.

@@ -198,7 +198,7 @@ func TestRefused(t *testing.T) {
 			driver := &recorder{}
 			outcome, err := executorOf(t, driver, policy.New(nil), nil).Run(t.Context(), run.Request{Skill: demo(t, test.fields), Args: decode(t, test.args)})
 			var e *run.Error
-			if !errors.As(err, &e) || e.Code != test.code || e.Message != test.message {
+			if !errors.As(err, &e) || e.Code != test.code || e.ForModel().Message != test.message {
 				t.Errorf("error %v, want %s: %s", err, test.code, test.message)
 			}
 			if outcome != nil || len(driver.commands) > 0 {

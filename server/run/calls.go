@@ -50,7 +50,7 @@ func (c *caller) call(ctx context.Context, line []byte) []byte {
 	if outcome != nil {
 		answer = c.job.Callees.Answer(skill, outcome, err)
 	} else {
-		answer = map[string]*Error{"error": AsError(err)}
+		answer = map[string]*Error{"error": AsError(err).ForModel()}
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

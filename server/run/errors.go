@@ -27,11 +27,12 @@ const (
 	InternalError    Code = "INTERNAL_ERROR"
 )
 
-// An Error is a failed call. Its message tells the model that made the call the next
-// step.
+// An Error is a failed call. Its message tells the next step.
 type Error struct {
-	Code      Code   `json:"code"`
-	Message   string `json:"message"`
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	// Model is the message for a model; "" is that for people. See [Error.ForModel].
+	Model     string `json:"-"`
 	Retryable bool   `json:"retryable"` // the same call may succeed later
 	// Approval is the ID of the question that a person has to answer first; "" is none.
 	Approval string `json:"approval,omitempty"`
@@ -41,6 +42,23 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// ForModel returns the error with the message for a model. Whatever answers a model, or a
+// script that a model has started, calls it; a terminal, the page and REST do not.
+func (e *Error) ForModel() *Error {
+	if e.Model == "" {
+		return e
+	}
+	told := *e
+	told.Message = e.Model
+	return &told
+}
+
+// Told returns the error with what a model is told besides, after its message.
+func (e *Error) Told(model string) *Error {
+	e.Model = e.Message + "; " + model
+	return e
+}
 
 // invalid returns an [*Error] of the code InvalidParam.
 func invalid(format string, args ...any) error {
@@ -109,9 +127,9 @@ func AsError(err error) *Error {
 		} else if unreadable {
 			code = ExecutionError
 		}
-		return &Error{Code: code, Message: err.Error() + "; tell the person", Retryable: false, Err: err}
+		return (&Error{Code: code, Message: err.Error(), Retryable: false, Err: err}).Told("tell the person")
 	case errors.As(err, &notFound):
-		return &Error{Code: NotFound, Message: err.Error() + " (list_skills and search_skills name those there are)", Retryable: false, Err: err}
+		return &Error{Code: NotFound, Message: err.Error(), Model: err.Error() + " (list_skills and search_skills name those there are)", Retryable: false, Err: err}
 	}
 	return &Error{Code: InternalError, Message: err.Error(), Retryable: false, Err: err}
 }

@@ -47,7 +47,7 @@ func TestHosts(t *testing.T) {
 		{"not declared", `class: mutating`, []string{"api.example.com"}, nil, ""},
 		{"safe", `sandbox: {network: [api.example.com]}`, nil, []string{"api.example.com"}, ""},
 		{"a private address that is granted", `sandbox: {network: ["10.1.2.3:8080"]}`, []string{"10.1.2.3:8080"}, []string{"10.1.2.3:8080"}, ""},
-		{"a private address", `class: mutating` + "\n" + `sandbox: {network: ["10.1.2.3:8080"]}`, []string{"api.example.com"}, nil, `connects to 10.1.2.3:8080, which is not public and not granted; ask the person whether to add "10.1.2.3:8080" to sandbox.network.allow`},
+		{"a private address", `class: mutating` + "\n" + `sandbox: {network: ["10.1.2.3:8080"]}`, []string{"api.example.com"}, nil, `connects to 10.1.2.3:8080, which is not public and not granted: sandbox.network.allow in the configuration lacks "10.1.2.3:8080"`},
 		{"one of them a private address", `class: mutating` + "\n" + `sandbox: {network: ["api.example.com", "10.1.2.3:22"]}`, []string{"10.1.2.3"}, nil, `connects to 10.1.2.3:22, which is not public`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func (k *keptBox) Close() error {
 func wantError(t *testing.T, err error, code run.Code, message string) {
 	t.Helper()
 	var e *run.Error
-	if !errors.As(err, &e) || e.Code != code || e.Message != message {
+	if !errors.As(err, &e) || e.Code != code || e.ForModel().Message != message {
 		t.Errorf("error %v\nwant %s: %s", err, code, message)
 	}
 }
