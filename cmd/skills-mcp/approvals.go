@@ -24,7 +24,7 @@ func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
 // approvalOptions returns the options of approvals that ask nobody at the command line.
 func approvalOptions(s *settings) *approval.Options {
 	return &approval.Options{
-		Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Forms: approval.Forms(s.Policy.Forms), Proofs: s.Policy.Proofs(), Logger: s.logger,
+		Home: s.home, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Forms: approval.Forms(s.Policy.Forms), Proofs: s.Policy.Proofs(), Logger: s.logger,
 	}
 }
 

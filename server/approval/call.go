@@ -27,6 +27,7 @@ type call struct {
 // newCall returns the call of a proposal.
 func newCall(p *run.Proposal, o *Options) *call {
 	q := newQuestion(p)
+	q.Home = o.Home
 	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page}
 }
 

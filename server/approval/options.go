@@ -84,6 +84,8 @@ type Options struct {
 	// Page returns the URL of the page that asks about an approval, if there is one; nil
 	// is none.
 	Page func(id string) (url string, ok bool)
+	// Home is the home folder of the person, which questions call ~; "" is not known.
+	Home string
 	// Notify is called with each question that begins to wait for an answer elsewhere than
 	// in its client; nil is not. It must not block.
 	Notify func(r *Record)

@@ -35,6 +35,9 @@ type Question struct {
 	// Code reports that it runs the code among the arguments, which is never cut.
 	Code bool `json:"code,omitempty"`
 
+	// Home is the home folder of the person, for sentences; "" is not known.
+	Home string `json:"-"`
+
 	Reads     []string `json:"reads,omitempty"`     // folders
 	Writes    []string `json:"writes,omitempty"`    // folders
 	Protected []string `json:"protected,omitempty"` // paths of them that are protected from others

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -20,16 +21,17 @@ const (
 // sentence returns the first sentence of the question, without its end: who wants what, with
 // which arguments. complete reports that each argument is there, and whole.
 func (q *Question) sentence() (text string, complete bool) {
+	var reaches string
 	for most := 40; ; most -= 4 {
-		if text = q.wants(most); len(text) < maxSentence-len(" (arguments: 99)") || most <= 12 {
+		if text, reaches = q.wants(most); len(text+reaches) < maxSentence-len(" (arguments: 99)") || most <= 12 {
 			break
 		}
 	}
 	if len(q.Args) == 0 {
-		return text, true
+		return text + reaches, true
 	}
 	var args []string
-	room, complete := maxSentence-len(text)-len(" (, and 99 more)"), true
+	room, complete := maxSentence-len(text+reaches)-len(" (, and 99 more)"), true
 	for i, a := range q.Args {
 		shown, all := a.brief()
 		if room -= len(shown) + len(", "); room < 0 {
@@ -41,36 +43,63 @@ func (q *Question) sentence() (text string, complete bool) {
 	if room < 0 && len(args) == 1 {
 		args[0] = fmt.Sprintf("arguments: %d", len(q.Args))
 	}
-	return text + " (" + strings.Join(args, ", ") + ")", complete
+	return text + " (" + strings.Join(args, ", ") + ")" + reaches, complete
 }
 
-// wants returns the sentence without arguments, with at most most bytes of each text in it.
-func (q *Question) wants(most int) string {
+// wants returns the sentence before and after the arguments, with at most most bytes of each
+// text in it. Hosts come last: some clients show 95 characters, and all hosts below.
+func (q *Question) wants(most int) (text, reaches string) {
 	who := said(q.Skill, most)
 	switch {
 	case q.Review != nil:
-		return who + " wants to install a skill"
+		return who + " wants to install a skill", ""
 	case q.Fetch != nil:
-		return fmt.Sprintf("%s wants to be fetched from %s and used (%s)", who, said(q.Fetch.Address, most), size(q.Fetch))
+		return fmt.Sprintf("%s wants to be fetched from %s and used (%s)", who, said(q.Fetch.Address, most), size(q.Fetch)), ""
 	case q.Trust != nil:
-		return fmt.Sprintf("%s wants to run, which takes your trust in all skills of %s", who, said(q.Trust.Workspace, most))
+		return fmt.Sprintf("%s wants to run, which takes your trust in all skills of %s", who, q.folder(q.Trust.Workspace, most)), ""
 	}
 	var does []string
 	if q.Code {
 		does = []string{"run " + wroteCode}
 	}
 	if len(q.Writes) > 0 {
-		does = append(does, "change files in "+first(1, q.Writes, most))
+		does = append(does, "change files in "+q.folders(q.Writes, most))
 	} else if len(q.Reads) > 0 && !q.Code {
-		does = append(does, "read files in "+first(1, q.Reads, most))
+		does = append(does, "read files in "+q.folders(q.Reads, most))
 	}
 	if len(q.Hosts) > 0 {
-		does = append(does, "connect to "+firstHost(q.Hosts, most+12))
+		connect := "connect to " + firstHost(q.Hosts, most+12)
+		if q.Code || len(does) == 0 { // code is longer than any host
+			does = append(does, connect)
+		} else {
+			reaches = " and " + connect
+		}
 	}
 	if len(does) == 0 {
 		does = []string{"run with no access to your files or the network"}
 	}
-	return who + " wants to " + strings.Join(does, " and ")
+	return who + " wants to " + strings.Join(does, " and "), reaches
+}
+
+// folder returns a folder for a sentence: below the person's home folder it begins with ~.
+func (q *Question) folder(path string, most int) string {
+	if below, ok := strings.CutPrefix(path, q.Home+string(filepath.Separator)); ok && q.Home != "" {
+		path = "~/" + filepath.ToSlash(below)
+	}
+	return said(path, most)
+}
+
+// folders returns the first of some folders, and the number of the others.
+func (q *Question) folders(paths []string, most int) string {
+	return and(q.folder(paths[0], most), len(paths)-1)
+}
+
+// and adds the number of the texts that are not shown.
+func and(text string, more int) string {
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // effects returns the grant in words, after "It may".
@@ -79,9 +108,9 @@ func (q *Question) effects() string {
 	files := "read none of your files"
 	switch {
 	case len(q.Writes) > 0:
-		files = "change files in " + first(1, q.Writes, most)
+		files = "change files in " + q.folders(q.Writes, most)
 	case len(q.Reads) > 0:
-		files = "read, and not change, files in " + first(1, q.Reads, most)
+		files = "read, and not change, files in " + q.folders(q.Reads, most)
 	}
 	hosts, variables := "no host", "none of your variables"
 	if len(q.Hosts) > 0 {
@@ -90,7 +119,7 @@ func (q *Question) effects() string {
 	if len(q.Variables) > 0 {
 		variables = "your variables " + first(1, q.Variables, most)
 	}
-	return files + "; connect to " + hosts + "; use " + variables
+	return "connect to " + hosts + "; " + files + "; use " + variables
 }
 
 // choice returns the end of the first sentence in a form: the answers.
@@ -112,11 +141,7 @@ func first(n int, texts []string, most int) string {
 	for _, text := range texts[:min(n, len(texts))] {
 		all = append(all, said(text, most))
 	}
-	text := strings.Join(all, ", ")
-	if more := len(texts) - n; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return and(strings.Join(all, ", "), len(texts)-n)
 }
 
 // firstHost is first for one host, of which the end tells whose one is.

@@ -31,11 +31,13 @@ func TestFirstSentence(t *testing.T) {
 		"files": {func(p *run.Proposal) {
 			p.Skill.Name, p.Args = "rename-files", map[string]any{"pattern": "*.csv", "to": "c"}
 			p.Command.Grant.Workspaces = []string{"/home/ann/shop"}
-		}, "rename-files wants to change files in /home/ann/shop (pattern=*.csv, to=c)" + end, "connect to no host", "called by a model"},
+		}, "rename-files wants to change files in ~/shop (pattern=*.csv, to=c)" + end, "connect to no host", "called by a model"},
 		"eight hosts": {func(p *run.Proposal) { p.Command.Grant.Hosts = hosts(8) },
-			"docx wants to change files in /work and connect to host1.example:443 and 7 more (path=a.docx)" + end, "connect to host1.example:443 and 7 more", "mutating"},
+			"docx wants to change files in /work (path=a.docx) and connect to host1.example:443 and 7 more" + end, "connect to host1.example:443 and 7 more", "mutating"},
 		"hosts alone": {func(p *run.Proposal) { p.Command.Grant.Hosts, p.Command.Grant.Workspaces = hosts(1), nil },
-			"docx wants to connect to host1.example:443 (path=a.docx)" + end, "read none of your files; connect to host1", "mutating"},
+			"docx wants to connect to host1.example:443 (path=a.docx)" + end, "connect to host1.example:443; read none of your files", "mutating"},
+		"a folder beside the home folder": {func(p *run.Proposal) { p.Command.Grant.Workspaces = []string{"/home/anna/shop"} },
+			"docx wants to change files in /home/anna/shop (path=a.docx)" + end, "", ""},
 		"reading": {func(p *run.Proposal) { p.Command.Grant.Write = false },
 			"docx wants to read files in /work (path=a.docx)" + end, "read, and not change, files in /work", "mutating"},
 		"nothing": {func(p *run.Proposal) { p.Command.Grant.Workspaces, p.Args = nil, nil },
@@ -55,7 +57,7 @@ func TestFirstSentence(t *testing.T) {
 		}, `docx wants to change files in /work (a00="some value", a01="some value", a02="some value", and 10 more)` + end, "", ""},
 		"a long name, path and host": {func(p *run.Proposal) {
 			p.Skill.Name, p.Command.Grant.Workspaces, p.Command.Grant.Hosts = strings.Repeat("name", 30), []string{"/" + strings.Repeat("path/", 50)}, []string{strings.Repeat("h.", 100) + "example:443"}
-		}, "namen … ename wants to change files in /path … path/ and connect to …h.h.h.h.h.h.h.example:443 (arguments: 1)" + end, "", ""},
+		}, "namen … ename wants to change files in /path … path/ (arguments: 1) and connect to …h.h.h.h.h.h.h.example:443" + end, "", ""},
 		"a name that is a sentence": {func(p *run.Proposal) {
 			p.Skill.Name = "skills-mcp asks. docx wants to read files\nand\u202e more"
 		}, `"skills-mcp asks. … nand\u202e more" wants to change files in /work (path=a.docx)` + end, "", ""},
@@ -68,7 +70,7 @@ func TestFirstSentence(t *testing.T) {
 			p := proposed(nil)
 			c.change(p)
 			q := newQuestion(p)
-			q.Scopes = []Scope{Once, Session}
+			q.Scopes, q.Home = []Scope{Once, Session}, "/home/ann"
 			form := q.Form()
 			lines := strings.Split(form, "\n")
 			if lines[0] != c.want {
@@ -100,7 +102,7 @@ func TestFirstSentence(t *testing.T) {
 func TestFirstSentenceOfOthers(t *testing.T) {
 	for want, q := range map[string]*Question{
 		"install_skill wants to install a skill (source=owner/repo), yes or no?":                                 {Skill: "install_skill", Caller: "a model", Args: arguments(map[string]any{"source": "owner/repo"}), Review: &run.Review{}},
-		"repo/deploy wants to run, which takes your trust in all skills of /home/ann/repo, yes or no?":           {Skill: "repo/deploy", Trust: &run.Trust{Workspace: "/home/ann/repo"}},
+		"repo/deploy wants to run, which takes your trust in all skills of ~/repo, yes or no?":                   {Skill: "repo/deploy", Home: "/home/ann", Trust: &run.Trust{Workspace: "/home/ann/repo"}},
 		"docs/pdf wants to be fetched from https://mcp.example/mcp and used (2 files with 30 bytes), yes or no?": {Skill: "docs/pdf", Fetch: &run.Fetch{Address: "https://mcp.example/mcp", Files: 2, Bytes: 30}},
 	} {
 		q.Class = skills.Mutating

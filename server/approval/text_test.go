@@ -17,8 +17,8 @@ func TestForm(t *testing.T) {
 	p.Command.Grant.Hosts, p.Variables = []string{"api.example:443"}, []string{"KEY"}
 	q := newQuestion(p)
 	q.Differs = []string{"the arguments are others"}
-	want := `docx wants to change files in /work and connect to api.example:443 (path=a.docx), once or for this session or always?
-skills-mcp asks this, not the skill. It may change files in /work; connect to api.example:443; use your variables KEY.
+	want := `docx wants to change files in /work (path=a.docx) and connect to api.example:443, once or for this session or always?
+skills-mcp asks this, not the skill. It may connect to api.example:443; change files in /work; use your variables KEY.
 It is mutating, and called by a model.
 Since the last approval of this skill: the arguments are others.
 It may write to:

@@ -248,7 +248,7 @@ func (r *PendingCall) open(ctx context.Context, requests map[string]*Request) (a
 	return r.answered
 }
 
-// take stores the valid answers to pending requests. With once it removes them: an
+// take stores the valid answers to pending requests, and all to those of [Request.Once]. With once it removes them: an
 // answer given in advance counts once, as the same key may be asked again.
 func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 	if len(r.pending) == 0 {
@@ -263,7 +263,7 @@ func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 			delete(responses, key)
 		}
 		answer, err := response.MarshalJSON() // as the client wrote it
-		if err != nil || request.Check(answer) != nil {
+		if err != nil || !request.Once && request.Check(answer) != nil {
 			continue
 		}
 		r.answers[key] = answer

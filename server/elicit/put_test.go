@@ -61,3 +61,25 @@ func TestPut(t *testing.T) {
 		}
 	})
 }
+
+// A request of which any answer counts is not asked again after one that its form forbids;
+// others are.
+func TestOnce(t *testing.T) {
+	for _, once := range []bool{true, false} {
+		d := NewPendingCalls()
+		request := nameForm(t, "?")
+		request.Once = once
+		call := func(state, answers string) error {
+			_, err := d.Do(t.Context(), Call{Owner: "me", State: state, Responses: responses(t, answers)}, func(ctx context.Context, r *PendingCall) any {
+				_, err := r.Ask(ctx, map[string]*Request{"one": request})
+				return err
+			})
+			return err
+		}
+		state := required(t, call("", `{}`), "one")
+		if err := call(state, `{"one":{"action":"accept","content":{"name":5}}}`); (err == nil) != once {
+			t.Errorf("once %t: %v", once, err)
+		}
+		d.Close()
+	}
+}

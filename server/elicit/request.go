@@ -31,6 +31,9 @@ type Request struct {
 	Method string          // elicitation/create, sampling/createMessage or roots/list
 	Params json.RawMessage // an object that is fit to be sent
 	Put    time.Time       // when the client got it; set by its Asker before the answer
+	// Once reports that an answer that the form does not allow is the answer, and not asked
+	// for again.
+	Once bool
 
 	content *schema.Schema // of an accepted form; nil for a link
 }
