@@ -38,6 +38,7 @@ func Needs() []Need {
 		{"packages of Linux systems", "apt-get install rpm dpkg, as root", program("rpm", "dpkg")},
 		{"OCI registries", "apt-get install docker-registry", program("docker-registry")},
 		{"the page in a browser", "apt-get install chromium", program("chromium")},
+		{"the dialogs of other clients", "apt-get install chromium tmux", program("chromium", "tmux")},
 		{"lines for shells", "apt-get install dash bash perl", program("dash", "bash", "perl")},
 		{"an engine that restarts", "SKILLS_MCP_TEST_RESTART=1, as root", variable("SKILLS_MCP_TEST_RESTART")},
 		{"attacks as root, and becoming another user", "run the tests as root", checkRoot},

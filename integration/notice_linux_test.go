@@ -14,7 +14,7 @@ import (
 // awaits waits until a pattern matches a text, and returns the text.
 func awaits(t *testing.T, pattern string, text func() string) string {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(2 * time.Minute)
 	for tick := time.NewTicker(100 * time.Millisecond); ; {
 		seen := text()
 		if regexp.MustCompile(pattern).MatchString(seen) {
