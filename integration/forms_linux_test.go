@@ -274,3 +274,38 @@ func TestEqualCallsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A no stands: a client that tries again gets no further form, and is told so. Other calls
+// and other clients are asked about.
+func TestNoStands(t *testing.T) {
+	t.Parallel()
+	drivers(t, func(t *testing.T, driver string) {
+		for _, era := range []string{"legacy", "modern"} {
+			t.Run(era, func(t *testing.T) {
+				t.Parallel()
+				a := newAccount(t, driver, allForms)
+				a.noteSkill("note")
+				a.noteSkill("other")
+				c := a.serve(era, `{"elicitation":{}}`)
+				c.fails(c.choose(c.call("note", text("one")), "no"), "said no")
+				for range 6 {
+					r := c.call("note", text("one"))
+					c.fails(r, "the person said no, and is not asked about the same call again before", "unless the person asks for it")
+					if got := string(r.Result.StructuredContent); !strings.Contains(got, `"retryable":false`) {
+						t.Errorf("it may be tried again: %s", got)
+					}
+				}
+				if r := c.call("other", text("one")); r.asked == nil {
+					t.Errorf("another skill: %s", r.text())
+				} else {
+					c.succeeds(c.choose(r, "once"), "wrote")
+				}
+				c.succeeds(c.choose(c.call("note", text("two")), "once"), "wrote")
+				again := a.serve("modern", `{"elicitation":{}}`)
+				again.succeeds(again.choose(again.call("note", text("one")), "once"), "wrote")
+				c.fails(c.call("note", text("one")), "said no")
+				a.wrote(3)
+			})
+		}
+	})
+}

@@ -186,7 +186,7 @@ func TestModelInstallsByRule(t *testing.T) {
 // A call is asked about each time, with the lines that a person at a terminal sees; the
 // yes is for what was shown.
 func TestModelInstalls(t *testing.T) {
-	from := &everywhere{text: greet}
+	from := &everywhere{text: greet + "Bow.\n"}
 	s, c := serveInstalls(t, "policy: {forms: all, skills: {install_skill: {approve: always}}}\n", from)
 	asked := c.install("")
 	_, message := asked.question()
@@ -202,7 +202,12 @@ func TestModelInstalls(t *testing.T) {
 	if _, err := os.Stat(skill); err == nil {
 		t.Fatal("it is installed after a no")
 	}
+	if again := c.install(""); !strings.Contains(again.text(), "the person said no") {
+		t.Errorf("after a no: %+v", again)
+	}
 
+	// Other content is another question.
+	from.text = greet
 	asked = c.install("")
 	from.text = strings.Replace(greet, "hello", "goodbye", 1)
 	if got := c.answer(asked, "once"); got.Result.IsError || !strings.Contains(got.text(), `"greet"`) {

@@ -30,6 +30,9 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 		if done, err := a.stored(ctx, c, rows); done {
 			return err
 		}
+		if ends, no := a.memory.refused(c.key()); no {
+			return saidNo(c, ends)
+		}
 		if answered {
 			return used(c)
 		}
@@ -100,7 +103,7 @@ func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) e
 		}
 	}
 	if scope == No {
-		return refused(c, "the person said no")
+		return a.no(c)
 	}
 	r, err := a.sign(ctx, c, way, scope)
 	if err == nil {
@@ -118,6 +121,16 @@ func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) e
 	}
 	c.Approval = r.ID
 	return nil
+}
+
+// no returns the error of a call to which the person has said no, and remembers that: a
+// client that tries again does not wear the person out. Their own call is asked about again.
+func (a *Approvals) no(c *call) error {
+	if c.Principal.Kind == identity.Person {
+		return refused(c, "the person said no")
+	}
+	a.memory.refuse(c.key())
+	return saidNo(c, time.Now().Add(noStands))
 }
 
 // askPage asks by a link to the page, where the answer is given: the call waits until the
@@ -150,7 +163,7 @@ func (a *Approvals) askPage(ctx context.Context, c *call) (done bool, err error)
 	case !answer.declines():
 		return false, nil
 	}
-	return true, refused(c, "the person said no")
+	return true, a.no(c)
 }
 
 // pagePoll is the interval at which a call looks for the answer of the page.

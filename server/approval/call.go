@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -92,6 +93,11 @@ func (c *call) pageOf(id string) (url string, ok bool) {
 // refused returns the error of a call that nobody confirms.
 func refused(c *call, why string) error {
 	return (&run.Error{Code: run.ApprovalRequired, Message: fmt.Sprintf("skill %s did not run: %s", termtext.Visible(c.question.Skill), why)}).Told("do not try it again unless the person asks for it")
+}
+
+// saidNo returns the error of a call to which the person has said no.
+func saidNo(c *call, ends time.Time) error {
+	return refused(c, "the person said no, and is not asked about the same call again before "+ends.Format("15:04:05"))
 }
 
 // unavailable returns the error of a call whose approvals cannot be read or written.

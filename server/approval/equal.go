@@ -29,6 +29,9 @@ type questionKey struct {
 	exact  Binding
 }
 
+// key names the calls that are one question.
+func (c *call) key() questionKey { return questionKey{c.Principal.Key(), c.exact} }
+
 // An openQuestion is one that the first of some equal calls asks.
 type openQuestion struct {
 	done    chan struct{} // closed when it has an answer
@@ -40,7 +43,7 @@ type openQuestion struct {
 // it waits for the first, and done reports whether err is the result of this one, too:
 // else the call has to look for an approval, or ask, again.
 func (q *questions) once(ctx context.Context, c *call, ask func() error) (first, done bool, err error) {
-	key := questionKey{c.Principal.Key(), c.exact}
+	key := c.key()
 	q.mu.Lock()
 	asked := q.open[key]
 	if asked == nil {

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -11,11 +12,12 @@ import (
 type memory struct {
 	mu       sync.Mutex                       // guards the fields below
 	sessions map[identity.Key]map[string]bool // the IDs of approvals that a session may use
+	noes     map[questionKey]time.Time        // the ends of the person's noes
 	spent    map[string]time.Time             // used here, until they expire: a row that is put back does not count
 }
 
 func newMemory() *memory {
-	return &memory{sessions: map[identity.Key]map[string]bool{}, spent: map[string]time.Time{}}
+	return &memory{sessions: map[identity.Key]map[string]bool{}, noes: map[questionKey]time.Time{}, spent: map[string]time.Time{}}
 }
 
 // allow lets a principal's session use an approval.
@@ -35,11 +37,44 @@ func (m *memory) allows(owner identity.Key, id string) bool {
 	return m.sessions[owner][id]
 }
 
-// leave ends the approvals of a principal's session.
+const (
+	// noStands is the time for which a no stands.
+	noStands = 10 * time.Minute
+	// maxNoes bounds those that are remembered; the oldest are forgotten first.
+	maxNoes = 1 << 10
+)
+
+// refuse remembers that a person has said no to a call.
+func (m *memory) refuse(key questionKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.noes[key] = time.Now().Add(noStands)
+	if len(m.noes) <= maxNoes {
+		return
+	}
+	oldest := key
+	for key, ends := range m.noes {
+		if ends.Before(m.noes[oldest]) {
+			oldest = key
+		}
+	}
+	delete(m.noes, oldest)
+}
+
+// refused returns when the no to a call ends; ok is false without one.
+func (m *memory) refused(key questionKey) (ends time.Time, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ends = m.noes[key]
+	return ends, time.Now().Before(ends)
+}
+
+// leave ends the approvals of a principal's session, and the noes.
 func (m *memory) leave(owner identity.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sessions, owner)
+	maps.DeleteFunc(m.noes, func(key questionKey, _ time.Time) bool { return key.client == owner })
 }
 
 // spend remembers that an approval is used.
