@@ -218,9 +218,13 @@ func TestOutputIsItsCallers(t *testing.T) {
 	if got := ask(ann, "resources/read", read); !strings.Contains(got, `"text":"mine"`) {
 		t.Errorf("its caller reads %s", got)
 	}
-	const gone = "is not there, or not any more: outputs are kept for a while only; run the skill again: resource not found"
+	const gone = "is not there: an output that the result of its run shows whole is not kept, and a longer one for 30 minutes; read that result, or run the skill again"
 	if got := ask(&client{id: "bob"}, "resources/read", read); !strings.Contains(got, gone) {
 		t.Errorf("another reads %s", got)
+	}
+	short := strings.Replace(uri, "out/secret.txt", "stdout", 1)
+	if got := ask(ann, "tools/call", `{"name":"read_output","arguments":{"uri":"`+short+`"}}`); !strings.Contains(got, short+" "+gone) {
+		t.Errorf("of a short output: %s", got)
 	}
 	b.core.UnregisterSession(t.Context(), ann.id)
 	if got := ask(ann, "resources/read", read); !strings.Contains(got, gone) {

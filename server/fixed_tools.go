@@ -235,7 +235,7 @@ type runArgs struct {
 
 func (t *fixedTools) runSkill() mcpserver.ServerTool {
 	return fixedTool[runArgs]{
-		name: "run_skill", title: "Run a skill", runs: true, writes: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		name: "run_skill", title: "Run a skill", runs: true, writes: true, granted: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
 		handle: func(r *request, args runArgs) (any, error) {
 			if err := onlyRunArgs(r.args); err != nil {

@@ -18,7 +18,7 @@ type installArgs struct {
 
 func (t *fixedTools) installSkill() mcpserver.ServerTool {
 	return fixedTool[installArgs]{
-		name: string(run.WayInstall), title: "Install a skill", runs: true, writes: true, strict: true,
+		name: string(run.WayInstall), title: "Install a skill", runs: true, writes: true, granted: true, strict: true,
 		description: "Install a skill from elsewhere, if the person, who is asked, says yes.",
 		handle: func(r *request, args installArgs) (any, error) {
 			return t.invoke.asTask(r, skills.TaskLong, func(r *request) (*mcp.CallToolResult, error) {

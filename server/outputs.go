@@ -25,7 +25,7 @@ func outputTemplate() mcp.ResourceTemplate {
 
 // expired words the error for an output that was evicted or never stored.
 func expired(uri string) string {
-	return uri + " is not there, or not any more: outputs are kept for a while only; run the skill again"
+	return uri + " is not there: an output that the result of its run shows whole is not kept, and a longer one for 30 minutes; read that result, or run the skill again"
 }
 
 // readOutput returns the output of a principal at a URI.

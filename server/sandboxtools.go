@@ -102,7 +102,7 @@ func (t *fixedTools) runCode() mcpserver.ServerTool {
 		bare = "It needs such a skill."
 	}
 	return fixedTool[codeArgs]{
-		name: "run_code", title: "Run code", runs: true, writes: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		name: "run_code", title: "Run code", runs: true, writes: true, granted: true, meta: largeResult(), hidden: t.hiddenArgs(),
 		description: "Run a program that you wrote, such as a skill's instructions ask for, in a fresh sandbox, and return its exit code, output and files in /out. With skill, it has what the person granted that skill, such as hosts, and they may be asked. " + bare,
 		handle: func(r *request, args codeArgs) (any, error) {
 			req := run.CodeRequest{Call: run.Call{Way: run.WayCode}, Language: args.Language, Code: args.Code, Args: args.Args}

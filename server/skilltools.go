@@ -194,7 +194,7 @@ func (s *skillTools) annotate(skill *skills.Skill, title string) mcp.ToolAnnotat
 	return mcp.ToolAnnotation{
 		Title:           title,
 		ReadOnlyHint:    hint(class == skills.Safe),
-		DestructiveHint: hint(class == skills.Dangerous),
+		DestructiveHint: hint(class != skills.Safe), // the worst: it may overwrite what it may write
 		OpenWorldHint:   hint(open),
 	}
 }

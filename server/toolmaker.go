@@ -23,6 +23,7 @@ type fixedTool[A any] struct {
 	name, title, description string
 	runs                     bool      // each call starts or ends something: clients must not repeat it
 	writes                   bool      // it may change existing data
+	granted                  bool      // it may do whatever a skill is granted
 	meta                     *mcp.Meta // nil is none
 	strict                   bool      // other arguments are refused
 	hidden                   []string  // arguments that are not offered
@@ -38,7 +39,7 @@ func (t fixedTool[A]) tool(m *toolMaker) mcpserver.ServerTool {
 	if t.arguments == nil {
 		t.arguments = newArguments[A](t.strict, t.hidden...)
 	}
-	annotations := mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: hint(!t.writes), DestructiveHint: hint(false), OpenWorldHint: hint(false)}
+	annotations := mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: hint(!t.writes), DestructiveHint: hint(t.granted), OpenWorldHint: hint(t.granted)}
 	if !t.runs {
 		annotations.IdempotentHint = hint(true)
 	}

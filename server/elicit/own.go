@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -21,7 +22,15 @@ func NewForm(message string, schema json.RawMessage) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := json.Marshal(formParams{Message: message, Schema: schema})
+	// The first two lines are also what Claude's Agent SDK hands to applications that show a
+	// question as a permission prompt (ElicitationRequest: title, description).
+	display := map[string]string{"displayName": "skills-mcp"}
+	display["title"], display["description"], _ = strings.Cut(message, "\n")
+	display["description"], _, _ = strings.Cut(display["description"], "\n")
+	params, err := json.Marshal(struct {
+		formParams
+		Meta map[string]any `json:"_meta"`
+	}{formParams{Message: message, Schema: schema}, map[string]any{"anthropic/permissionDisplay": display}})
 	return &Request{Method: methodPerson, Params: params, content: content}, err
 }
 
