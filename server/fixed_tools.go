@@ -37,21 +37,21 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 		t.constant = append(t.constant, t.installSkill())
 	}
 	t.code = t.runCode()
-	t.searchSkills = newSearchTool(m, search, t.choice, descriptionRoom(t.constant, options.MatchSkills)).tool
+	t.searchSkills = newSearchTool(m, search, t.choice).tool
 	return t
 }
 
 // tools returns the tools. The description of search_skills names skills of the view, and
 // run_code exists where code may run.
 func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
-	all := append(slices.Clone(t.constant), t.searchSkills(v))
+	all := slices.Clone(t.constant)
 	if t.options.RunCode || slices.ContainsFunc(v.catalog.Skills, func(skill *skills.Skill) bool {
 		_, granted := t.invoke.executor.CodeHosts(context.Background(), identity.Principal{Kind: identity.Model}, skill) // a publication is of no request
 		return granted
 	}) {
 		all = append(all, t.code)
 	}
-	return all
+	return append(all, t.searchSkills(v, descriptionRoom(all, t.options.MatchSkills)))
 }
 
 // skillList is the result of list_skills.

@@ -88,17 +88,16 @@ type searchTool struct {
 	search    *searcher
 	choose    func(*request) func(*skills.Skill) describe.Choice
 	arguments *arguments[searchArgs] // of the tools of all views
-	room      int                    // of the description
 }
 
-func newSearchTool(m *toolMaker, search *searcher, choose func(*request) func(*skills.Skill) describe.Choice, room int) *searchTool {
-	return &searchTool{m, search, choose, newArguments[searchArgs](false), room}
+func newSearchTool(m *toolMaker, search *searcher, choose func(*request) func(*skills.Skill) describe.Choice) *searchTool {
+	return &searchTool{m, search, choose, newArguments[searchArgs](false)}
 }
 
-// tool returns the tool. Its description names skills of the view.
-func (t *searchTool) tool(v *view) mcpserver.ServerTool {
+// tool returns the tool. Its description names skills of the view, in at most room bytes.
+func (t *searchTool) tool(v *view, room int) mcpserver.ServerTool {
 	return fixedTool[searchArgs]{
-		name: "search_skills", title: "Search skills", description: searchDescription(v.exposed, t.room), arguments: t.arguments,
+		name: "search_skills", title: "Search skills", description: searchDescription(v.exposed, room), arguments: t.arguments,
 		// Clients that load tools on demand must always have this one.
 		meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
 		handle: func(r *request, args searchArgs) (any, error) {

@@ -75,7 +75,7 @@ type fixedTools struct {
 
 	code mcpserver.ServerTool // run_code
 
-	searchSkills func(*view) mcpserver.ServerTool // makes the one that a view changes
+	searchSkills func(_ *view, room int) mcpserver.ServerTool // makes the one that a view changes
 }
 
 // maxToolSchema is how large a tool's schema may be, in bytes. It is of texts that
