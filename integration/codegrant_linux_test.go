@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,4 +209,43 @@ func TestTypeScript(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	})
+}
+
+// Who grants a skill something gives running clients run_code, and takes it with the grant.
+func TestGrantOffersCode(t *testing.T) {
+	t.Parallel()
+	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	a := newAccount(t, "native", "")
+	a.instructions("weather", "example.com")
+	a.instructions("tides", "example.com")
+	c := a.serve("legacy", `{}`)
+	offers := func(want bool) {
+		t.Helper()
+		for skill, want := range map[string]bool{"weather": want, "tides": false} {
+			loaded := c.call("load_skill", map[string]any{"name": skill})
+			if got := strings.Contains(loaded.text(), `run_code, and skill "`+skill+`"`); got != want || loaded.Error != nil {
+				t.Errorf("the instructions of %s name run_code: %t, %s", skill, got, loaded.text())
+			}
+		}
+		c.sent++
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, c.sent))
+		listed := c.next(toolCall{})
+		if got := slices.ContainsFunc(listed.Result.Tools, func(tool struct{ Name string }) bool { return tool.Name == "run_code" }); got != want || len(listed.Result.Tools) < 5 {
+			t.Errorf("run_code is listed: %t, among %d tools", got, len(listed.Result.Tools))
+		}
+	}
+	offers(false)
+	if r := c.runCode("weather", "bash", "true"); r.Error == nil {
+		t.Errorf("run_code answers: %s", r.text())
+	}
+	if screen, code := a.terminal("yes", "grant", "weather", "--network", "example.com:443"); code != 0 {
+		t.Fatalf("grant: exit %d\n%s", code, screen)
+	}
+	offers(true)
+	c.waits(c.runCode("weather", "bash", "true"))
+	c.fails(c.runCode("tides", "bash", "true"), "PERMISSION_DENIED")
+	if out, code := a.run("grant", "weather", "--remove"); code != 0 {
+		t.Fatalf("grant --remove: exit %d\n%s", code, out)
+	}
+	offers(false)
 }
