@@ -91,11 +91,15 @@ func (t *Terminal) Ask(ctx context.Context, lines []string, action string) (bool
 	return scope == approval.Once, err
 }
 
-// choose shows lines and returns the answer of the person.
+// choose shows lines and returns the answer of the person. Nothing that is typed is shown
+// where a passphrase is asked for, as it may be typed ahead; the number is shown after it.
 func (t *Terminal) choose(ctx context.Context, lines []string, scopes []approval.Scope, action string) (approval.Scope, error) {
 	number, err := t.number()
 	if err != nil {
 		return approval.No, err
+	}
+	if t.passphrase != nil {
+		defer hide(int(t.in.Fd()))()
 	}
 	if read, err := t.show(ctx, lines); err != nil || !read {
 		return approval.No, err
@@ -105,7 +109,11 @@ func (t *Terminal) choose(ctx context.Context, lines []string, scopes []approval
 		return approval.No, err
 	}
 	scope := chosen(text, number, scopes)
-	if scope != approval.No && t.passphrase != nil && !t.proved(ctx) {
+	if scope == approval.No || t.passphrase == nil {
+		return scope, nil
+	}
+	fmt.Fprintln(t.out, text)
+	if !t.proved(ctx) {
 		return approval.No, nil
 	}
 	return scope, nil
@@ -160,9 +168,10 @@ func (t *Terminal) prompt(ctx context.Context, text string) (string, error) {
 	return t.read(ctx, func() (string, error) { return readLine(t.in) })
 }
 
-// proved asks for the passphrase and reports whether it is the person's.
+// proved asks for the passphrase, of a terminal that is hidden, and reports whether it is
+// the person's.
 func (t *Terminal) proved(ctx context.Context) bool {
-	text, err := t.secret(ctx, "Passphrase: ")
+	text, err := t.prompt(ctx, "Passphrase: ")
 	if err != nil || !t.passphrase(text) {
 		fmt.Fprintln(t.out, "That is not the passphrase.")
 		return false
@@ -172,35 +181,16 @@ func (t *Terminal) proved(ctx context.Context) bool {
 
 // NewPassphrase asks for a new passphrase, twice.
 func (t *Terminal) NewPassphrase(ctx context.Context) (string, error) {
-	first, err := t.secret(ctx, "New passphrase: ")
+	defer hide(int(t.in.Fd()))() // before the prompts
+	first, err := t.prompt(ctx, "New passphrase: ")
 	if err != nil {
 		return "", err
 	}
-	second, err := t.secret(ctx, "The same again: ")
+	second, err := t.prompt(ctx, "The same again: ")
 	if err == nil && first != second {
 		err = errors.New("they are not the same")
 	}
 	return first, err
-}
-
-// secret reads a line that is not shown, of which nothing was typed before.
-func (t *Terminal) secret(ctx context.Context, prompt string) (string, error) {
-	fd := int(t.in.Fd())
-	before, err := term.GetState(fd)
-	if err != nil {
-		return "", err
-	}
-	flush(fd)
-	fmt.Fprint(t.out, prompt)
-	text, err := t.read(ctx, func() (string, error) {
-		secret, err := term.ReadPassword(fd)
-		return string(secret), err
-	})
-	if ctx.Err() != nil {
-		_ = term.Restore(fd, before) // else nothing that is typed later is shown
-	}
-	fmt.Fprintln(t.out)
-	return text, err
 }
 
 // read calls a function that reads the input, until ctx is done.

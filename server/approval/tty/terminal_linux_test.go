@@ -179,3 +179,60 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// No character of a passphrase is shown: not where it is typed ahead, at the number, on
+// another page, in the place of the number, nor a wrong one; and what is typed later is.
+func TestPassphraseIsHidden(t *testing.T) {
+	const secret = "open sesame"
+	for name, test := range map[string]struct {
+		length int
+		typed  []string // at the prompts
+		want   approval.Scope
+	}{
+		"in its turn":             {1, []string{"4821\n", secret + "\n"}, approval.Once},
+		"ahead":                   {1, []string{"4821\n" + secret + "\n", secret + "\n"}, approval.Once},
+		"at the number":           {1, []string{secret + "\n"}, approval.No},
+		"with the number":         {1, []string{"4821 " + secret + "\n"}, approval.No},
+		"on the first page":       {5000, []string{"\n" + secret + "\n", "\n", "\n", "4821\n", secret + "\n"}, approval.Once},
+		"a wrong one":             {1, []string{"4821\n", "closed " + secret + "\n"}, approval.No},
+		"a wrong one, and a next": {1, []string{"4821\n", "closed " + secret + "\n" + secret + "\n"}, approval.No},
+	} {
+		t.Run(name, func(t *testing.T) {
+			person, program := openTerminal(t, 80, 24)
+			terminal, err := New(program, program, &Options{Passphrase: func(text string) bool { return text == secret }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			terminal.number = func() (string, error) { return "4821", nil }
+			all := make(chan string)
+			go func() {
+				var screen []byte
+				for chunk, typed := make([]byte, 4096), 0; ; {
+					n, err := person.Read(chunk)
+					screen = append(screen, chunk[:n]...)
+					if err != nil || bytes.HasSuffix(screen, []byte("end")) {
+						all <- string(screen)
+						return
+					}
+					if bytes.HasSuffix(screen, []byte(": ")) && typed < len(test.typed) {
+						_, _ = person.WriteString(test.typed[typed])
+						typed++
+					}
+				}
+			}()
+			got, err := terminal.Confirm(t.Context(), question(test.length))
+			if err != nil || got != test.want {
+				t.Errorf("%q, %v", got, err)
+			}
+			_, _ = person.WriteString("later\n") // which the next program shows
+			for b := make([]byte, 1); b[0] != '\n'; {
+				_, _ = program.Read(b)
+			}
+			_, _ = program.WriteString("end")
+			screen := <-all
+			if strings.Contains(screen, "sesame") || !strings.Contains(screen, "later") || test.want == approval.Once && !strings.Contains(screen, "\n4821\r\n") {
+				t.Errorf("the screen is %q", screen)
+			}
+		})
+	}
+}
