@@ -19,7 +19,7 @@ func BenchmarkService(b *testing.B) {
 	catalog, dir := manySkills(b), b.TempDir()
 	state := store.New(filepath.Join(dir, "skills-mcp.db"), nil)
 	defer state.Close()
-	options := &policy.Options{Book: policy.NewBook(state, seal.New(filepath.Join(dir, "key")), nil)}
+	options := &policy.Options{Book: policy.NewBook(state, seal.New(filepath.Join(dir, "key"), nil), nil)}
 	for _, skill := range catalog.Skills[:20] {
 		options.Rules = append(options.Rules, policy.Rule{Pattern: skill.Name, Approve: policy.Session, Name: skill.Name})
 	}

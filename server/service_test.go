@@ -96,7 +96,7 @@ func newProcess(t *testing.T, folder, profile string, expose exposure.Options) *
 			t.Error(err)
 		}
 	})
-	book := policy.NewBook(state, seal.New(filepath.Join(folder, "key")), nil)
+	book := policy.NewBook(state, seal.New(filepath.Join(folder, "key"), nil), nil)
 	decider := policy.New(&policy.Options{Book: book, Profiles: map[string]policy.Profile{"ci": {Deny: []string{"quince"}}, "team": {}}})
 	filter := policy.NewFilter(decider, identity.Principal{Kind: identity.Model, Profile: profile})
 	reloader := live.New(scan.NewScanner([]scan.Root{{Source: skills.SourceUser, Dir: filepath.Join(folder, "skills")}}, nil), &live.Options{Decisions: state, Filters: []live.Filter{filter}})

@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -27,7 +28,8 @@ type app struct {
 	state    *store.Store
 	recorder *audit.Recorder
 
-	passphrase string // the hash of the settings; "" is none
+	passphrase string      // the hash of the settings; "" is none
+	agent      *seal.Agent // signs for whom the terminal, or a token, has proved
 
 	flags struct {
 		config                      string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
@@ -24,13 +25,17 @@ func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
 // approvalOptions returns the options of approvals that ask nobody at the command line.
 func approvalOptions(s *settings) *approval.Options {
 	return &approval.Options{
-		Home: s.home, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Forms: approval.Forms(s.Policy.Forms), Proofs: s.Policy.Proofs(), Logger: s.logger,
+		Home: s.home, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Forms: approval.Forms(s.Policy.Forms), Key: s.key, Logger: s.logger,
 	}
 }
 
 // passphrases returns the hashes by which people prove who they are.
 func (s *settings) passphrases() approval.Passphrases {
-	return approval.Passphrases{Person: s.Policy.Passphrase, Approvers: s.Policy.Approvers, Script: s.Policy.ScriptToken}
+	return passphrasesOf(s.Config)
+}
+
+func passphrasesOf(c *config.Config) approval.Passphrases {
+	return approval.Passphrases{Person: c.Policy.Passphrase, Approvers: c.Policy.Approvers, Script: c.Policy.ScriptToken}
 }
 
 // approvalsCommand lists approvals.

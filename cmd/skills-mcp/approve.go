@@ -88,7 +88,7 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 		}
 		return err
 	}
-	terminal, err := newTerminal(c.stdin, c.stderr, passphrase(hash))
+	terminal, err := newTerminal(c.stdin, c.stderr, c.proof(hash))
 	if err != nil {
 		return fmt.Errorf("%w; run skills-mcp approve %s yourself, in a terminal of your own", err, visible(id))
 	}
@@ -113,7 +113,7 @@ func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, e
 	case c.yes && c.as != "":
 		return who, "", usageError(errors.New("--yes is the answer of a script, and --as that of a person; give one of them"))
 	case c.yes:
-		return approval.Local(), "", provedScript(s)
+		return approval.Local(), "", c.provedScript(s)
 	}
 	return s.passphrases().Signer(c.as)
 }

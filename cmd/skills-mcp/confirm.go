@@ -32,19 +32,19 @@ func (s *settings) terminal(a *app) approval.Terminal {
 		}
 		in = file
 	}
-	terminal, err := newTerminal(in, a.stderr, passphrase(s.Policy.Passphrase))
+	terminal, err := newTerminal(in, a.stderr, a.proof(s.Policy.Passphrase))
 	if err != nil {
 		return nil
 	}
 	return terminal
 }
 
-// passphrase returns the options of a terminal that asks for the passphrase of a hash; ""
-// asks for none.
-func passphrase(hash string) *tty.Options {
+// proof returns the options of a terminal that asks for the passphrase of a hash, with which
+// the agent signs then; "" asks for none.
+func (a *app) proof(hash string) *tty.Options {
 	options := &tty.Options{Dumb: os.Getenv("TERM") == "dumb"}
 	if hash != "" {
-		options.Passphrase = func(text string) bool { return approval.IsPassphrase(hash, text) }
+		options.Passphrase = func(text string) bool { return approval.Unlock(hash, text, a.agent) }
 	}
 	return options
 }
@@ -63,7 +63,7 @@ func newTerminal(in, out any, options *tty.Options) (*tty.Terminal, error) {
 // confirm shows a question and asks the person on the terminal to type a number, and for
 // the passphrase of the settings, which were read before.
 func (a *app) confirm(ctx context.Context, question, action string) error {
-	terminal, err := newTerminal(a.stdin, a.stderr, passphrase(a.passphrase))
+	terminal, err := newTerminal(a.stdin, a.stderr, a.proof(a.passphrase))
 	if err != nil {
 		return fmt.Errorf("this is a decision of a person: %w", err)
 	}
@@ -77,12 +77,13 @@ func (a *app) confirm(ctx context.Context, question, action string) error {
 // scriptTokenVariable holds the token by which a script approves.
 const scriptTokenVariable = "SKILLS_MCP_APPROVAL_TOKEN"
 
-// provedScript returns an error unless the environment has the token of policy.script_token.
-func provedScript(s *settings) error {
+// provedScript returns an error unless the environment has the token of policy.script_token,
+// with which the agent signs then.
+func (a *app) provedScript(s *settings) error {
 	switch {
 	case s.Policy.ScriptToken == "":
 		return errors.New("--yes needs a token that the person set up, as policy.script_token in the configuration; there is none")
-	case !approval.IsPassphrase(s.Policy.ScriptToken, os.Getenv(scriptTokenVariable)):
+	case !approval.Unlock(s.Policy.ScriptToken, os.Getenv(scriptTokenVariable), a.agent):
 		return fmt.Errorf("%s does not hold the token of policy.script_token", scriptTokenVariable)
 	}
 	return nil
@@ -103,7 +104,7 @@ func (c *consent) prove(s *settings) (wait func() error) {
 		return func() error { return nil }
 	}
 	result := make(chan error, 1)
-	go func() { result <- provedScript(s) }()
+	go func() { result <- c.provedScript(s) }()
 	c.proved = sync.OnceValue(func() error { return <-result })
 	return c.proved
 }
@@ -129,7 +130,7 @@ func (c *consent) ask(ctx context.Context, s *settings, change *installation.Cha
 	if c.proved != nil {
 		return c.proved()
 	}
-	return provedScript(s)
+	return c.provedScript(s)
 }
 
 // confirmShown is confirm for lines that are shown also where nobody can be asked.

@@ -149,7 +149,7 @@ func (c *connectServerCommand) connect(ctx context.Context, s *settings, server 
 		}
 	}
 	c.printFaults(listing)
-	if err := s.host.Add(server, listing); err != nil {
+	if err := s.host.Add(ctx, server, listing); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %s\n", server.Label, count(len(listing.Entries), "skill"))

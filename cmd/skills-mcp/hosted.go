@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -14,18 +13,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // newHost returns the connected MCP servers, whose folder lies beside the store.
-func newHost(home string, state *store.Store, logger *slog.Logger) *skillshost.Host {
+func newHost(home string, s *settings) *skillshost.Host {
 	if info, err := os.Stat(home); err != nil || !info.IsDir() {
 		home = "" // programs run in the current folder
 	}
-	return skillshost.New(filepath.Join(filepath.Dir(state.File()), "mcp"), newKey(state), &skillshost.HostOptions{
+	return skillshost.New(filepath.Join(filepath.Dir(s.store.File()), "mcp"), s.key, &skillshost.HostOptions{
 		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: home},
-		Getenv:  os.Getenv, Logger: logger,
+		Getenv:  os.Getenv, Logger: s.logger,
 	})
 }
 

@@ -126,7 +126,7 @@ func (c *adoptCommand) accept(ctx context.Context, s *settings, found []*adopt.C
 	lines := adoptionLines(found)
 	if c.yes {
 		fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
-		return provedScript(s)
+		return c.provedScript(s)
 	}
 	return c.confirmShown(ctx, lines, "adopt them")
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
@@ -37,7 +38,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if file, ok := stderr.(*os.File); ok && terminal.Of(file).Controls {
 		stderr = terminal.NewStatus(file)
 	}
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, agent: &seal.Agent{}}
 	root := newRootCommand(a)
 	if len(args) == 0 && !isTerminal(stdin) {
 		args = []string{"serve"} // as an MCP client starts it
@@ -47,7 +48,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	defer a.close()
-	return exitCode(ctx, root.ExecuteContext(ctx), out, stderr)
+	return exitCode(ctx, root.ExecuteContext(seal.NewContext(ctx, a.agent)), out, stderr)
 }
 
 // exitCode prints the error of a command, if any, and returns the exit code. A command

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -19,6 +20,7 @@ import (
 // A changer changes the installed skills, as the page orders it.
 type changer struct {
 	*settings
+	agent *seal.Agent // signs for the persons of the page
 
 	mu      sync.Mutex
 	checked map[string]asked // by project; guarded by mu
@@ -69,6 +71,7 @@ func (c *changer) trusts(ctx context.Context, project string) bool {
 
 // carryOut carries out an order of the page. Whatever it fetches is closed when it returns.
 func (c *changer) carryOut(ctx context.Context, o *installation.Operation) error {
+	ctx = seal.NewContext(ctx, c.agent)
 	if o.Order.Action == installation.Check {
 		return c.check(ctx, o)
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
 // A pageServer serves the page and the REST API of a backend.
 type pageServer struct {
+	agent    *seal.Agent // signs for the persons who have signed in
 	sessions *signin.Sessions
 	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
 	base     string              // URL of the server, without the last slash
@@ -27,25 +29,37 @@ type pageServer struct {
 // newPageServer returns the page of a server with the URL base. Its first requests parse and
 // build what they need. The caller closes it.
 func newPageServer(a *app, b *backend, base string, options signin.Options, tokens httpd.Authenticator) *pageServer {
+	agent := &seal.Agent{}
 	if hash := b.Policy.Passphrase; hash != "" {
-		options.Passphrase = func(text string) bool { return approval.IsPassphrase(hash, text) }
+		options.Passphrase = func(text string) bool { return approval.Unlock(hash, text, agent) }
 	}
 	withdraw, err := b.pages().publish(base + web.Path)
 	if err != nil {
 		b.logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	p := &pageServer{sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManage(a, b.settings), withdraw: withdraw}
+	p := &pageServer{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManage(a, b.settings), withdraw: withdraw}
+	p.manage.changer.agent = agent
 	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.sandboxes.pins, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
 	return p
 }
 
 // mount mounts the page and the API.
 func (p *pageServer) mount(srv *httpd.Server) {
-	srv.Handle(web.Path, p.sessions.Guard(p.page.Handler()))
-	p.api.mount(srv)
+	srv.Handle(web.Path, p.sessions.Guard(p.signed(p.page.Handler())))
+	srv.Handle(api.Path, p.signed(p.api.Handler()))
 	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
 	srv.Handle("GET /favicon.ico", http.RedirectHandler(web.Path+"static/mark.svg", http.StatusSeeOther))
+}
+
+// signed returns a handler whose decisions are signed if a person makes them.
+func (p *pageServer) signed(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx := r.Context(); identity.FromContext(ctx).Kind == identity.Person {
+			r = r.WithContext(seal.NewContext(ctx, p.agent))
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // link returns a URL that signs a person in once.

@@ -7,8 +7,6 @@ import (
 	"runtime"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/seal"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -141,9 +139,4 @@ func storeFile(home string) string {
 		return filepath.Join(dir, "skills-mcp.db")
 	}
 	return ""
-}
-
-// newKey returns the key that signs the person's decisions. It is a file beside the store.
-func newKey(s *store.Store) *seal.Key {
-	return seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
@@ -31,6 +32,7 @@ type settings struct {
 	gate       *requirements.Checker
 	trust      *trust.Workspaces
 	host       *skillshost.Host // the connected MCP servers
+	key        *seal.Key        // of the person's decisions, beside the store
 	store      *store.Store     // opens its file when it is used; closed by [app.close]
 }
 
@@ -58,8 +60,9 @@ func (a *app) settings() (*settings, error) {
 		a.state = store.New(storeFile(home), &store.Options{Logger: logger})
 	}
 	a.passphrase = c.Policy.Passphrase
-	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, newKey(a.state), logger), store: a.state}
-	s.host = newHost(home, a.state, logger)
+	key := seal.New(filepath.Join(filepath.Dir(a.state.File()), "approvals.key"), passphrasesOf(c).Keys())
+	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, key, logger), store: a.state, key: key}
+	s.host = newHost(home, s)
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, host: s.host, logger: logger}
 	if a.recorder == nil {
 		a.recorder = s.sandboxes.newRecorder(a.state)
@@ -68,7 +71,7 @@ func (a *app) settings() (*settings, error) {
 	s.roots = &rootSettings{Config: c, home: home, data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, host: s.host, logger: logger}
 	s.gate = newGate(c, logger)
 	w.addProject()
-	s.sandboxes.rules = newRules(c, policy.NewBook(s.store, newKey(s.store), logger), s.trust)
+	s.sandboxes.rules = newRules(c, policy.NewBook(s.store, key, logger), s.trust)
 	if project := w.project; project != nil {
 		if err := project.Policy.Narrow(&s.sandboxes.rules); err != nil {
 			w.reject(err)

@@ -13,7 +13,7 @@ import (
 
 // pins returns the accepted versions of skills, compared with their snapshots.
 func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
-	return pins.New(s.store, newKey(s.store), func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error) {
+	return pins.New(s.store, s.key, func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error) {
 		use := run.UseOf(skill)
 		use.Lease = s.Limits().Timeout
 		taken, err := snapshots.Take(ctx, skill.Files, use)

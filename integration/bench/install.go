@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/base64"
@@ -136,7 +137,7 @@ func (s *installs) writeConfig() error {
 		return err
 	}
 	encode := base64.RawStdEncoding.EncodeToString
-	hash := fmt.Sprintf("pbkdf2-sha256$%d$%s$%s", iterations, encode(salt), encode(key))
+	hash := fmt.Sprintf("ed25519-pbkdf2-sha256$%d$%s$%s", iterations, encode(salt), encode(ed25519.NewKeyFromSeed(key).Public().(ed25519.PublicKey)))
 	return writeFile(filepath.Join(s.home, "skills-mcp", "config.yaml"), fmt.Sprintf("policy: {script_token: %q}\n", hash))
 }
 

@@ -54,7 +54,7 @@ func (s *ApprovalService) Approval(ctx context.Context, id string) (*approval.Re
 
 // Answer records a person's answer to a question, or that of a script of theirs.
 func (s *ApprovalService) Answer(ctx context.Context, id string, a Answer) (*approval.Record, error) {
-	who, err := s.signer(ctx, &a)
+	ctx, who, err := s.signer(ctx, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -83,29 +83,31 @@ func (a *Answer) way() approval.Way {
 	return approval.ByPage
 }
 
-// signer returns the proved signer of an answer.
-func (s *ApprovalService) signer(ctx context.Context, a *Answer) (who approval.Signer, err error) {
+// signer returns the proved signer of an answer, and the context that signs for them.
+func (s *ApprovalService) signer(ctx context.Context, a *Answer) (proved context.Context, who approval.Signer, err error) {
 	if a.Token != "" {
-		return approval.Local(), s.proveScript(ctx, a)
+		proved, err = s.proveScript(ctx, a)
+		return proved, approval.Local(), err
 	}
 	if err := onlyPersons(ctx); err != nil {
-		return who, err
+		return ctx, who, err
 	}
 	who, hash, err := s.options.Passphrases.Signer(a.As)
 	if err != nil || a.As == "" { // the session has proved the person of this machine
-		return who, answerError(err, run.InvalidParam)
+		return ctx, who, answerError(err, run.InvalidParam)
 	}
-	return who, s.prove(ctx, hash, a.Passphrase, "this is not the passphrase of that person")
+	proved, err = s.prove(ctx, hash, a.Passphrase, "this is not the passphrase of that person")
+	return proved, who, err
 }
 
-// proveScript returns an error unless an answer is one that a script may give.
-func (s *ApprovalService) proveScript(ctx context.Context, a *Answer) error {
+// proveScript returns the context of an answer that a script may give.
+func (s *ApprovalService) proveScript(ctx context.Context, a *Answer) (context.Context, error) {
 	hash := s.options.Passphrases.Script
 	switch {
 	case hash == "":
-		return denied("scripts cannot answer: no token is set up as policy.script_token in the configuration")
+		return ctx, denied("scripts cannot answer: no token is set up as policy.script_token in the configuration")
 	case a.Scope != approval.Once || a.As != "":
-		return invalid("a script answers %q, and for nobody else", approval.Once)
+		return ctx, invalid("a script answers %q, and for nobody else", approval.Once)
 	}
 	return s.prove(ctx, hash, a.Token, "this is not the token of policy.script_token")
 }
@@ -113,21 +115,22 @@ func (s *ApprovalService) proveScript(ctx context.Context, a *Answer) error {
 // proofPause is the time after a wrong passphrase in which none is checked.
 const proofPause = time.Second
 
-// prove returns an error unless a text is the passphrase of a hash. One is checked at a
-// time, and a wrong one holds the next up: nobody tries many.
-func (s *ApprovalService) prove(ctx context.Context, hash, text, wrong string) error {
+// prove returns a context that signs with the passphrase of a hash, or an error if a text is
+// not it. One is checked at a time, and a wrong one holds the next up: nobody tries many.
+func (s *ApprovalService) prove(ctx context.Context, hash, text, wrong string) (context.Context, error) {
 	select {
 	case s.proving <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return ctx, context.Cause(ctx)
 	}
 	release := func() { <-s.proving }
-	if !approval.IsPassphrase(hash, text) {
+	proved, ok := approval.Prove(ctx, hash, text)
+	if !ok {
 		time.AfterFunc(proofPause, release)
-		return denied(wrong)
+		return ctx, denied(wrong)
 	}
 	release()
-	return nil
+	return proved, nil
 }
 
 // Revoke withdraws an approval, or a question that waits. Only a person may.

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/pbkdf2"
 	"crypto/sha256"
 	"encoding/base64"
@@ -154,7 +155,7 @@ func hash(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("pbkdf2-sha256$%d$%s$%s", rounds, encode([]byte(salt)), encode(key))
+	return fmt.Sprintf("ed25519-pbkdf2-sha256$%d$%s$%s", rounds, encode([]byte(salt)), encode(ed25519.NewKeyFromSeed(key).Public().(ed25519.PublicKey)))
 }
 
 // A second person proves themselves by their passphrase; the first one cannot sign twice.
@@ -243,7 +244,7 @@ func TestTrust(t *testing.T) {
 			if trust.Workspace != "/elsewhere" {
 				t.Errorf("asked for %+v", trust)
 			}
-			return approval.New(s.data, &approval.Options{Workspaces: &workspaces}), nil
+			return approval.New(s.data, &approval.Options{Workspaces: &workspaces, Key: s.key}), nil
 		}
 	})
 	s.trust = &run.Trust{Workspace: "/elsewhere"}

@@ -105,7 +105,7 @@ func newBench(t testing.TB) *bench {
 	cleanup(t, state.Close)
 	approvals := approval.New(state, nil)
 	decider := policy.New(&policy.Options{
-		Book: policy.NewBook(state, seal.New(filepath.Join(dir, "key")), nil), Approver: approvals,
+		Book: policy.NewBook(state, seal.New(filepath.Join(dir, "key"), nil), nil), Approver: approvals,
 		Profiles: map[string]policy.Profile{"ci": {Deny: []string{"demo/denied"}}},
 	})
 	recorder := audit.New(state, nil)

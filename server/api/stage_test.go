@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -44,6 +45,7 @@ type stage struct {
 	catalog   *skills.Catalog
 	executor  *run.Executor
 	approvals *approval.Approvals
+	key       *seal.Key
 	outputs   *output.Store
 	runs      store.Runs
 	data      *store.Store
@@ -106,7 +108,12 @@ func newStage(t *testing.T, mode policy.Mode, change func(*api.Options)) *stage 
 	runner := sandbox.New(printing{}, nil)
 	recorder := audit.New(data, nil)
 	all := jobs.New(directory{stage: s}.Run, nil)
-	s.approvals, s.runs = approval.New(data, &approval.Options{Terminal: all}), store.NewRuns(data)
+	var configured api.Options
+	if change != nil {
+		change(&configured)
+	}
+	s.key = seal.New(filepath.Join(t.TempDir(), "key"), configured.Passphrases.Keys())
+	s.approvals, s.runs = approval.New(data, &approval.Options{Terminal: all, Key: s.key}), store.NewRuns(data)
 	workspace := t.TempDir()
 	s.executor = run.New(runner, snapshot.New(t.TempDir()), decider{policy.New(&policy.Options{Mode: mode, Approver: s.approvals}), s}, &run.Options{Recorder: recorder, Workspaces: []string{workspace}})
 	options := api.Options{Directory: directory{stage: s}, Approvals: s.approvals, Runs: s.runs, Jobs: all, Workspaces: []string{workspace}}

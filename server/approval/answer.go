@@ -43,7 +43,7 @@ func (a *Approvals) Open(ctx context.Context, id string, who Signer) (*Record, e
 		return nil, wrong("the question %s has expired, at %s; have the call made again", id, r.Expires.Format(time.DateTime))
 	case r.State == store.ApprovalPending && r.signedBy(who):
 		return nil, wrong("%s has confirmed %s already; it needs a second person, who is another one", who.Name, id)
-	case r.State == store.ApprovalPending && r.Proofs != a.options.Proofs:
+	case r.State == store.ApprovalPending && r.Proofs != a.options.Key.ID():
 		return nil, wrong("%s was asked under other passphrases than those of this configuration (policy.passphrase, approvers, script_token); answer with the configuration of the program that asked", id)
 	case r.State == store.ApprovalPending:
 		return r, nil

@@ -30,13 +30,17 @@ type Approvals struct {
 	options Options
 }
 
-// New returns the approvals in a store. It opens nothing. The key that signs them is a
-// file beside the store's. Options may be nil.
+// New returns the approvals in a store. It opens nothing. Options may be nil.
 func New(s *store.Store, options *Options) *Approvals {
 	o := options.withDefaults()
-	key := seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"))
+	if o.Key == nil {
+		o.Key = seal.New(filepath.Join(filepath.Dir(s.File()), "approvals.key"), nil)
+	}
+	if o.Key.PersonID() != "" && o.Forms == FormsAll { // a form signs nothing
+		o.Forms = FormsOnce
+	}
 	return &Approvals{
-		book: &book{s, key, o.Pending, o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
+		book: &book{s, o.Key, o.Pending, o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
 		ladder: &ladder{o.Terminal, o.Forms, elicit.NewWaitLimiter(o.Asking)}, options: o,
 	}
 }
@@ -94,15 +98,10 @@ func (a *Approvals) covers(r *Record, c *call) bool {
 
 // use marks an approval of one call as used. Only one call succeeds.
 func (a *Approvals) use(ctx context.Context, r *Record) (bool, error) {
-	if a.memory.isSpent(r.ID) {
-		a.options.Logger.Warn("a used approval was put back into the store; it does not count", "approval", r.ID)
+	if !a.book.proved(r) { // it was used since it was read
 		return false, nil
 	}
-	used, err := a.book.replace(ctx, r, func(r *Record) { r.State = store.ApprovalUsed })
-	if used {
-		a.memory.spend(r.ID, r.Expires)
-	}
-	return used, err
+	return a.book.replace(ctx, r, func(r *Record) { r.State = store.ApprovalUsed })
 }
 
 // sign records that a person has confirmed a call, and returns the row. An approval of
@@ -173,7 +172,7 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 
 // concerns reports whether a record may be about a call, and counts here.
 func (a *Approvals) concerns(r *Record, c *call) bool {
-	return r.current() && r.concerns(c.owner) && r.Proofs == a.options.Proofs
+	return r.current() && r.concerns(c.owner) && r.Proofs == a.options.Key.ID()
 }
 
 // Leave ends the approvals of a principal's session.
@@ -187,7 +186,7 @@ func (a *Approvals) newRecord(c *call) *Record {
 	return &Record{
 		ID: newID(), Owner: c.owner, Subject: c.subject, State: store.ApprovalPending, Expires: now.Add(a.options.Expiry.Pending),
 		client:  digestOf(string(c.Principal.Key())),
-		content: content{Scope: Once, Needed: c.question.Needed, Binding: c.exact, Every: c.every, Question: *c.question, Made: now, Proofs: a.options.Proofs},
+		content: content{Scope: Once, Needed: c.question.Needed, Binding: c.exact, Every: c.every, Question: *c.question, Made: now, Proofs: a.options.Key.ID()},
 	}
 }
 
@@ -203,7 +202,7 @@ func (a *Approvals) apply(ctx context.Context, r *Record) error {
 	case f != nil && a.options.Servers == nil:
 		return errors.New("skills of other servers cannot be fetched here")
 	case f != nil:
-		return a.options.Servers.Consent(f)
+		return a.options.Servers.Consent(ctx, f)
 	case a.options.Workspaces == nil:
 		return errors.New("workspaces cannot be trusted here")
 	default:

@@ -116,8 +116,6 @@ func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) e
 		return awaitsSecond(c, r)
 	case scope == Session:
 		a.memory.allow(c.Principal.Key(), r.ID)
-	case scope == Once:
-		a.memory.spend(r.ID, r.Expires)
 	}
 	c.Approval = r.ID
 	return nil

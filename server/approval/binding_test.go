@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -130,7 +132,9 @@ func TestSession(t *testing.T) {
 // Two different people confirm a call. The first one cannot be the second.
 func TestTwoPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newApprovals(t, &Options{Forms: FormsAll})
+		people, proved := newKeys(t)
+		delete(people, seal.Person)
+		a := newApprovals(t, &Options{Forms: FormsAll, Key: seal.New(filepath.Join(t.TempDir(), "key"), people)})
 		two := func(client *elicit.Client) *run.Proposal {
 			p := proposed(client)
 			p.Decision.Signatures = 2
@@ -158,7 +162,9 @@ func TestTwoPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		confirm(t, a, r, Named("bea"), Once)
+		if err := a.Confirm(proved[Named("bea").ID], r, Named("bea"), ByTerminal, Once); err != nil {
+			t.Fatal(err)
+		}
 		if got := outcome(a.Approve(t.Context(), two(nil))); got != "runs" {
 			t.Errorf("after both: %s", got)
 		}
@@ -347,8 +353,9 @@ func TestRows(t *testing.T) {
 // An answer that was given under other passphrases, such as those of a configuration that
 // a model wrote, does not count.
 func TestOtherProofs(t *testing.T) {
-	a := newApprovals(t, &Options{Proofs: "the person's"})
-	forged := New(a.book.store, &Options{Proofs: "the model's"})
+	theirs, _ := newKeys(t)
+	a := newApprovals(t, &Options{Key: seal.New(filepath.Join(t.TempDir(), "key"), theirs)})
+	forged := New(a.book.store, nil)
 	confirm(t, forged, deferred(t, forged, proposed(nil)), Local(), Always)
 	r := deferred(t, a, proposed(nil))
 	if _, err := forged.Open(t.Context(), r.ID, Local()); err == nil {

@@ -13,11 +13,10 @@ type memory struct {
 	mu       sync.Mutex                       // guards the fields below
 	sessions map[identity.Key]map[string]bool // the IDs of approvals that a session may use
 	noes     map[questionKey]time.Time        // the ends of the person's noes
-	spent    map[string]time.Time             // used here, until they expire: a row that is put back does not count
 }
 
 func newMemory() *memory {
-	return &memory{sessions: map[identity.Key]map[string]bool{}, noes: map[questionKey]time.Time{}, spent: map[string]time.Time{}}
+	return &memory{sessions: map[identity.Key]map[string]bool{}, noes: map[questionKey]time.Time{}}
 }
 
 // allow lets a principal's session use an approval.
@@ -75,25 +74,4 @@ func (m *memory) leave(owner identity.Key) {
 	defer m.mu.Unlock()
 	delete(m.sessions, owner)
 	maps.DeleteFunc(m.noes, func(key questionKey, _ time.Time) bool { return key.client == owner })
-}
-
-// spend remembers that an approval is used.
-func (m *memory) spend(id string, expires time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := time.Now()
-	for id, expires := range m.spent {
-		if now.After(expires) {
-			delete(m.spent, id)
-		}
-	}
-	m.spent[id] = expires
-}
-
-// isSpent reports whether an approval was used here.
-func (m *memory) isSpent(id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, spent := m.spent[id]
-	return spent
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -40,7 +41,7 @@ type Workspaces interface {
 // Servers are the MCP servers that the person has connected.
 type Servers interface {
 	// Consent records the person's yes to a skill of a server.
-	Consent(f *run.Fetch) error
+	Consent(ctx context.Context, f *run.Fetch) error
 }
 
 // Forms are the calls that forms of clients ask about. A form is answered by a person, or
@@ -97,10 +98,9 @@ type Options struct {
 	// Pending bounds the questions that wait for an answer; zero fields: 8 about a skill and
 	// 16 of one client, for each principal, 32 of one principal, and 64 in all.
 	Pending store.ApprovalLimits
-	// Proofs identifies the passphrases by which people prove who they are: a question
-	// that was asked under others is not answered under these, and its answer does not
-	// count.
-	Proofs string
+	// Key seals questions, and signs answers; nil is a file beside the store's. A question
+	// that was asked under another person's key is not answered under this one.
+	Key *seal.Key
 	// Logger gets rows that do not count; nil discards them.
 	Logger *slog.Logger
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -25,7 +26,12 @@ type Record struct {
 
 	row    store.Approval // as it was read
 	client string         // of a new one
+	proofs [][]byte       // of the signatures; nil is none
 }
+
+// Void is the state of a given approval that does not count: the people of this
+// configuration have not signed it, or it was used or revoked before.
+const Void = "void"
 
 // content are the fields that the store does not read.
 type content struct {
@@ -36,7 +42,7 @@ type content struct {
 	Every      Binding     `json:"-"`       // those that it covers with the scope always
 	Question   Question    `json:"question"`
 	Made       time.Time   `json:"made"`
-	Proofs     string      `json:"proofs,omitempty"` // those of the [Options]
+	Proofs     string      `json:"proofs,omitempty"` // the person's key
 }
 
 // A Signature is one person's yes.
@@ -86,9 +92,20 @@ func (r *Record) signers() []string {
 	return names
 }
 
-// lives reports whether a record waits for an answer, or lets calls run.
+// keys returns the names of the keys that may make a signature.
+func (s *Signature) keys() []string {
+	switch {
+	case s.Way == ByScript:
+		return []string{seal.Script}
+	case strings.HasPrefix(s.Signer.ID, issued):
+		return []string{seal.Program}
+	}
+	return []string{s.Signer.ID}
+}
+
+// lives reports whether a record waits for an answer, or lets calls run, or seems to.
 func (r *Record) lives() bool {
-	return r.current() && (r.State == store.ApprovalPending || r.State == store.ApprovalGiven)
+	return r.current() && (r.State == store.ApprovalPending || r.State == store.ApprovalGiven || r.State == Void)
 }
 
 // Shown returns the question of a record with the people who have confirmed it so far.
@@ -108,19 +125,73 @@ type book struct {
 
 // stored is the content of a row.
 type stored struct {
+	Statement  json.RawMessage `json:"statement"` // the part that is signed
+	Signatures []Signature     `json:"signatures,omitempty"`
+	Proofs     [][]byte        `json:"proofs,omitempty"`
+}
+
+// A statement is the part of a record that people sign.
+type statement struct {
 	content
 	Every Binding `json:"every"`
 }
 
-// encode returns the row of a record, signed.
-func (b *book) encode(r *Record) (store.Approval, error) {
-	data, err := json.Marshal(stored{r.content, r.Every})
+// encode returns the row of a record, sealed, with the proofs of its new signatures.
+func (b *book) encode(ctx context.Context, r *Record) (store.Approval, error) {
+	said := statement{r.content, r.Every}
+	said.Signatures = nil
+	text, err := json.Marshal(said)
+	if err != nil {
+		return store.Approval{}, err
+	}
+	for i := len(r.proofs); i < len(r.Signatures); i++ {
+		var proof []byte
+		if r.State != store.ApprovalUsed { // of which nothing has to be proved
+			proof, err = b.key.Sign(ctx, r.Signatures[i].keys(), r.signed(text, i)...)
+		}
+		if err != nil && (!errors.Is(err, seal.ErrLocked) || r.Scope != Session) { // which counts in this process only
+			return store.Approval{}, err
+		}
+		r.proofs = append(r.proofs, proof)
+	}
+	data, err := json.Marshal(stored{text, r.Signatures, r.proofs})
 	if err != nil {
 		return store.Approval{}, err
 	}
 	row := store.Approval{ID: r.ID, Owner: r.Owner, Subject: r.Subject, State: r.State, Expires: r.Expires, Content: data}
 	row.MAC, err = b.key.Sum(sealed(&row)...)
 	return row, err
+}
+
+// signed returns the texts of which a signature is the proof. The last one is of the expiry,
+// too.
+func (r *Record) signed(statement json.RawMessage, i int) []string {
+	s, ends := &r.Signatures[i], ""
+	if i+1 == r.Needed {
+		ends = strconv.FormatInt(r.Expires.Unix(), 10)
+	}
+	return []string{"approval", r.ID, r.Owner, r.Subject, string(statement), ends, s.Signer.ID, string(s.Way), strconv.FormatInt(s.At.UnixNano(), 10)}
+}
+
+// proved reports whether as many people as a record needs have signed it, each with their
+// key. An approval of a session counts by the memory of its process.
+func (b *book) proved(r *Record) bool {
+	var s stored
+	if r.Scope == Session {
+		return true
+	}
+	if json.Unmarshal(r.row.Content, &s) != nil || len(r.proofs) != len(r.Signatures) || len(r.Signatures) < r.Needed {
+		return false
+	}
+	signers := map[string]bool{}
+	for i := range r.Signatures {
+		one := &r.Signatures[i]
+		if one.Way == ByScript && r.Scope != Once || !b.key.Signed(one.keys(), r.proofs[i], r.signed(s.Statement, i)...) {
+			return false
+		}
+		signers[one.Signer.ID] = true
+	}
+	return len(signers) >= r.Needed
 }
 
 // sealed returns the fields of a row that its MAC is of.
@@ -130,7 +201,7 @@ func sealed(row *store.Approval) []string {
 
 // add stores a new record.
 func (b *book) add(ctx context.Context, r *Record) error {
-	row, err := b.encode(r)
+	row, err := b.encode(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -143,9 +214,9 @@ func (b *book) add(ctx context.Context, r *Record) error {
 func (b *book) replace(ctx context.Context, r *Record, change func(*Record)) (bool, error) {
 	before := r.row
 	changed := *r
-	changed.Signatures = slices.Clone(r.Signatures)
+	changed.Signatures, changed.proofs = slices.Clone(r.Signatures), slices.Clone(r.proofs)
 	change(&changed)
-	row, err := b.encode(&changed)
+	row, err := b.encode(ctx, &changed)
 	if err != nil {
 		return false, err
 	}
@@ -153,6 +224,11 @@ func (b *book) replace(ctx context.Context, r *Record, change func(*Record)) (bo
 	if replaced {
 		changed.row = row
 		*r = changed
+	}
+	if replaced && !slices.Contains([]string{store.ApprovalPending, store.ApprovalGiven}, r.State) {
+		for _, proof := range r.proofs {
+			err = errors.Join(err, b.key.Withdraw(proof, r.Expires))
+		}
 	}
 	return replaced, err
 }
@@ -173,15 +249,21 @@ func (b *book) about(ctx context.Context, subject string) ([]*Record, error) {
 	return all, nil
 }
 
-// open returns the record of a row, or nil if the row does not count.
+// open returns the record of a row, or nil if the program has not written it.
 func (b *book) open(row store.Approval) *Record {
 	var s stored
-	if !b.key.Valid(row.MAC, sealed(&row)...) || json.Unmarshal(row.Content, &s) != nil {
+	var said statement
+	if !b.key.Valid(row.MAC, sealed(&row)...) || json.Unmarshal(row.Content, &s) != nil || json.Unmarshal(s.Statement, &said) != nil {
 		b.logger.Warn("an approval does not count: it was not written by skills-mcp", "approval", row.ID)
 		return nil
 	}
-	s.content.Every = s.Every
-	return &Record{ID: row.ID, Owner: row.Owner, Subject: row.Subject, State: row.State, Expires: row.Expires, content: s.content, row: row}
+	said.content.Every, said.Signatures = said.Every, s.Signatures
+	r := &Record{ID: row.ID, Owner: row.Owner, Subject: row.Subject, State: row.State, Expires: row.Expires, content: said.content, row: row, proofs: s.Proofs}
+	if r.State == store.ApprovalGiven && !b.proved(r) {
+		b.logger.Warn("an approval does not count: the people of this configuration have not signed it, or it was used or revoked before", "approval", row.ID)
+		r.State = Void
+	}
+	return r
 }
 
 // change replaces a record, which must be as it was read.

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 )
 
 // A Signer is a person who confirms calls. Equal signers are one person.
@@ -13,7 +14,7 @@ type Signer struct {
 // Local returns the person of this machine. Whoever calls over standard input and output,
 // with a token or without credentials is that person too, as is who sits at a terminal:
 // nothing tells them apart.
-func Local() Signer { return Signer{"local", "the person of this machine"} }
+func Local() Signer { return Signer{seal.Person, "the person of this machine"} }
 
 // A Way is the means by which a person's yes came.
 type Way string
@@ -44,10 +45,14 @@ func (w Way) String() string {
 // Named returns a second person, who proves to be the one of a name by a passphrase.
 func Named(name string) Signer { return Signer{"approver:" + name, name} }
 
+// issued begins the ID of a subject of an issuer, who has no key: the program has
+// authenticated them.
+const issued = "oidc:"
+
 // signerOf returns the person who answers the questions to a principal's client.
 func signerOf(p identity.Principal) Signer {
 	if p.Kind == identity.Subject {
-		return Signer{"oidc:" + p.ID, p.ID}
+		return Signer{issued + p.ID, p.ID}
 	}
 	return Local()
 }

@@ -1,15 +1,20 @@
 package approval
 
 import (
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/seal"
 )
 
 // Each signature names the way by which the yes came.
 func TestWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newApprovals(t, nil)
+		people, proved := newKeys(t)
+		delete(people, seal.Person)
+		a := newApprovals(t, &Options{Key: seal.New(filepath.Join(t.TempDir(), "key"), people)})
 		asked := proposed((&person{answers: []string{choose(Once)}, after: 2 * time.Second}).client())
 		if err := a.Approve(t.Context(), asked); err != nil {
 			t.Fatal(err)
@@ -19,7 +24,7 @@ func TestWays(t *testing.T) {
 			p := proposed(nil)
 			p.Args = map[string]any{"path": string(way)}
 			r := deferred(t, a, p)
-			if err := a.Confirm(t.Context(), r, Local(), way, Once); err != nil {
+			if err := a.Confirm(proved[seal.Script], r, Local(), way, Once); err != nil {
 				t.Fatal(err)
 			}
 			of[way] = r.ID

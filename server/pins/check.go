@@ -3,8 +3,10 @@ package pins
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -110,7 +112,7 @@ func (p *Pins) next(s subject, pin *store.Pin) (store.Pin, state, error) {
 		next.Grown, err = json.Marshal(grown)
 		return next, state{digest: s.digest, grown: grown, base: pin.Digest, pinned: true}, err
 	}
-	next.AcceptedDigest, next.Accepted, next.ByPerson, next.Moved = pin.AcceptedDigest, pin.Accepted, pin.ByPerson, p.options.Now()
+	next.AcceptedDigest, next.Accepted, next.ByPerson, next.MAC, next.Moved = pin.AcceptedDigest, pin.Accepted, pin.ByPerson, pin.MAC, p.options.Now()
 	next.Ancestors = append([]string{pin.Digest}, pin.Ancestors...)
 	next.Ancestors = next.Ancestors[:min(len(next.Ancestors), maxAncestors)]
 	return next, state{digest: s.digest, ancestors: next.Ancestors, pinned: true}, nil
@@ -179,6 +181,21 @@ func (p *Pins) Accept(ctx context.Context, skill *skills.Skill, digest, folder s
 	defer func() { <-p.slow }()
 	_, next, err := p.accepted(s, true)
 	if err != nil {
+		return err
+	}
+	proof, err := p.key.Sign(ctx, accepters, acceptance(&next)...)
+	switch {
+	case err == nil:
+		next.MAC = append(make([]byte, seal.SumSize), proof...)
+	case !errors.Is(err, seal.ErrLocked):
+		return err
+	case p.pin(ctx, s.key) == nil: // a first use
+		next.ByPerson = false
+	default:
+		now, err := p.compare(ctx, s)
+		if err == nil && len(now.grown) > 0 {
+			err = seal.ErrLocked
+		}
 		return err
 	}
 	for range maxTries {

@@ -174,10 +174,11 @@ func (p *Pins) pin(ctx context.Context, key string) *store.Pin {
 
 // valid reports whether a row was written by this package.
 func (p *Pins) valid(pin *store.Pin) bool {
-	if p.key.Valid(pin.MAC, sealed(pin)...) {
+	proof := proofOf(pin)
+	if p.key.Valid(pin.MAC[:len(pin.MAC)-len(proof)], sealed(pin)...) && (!pin.ByPerson || p.key.Signed(accepters, proof, acceptance(pin)...)) {
 		return true
 	}
-	p.options.Logger.Warn("the accepted version of a skill does not count: skills-mcp has not written it", "origin", pin.Origin)
+	p.options.Logger.Warn("the accepted version of a skill does not count: skills-mcp has not written it, or the person of this configuration has not signed it", "origin", pin.Origin)
 	return false
 }
 
@@ -191,7 +192,7 @@ func (p *Pins) put(ctx context.Context, next store.Pin, pin *store.Pin) bool {
 	var done bool
 	mac, err := p.key.Sum(sealed(&next)...)
 	if err == nil {
-		next.MAC = mac
+		next.MAC = append(mac, proofOf(&next)...)
 		done, err = p.store.PutPin(ctx, next, was)
 	}
 	if err != nil {

@@ -59,7 +59,9 @@ func (p *person) write(name, content string) {
 }
 
 // key returns the key that signs the person's decisions.
-func (p *person) key() *seal.Key { return seal.New(filepath.Join(filepath.Dir(p.store.File()), "key")) }
+func (p *person) key() *seal.Key {
+	return seal.New(filepath.Join(filepath.Dir(p.store.File()), "key"), nil)
+}
 
 // process returns the pins of a new process.
 func (p *person) process() *pins.Pins {

@@ -4,8 +4,20 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
+
+// accepters are those who may accept a skill: a script installs what gains nothing.
+var accepters = []string{seal.Person, seal.Script}
+
+// acceptance returns the fields of a row that its person has signed.
+func acceptance(pin *store.Pin) []string {
+	return []string{"pin", pin.Name, pin.AcceptedDigest, strconv.FormatInt(pin.Accepted.UnixMilli(), 10)}
+}
+
+// proofOf returns the signature of the person, which follows on the MAC of the whole.
+func proofOf(pin *store.Pin) []byte { return pin.MAC[min(len(pin.MAC), seal.SumSize):] }
 
 // sealed returns the fields of a row that its MAC is of, as the store returns them.
 func sealed(pin *store.Pin) []string {
@@ -15,7 +27,7 @@ func sealed(pin *store.Pin) []string {
 	}
 	return []string{
 		"pin", pin.Origin, pin.Name, pin.Digest, string(pin.Surface), strings.Join(pin.Ancestors, " "), pin.AcceptedDigest,
-		strconv.FormatInt(pin.Accepted.UnixMilli(), 10), strconv.FormatBool(pin.ByPerson), moved, pin.GrownDigest, string(pin.Grown),
+		strconv.FormatInt(pin.Accepted.UnixMilli(), 10), strconv.FormatBool(pin.ByPerson), moved, pin.GrownDigest, string(pin.Grown), string(proofOf(pin)),
 	}
 }
 

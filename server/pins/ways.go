@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -45,7 +46,8 @@ func (p *Pins) Accepted(ctx context.Context, proposal *run.Proposal) error {
 	if known.pinned && known.digest == proposal.Digest && len(known.grown) == 0 {
 		return nil
 	}
-	if err := p.Accept(ctx, proposal.Skill, proposal.Digest, proposal.Folder); err != nil {
+	err := p.Accept(ctx, proposal.Skill, proposal.Digest, proposal.Folder)
+	if err != nil && !errors.Is(err, seal.ErrLocked) { // their yes was to this call alone
 		return unreadable(proposal.Skill, err)
 	}
 	return nil

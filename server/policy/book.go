@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/seal"
@@ -42,7 +43,7 @@ type Book struct {
 
 // A page is the content of a book. It is immutable.
 type page struct {
-	rules   []Rule            // sorted by pattern and origin
+	rules   []Rule            // one for each pattern and origin
 	origins map[string]string // by key of a row
 
 	assignments map[string]Assignment // by key of a row
@@ -89,7 +90,6 @@ type entry struct {
 	Pattern string       `json:"pattern"`
 	Origin  string       `json:"origin"`
 	Digest  string       `json:"digest,omitempty"`
-	Enabled *bool        `json:"enabled,omitempty"`
 	Class   skills.Class `json:"class,omitempty"`
 	Approve Scope        `json:"approve,omitempty"`
 	Hosts   []string     `json:"hosts,omitempty"`
@@ -102,9 +102,28 @@ type entry struct {
 // The prefixes of the keys of rows.
 const (
 	ruleRow   = "rule"
+	offRow    = "rule-off" // disables a skill, which nobody has to prove; after the rules
 	originRow = "origin"
 	assignRow = "assignment"
 )
+
+// signed reports whether a row gives something, so that the person signs it. The others are
+// sealed.
+func signed(key string) bool {
+	return strings.HasPrefix(key, ruleRow+"\x00") || strings.HasPrefix(key, assignRow+"\x00")
+}
+
+// change replaces the row of a key, among those of the person's key: programs with another
+// configuration have their own. A row that was signed never counts again.
+func (b *Book) change(ctx context.Context, key string, change func(now *store.Rule) (*store.Rule, error)) error {
+	return b.store.ChangeRule(ctx, b.key.PersonID()+key, func(now *store.Rule) (*store.Rule, error) {
+		next, err := change(now)
+		if err == nil && now != nil && signed(key) {
+			err = b.key.Withdraw(now.MAC, time.Time{})
+		}
+		return next, err
+	})
+}
 
 // rowKey returns the key of a row.
 func rowKey(kind string, parts ...string) string {
@@ -135,20 +154,34 @@ func (b *Book) read(ctx context.Context) *page {
 	return b.page
 }
 
-// decode returns the page of rows. Rows with a wrong MAC do not count.
+// decode returns the page of rows. Those that were not written for this configuration do
+// not count.
 func (b *Book) decode(rows []store.Rule) *page {
 	p := &page{origins: map[string]string{}, assignments: map[string]Assignment{}}
 	for _, row := range rows {
-		if !b.key.Valid(row.MAC, row.Key, string(row.Content)) {
-			b.logger.Warn("a rule in the store was not written by this program, and does not count", "rule", strings.ReplaceAll(row.Key, "\x00", " "))
+		key, own := strings.CutPrefix(row.Key, b.key.PersonID())
+		if !own || !b.written(key, &row) {
+			b.logger.Warn("a rule in the store does not count: the person of this configuration has not written it, or has withdrawn it", "rule", strings.ReplaceAll(row.Key, "\x00", " "))
 			continue
 		}
+		row.Key = key
 		if err := p.add(row); err != nil {
 			b.logger.Warn("a rule in the store cannot be read, and does not count", "error", err)
 		}
 	}
 	return p
 }
+
+// written reports whether this program has written a row, for the person if it is signed.
+func (b *Book) written(key string, row *store.Rule) bool {
+	if signed(key) {
+		return b.key.Signed(signer, row.MAC, row.Key, string(row.Content))
+	}
+	return b.key.Valid(row.MAC, row.Key, string(row.Content))
+}
+
+// signer names who signs rules: the person of this machine.
+var signer = []string{seal.Person}
 
 // add adds the content of a row.
 func (p *page) add(row store.Rule) error {
@@ -168,17 +201,27 @@ func (p *page) add(row store.Rule) error {
 		}
 		return err
 	}
-	err := json.Unmarshal(row.Content, &e)
-	if err == nil {
-		p.rules = append(p.rules, e.rule())
+	if err := json.Unmarshal(row.Content, &e); err != nil {
+		return err
 	}
-	return err
+	off := strings.HasPrefix(row.Key, offRow)
+	i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.Pattern == e.Pattern && r.Origin == e.Origin })
+	if off && i >= 0 {
+		p.rules[i].Enabled = new(bool)
+		return nil
+	}
+	r := e.rule()
+	if off {
+		r.Enabled = new(bool)
+	}
+	p.rules = append(p.rules, r)
+	return nil
 }
 
 func (e *entry) rule() Rule {
 	r := Rule{
 		Pattern: e.Pattern, Origin: e.Origin, Digest: e.Digest, Stored: true,
-		Enabled: e.Enabled, Class: e.Class, Approve: e.Approve, Write: e.Write, Unprotected: e.Paths, Env: e.Env, Calls: e.Calls,
+		Class: e.Class, Approve: e.Approve, Write: e.Write, Unprotected: e.Paths, Env: e.Env, Calls: e.Calls,
 	}
 	r.Name = fmt.Sprintf("your rule for %s", e.Pattern)
 	for _, text := range e.Hosts {
@@ -190,7 +233,7 @@ func (e *entry) rule() Rule {
 }
 
 func entryOf(r *Rule) *entry {
-	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Enabled: r.Enabled, Class: r.Class, Approve: r.Approve, Write: r.Write, Paths: r.Unprotected, Env: r.Env, Calls: r.Calls}
+	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Class: r.Class, Approve: r.Approve, Write: r.Write, Paths: r.Unprotected, Env: r.Env, Calls: r.Calls}
 	for _, host := range r.Hosts {
 		e.Hosts = append(e.Hosts, host.String())
 	}
@@ -198,16 +241,18 @@ func entryOf(r *Rule) *entry {
 }
 
 // row returns the signed row of an entry, or of an assignment.
-func (b *Book) row(key string, e any) (*store.Rule, error) {
+func (b *Book) row(ctx context.Context, key string, e any) (*store.Rule, error) {
 	content, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
-	mac, err := b.key.Sum(key, string(content))
-	if err != nil {
-		return nil, err
+	row := &store.Rule{Key: b.key.PersonID() + key, Content: content}
+	if signed(key) {
+		row.MAC, err = b.key.Sign(ctx, signer, row.Key, string(content))
+	} else {
+		row.MAC, err = b.key.Sum(row.Key, string(content))
 	}
-	return &store.Rule{Key: key, Content: content, MAC: mac}, nil
+	return row, err
 }
 
 // Rules returns the rules of the book.
@@ -228,11 +273,11 @@ func (b *Book) Of(ctx context.Context, skill *skills.Skill) *Rule {
 // nothing is removed.
 func (b *Book) Put(ctx context.Context, r Rule) error {
 	key := rowKey(ruleRow, r.Pattern, r.Origin)
-	return b.store.ChangeRule(ctx, key, func(*store.Rule) (*store.Rule, error) {
-		if r.empty() {
+	return b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
+		if r.Enabled = nil; r.empty() { // which a row of its own says
 			return nil, nil
 		}
-		return b.row(key, entryOf(&r))
+		return b.row(ctx, key, entryOf(&r))
 	})
 }
 
@@ -251,14 +296,14 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 		return bound
 	}
 	bound := origin
-	err := b.store.ChangeRule(ctx, key, func(now *store.Rule) (*store.Rule, error) {
+	err := b.change(ctx, key, func(now *store.Rule) (*store.Rule, error) {
 		if now != nil {
 			if p := b.decode([]store.Rule{*now}); p.origins[key] != "" {
 				bound = p.origins[key]
 				return now, nil
 			}
 		}
-		return b.row(key, &entry{Pattern: rule, Origin: origin})
+		return b.row(ctx, key, &entry{Pattern: rule, Origin: origin})
 	})
 	if err != nil {
 		b.logger.Warn("the origin of the skill of a rule cannot be written; it holds until the server ends", "rule", rule, "error", err)
@@ -272,7 +317,7 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 // assign makes a rule of the configuration belong to an origin for a name.
 func (b *Book) assign(ctx context.Context, rule, name, origin string) error {
 	key := rowKey(originRow, rule, name)
-	return b.store.ChangeRule(ctx, key, func(*store.Rule) (*store.Rule, error) {
-		return b.row(key, &entry{Pattern: rule, Origin: origin})
+	return b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
+		return b.row(ctx, key, &entry{Pattern: rule, Origin: origin})
 	})
 }

@@ -28,7 +28,7 @@ func newStore(t *testing.T) (*store.Store, func() *Book) {
 		})
 		return s
 	}
-	return open(), func() *Book { return NewBook(open(), seal.New(filepath.Join(dir, "key")), nil) }
+	return open(), func() *Book { return NewBook(open(), seal.New(filepath.Join(dir, "key"), nil), nil) }
 }
 
 func hosts(t *testing.T, names ...string) []egress.Rule {

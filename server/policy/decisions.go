@@ -36,11 +36,11 @@ func (p *Policy) Assignments(ctx context.Context, profile string) (all []Assignm
 // decision is removed.
 func (p *Policy) Assign(ctx context.Context, a Assignment) error {
 	b, key := p.options.Book, a.key()
-	return b.store.ChangeRule(ctx, key, func(*store.Rule) (*store.Rule, error) {
+	return b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
 		if a == (Assignment{Profile: a.Profile, Name: a.Name, Origin: a.Origin}) {
 			return nil, nil
 		}
-		return b.row(key, &a)
+		return b.row(ctx, key, &a)
 	})
 }
 
@@ -59,16 +59,19 @@ func (p *Policy) Bounded(profile string, skill *skills.Skill) string {
 // false if there was none, or was one already. The error is a [*run.Error] where a
 // principal lacks the skill still.
 func (p *Policy) Enable(ctx context.Context, who identity.Principal, skill *skills.Skill, enabled bool) (changed bool, err error) {
-	r := Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}
-	if now := p.options.Book.Of(ctx, skill); now != nil {
+	b, r := p.options.Book, Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}
+	if now := b.Of(ctx, skill); now != nil {
 		r = *now
 	}
 	if changed = (r.Enabled == nil) != enabled; changed {
-		r.Enabled = nil
-		if !enabled {
-			r.Enabled = new(bool)
-		}
-		if err := p.options.Book.Put(ctx, r); err != nil {
+		key := rowKey(offRow, r.Pattern, r.Origin)
+		err := b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
+			if enabled {
+				return nil, nil
+			}
+			return b.row(ctx, key, &entry{Pattern: r.Pattern, Origin: r.Origin})
+		})
+		if err != nil {
 			return false, fmt.Errorf("write the rule: %w", err)
 		}
 	}

@@ -130,19 +130,23 @@ func TestFilter(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	f := NewFilter(New(&Options{Book: book}), identity.Principal{})
+	p := New(&Options{Book: book})
+	f := NewFilter(p, identity.Principal{})
 	if f.Apply(t.Context(), catalog) != catalog {
 		t.Error("nothing is left out, and it is another catalog")
 	}
-	for _, test := range []struct{ disabled, want string }{
-		{"b__one", "a b +b__two b__two"}, {"b", "a"}, {"a", ""},
+	for _, test := range []struct {
+		disabled *skills.Skill
+		want     string
+	}{
+		{one, "a b +b__two b__two"}, {owner, "a"}, {catalog.Skills[0], ""},
 	} {
-		if err := book.Put(t.Context(), Rule{Pattern: test.disabled, Enabled: new(false)}); err != nil {
+		if _, err := p.Enable(t.Context(), identity.Principal{}, test.disabled, false); err != nil {
 			t.Fatal(err)
 		}
 		got := f.Apply(t.Context(), catalog)
 		if names(got) != test.want {
-			t.Errorf("without %s: %s, want %s", test.disabled, names(got), test.want)
+			t.Errorf("without %s: %s, want %s", test.disabled.Name, names(got), test.want)
 		}
 		if f.Apply(t.Context(), catalog) != got {
 			t.Error("another catalog, and nothing has changed")

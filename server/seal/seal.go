@@ -1,10 +1,12 @@
-// Package seal signs the person's decisions with a key that only their own programs can
-// read: a decision that is written into the store by hand does not count.
+// Package seal signs the decisions of people (Ed25519), so that one which is written into
+// the store by hand, or which was withdrawn, does not count. What the program notes by
+// itself is sealed with a key that the programs of this user can read.
 //
-// Start with [New].
+// Start with [New], whose [Key] signs for those whom a context's [Agent] has proved.
 package seal
 
 import (
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,16 +23,26 @@ import (
 // keySize is the size of a key, in bytes.
 const keySize = 32
 
-// A Key signs texts. It is read, or made, at the first use, and may be used concurrently.
+// SumSize is the size of a MAC of [Key.Sum], in bytes.
+const SumSize = sha256.Size
+
+// A Key seals and signs texts. Its file is read, or made, at the first use. It may be used
+// concurrently.
 type Key struct {
-	file string
+	file   string
+	people People
 
 	mu  sync.Mutex
-	key []byte // nil until the first use; guarded by mu
+	key []byte             // nil until the first use; guarded by mu
+	own ed25519.PrivateKey // made of key; written once, before key
+
+	verified  sync.Map // of decisions, with their keys and signatures
+	withdrawn sync.Map // of nonces
 }
 
-// New returns the key in a file. It opens nothing.
-func New(file string) *Key { return &Key{file: file} }
+// New returns the key in a file. It opens nothing. A [Person] without a public key signs
+// with that of the file.
+func New(file string, people People) *Key { return &Key{file: file, people: people} }
 
 // Sum returns the MAC of a list of texts.
 func (k *Key) Sum(parts ...string) ([]byte, error) {
@@ -73,7 +85,7 @@ func (k *Key) load() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key of decisions: %w", err)
 	}
-	k.key = key
+	k.key, k.own = key, ed25519.NewKeyFromSeed(sum(key, []string{"decisions"}))
 	return key, nil
 }
 

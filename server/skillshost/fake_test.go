@@ -163,7 +163,7 @@ func (f *fake) connect(t *testing.T, options *Options) *Session {
 // newHost returns a host without servers.
 func newHost(t *testing.T) *Host {
 	dir := t.TempDir()
-	return New(filepath.Join(dir, "mcp"), seal.New(filepath.Join(dir, "key")), nil)
+	return New(filepath.Join(dir, "mcp"), seal.New(filepath.Join(dir, "key"), nil), nil)
 }
 
 // fetchAll fetches a skill and returns its files by path.

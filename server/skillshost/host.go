@@ -48,11 +48,12 @@ type Host struct {
 // New returns the servers in a folder, whose decisions are signed with key. It opens
 // nothing. Options may be nil.
 func New(dir string, key *seal.Key, options *HostOptions) *Host {
-	h := &Host{shelf: shelf{dir, key}, asked: make(chan struct{}, 1)}
+	h := &Host{shelf: shelf{dir: dir, key: key}, asked: make(chan struct{}, 1)}
 	if options != nil {
 		h.options = *options
 	}
 	h.options.Logger = cmp.Or(h.options.Logger, slog.New(slog.DiscardHandler))
+	h.shelf.logger = h.options.Logger
 	h.current.Store(newTree())
 	h.former.Store(newTree())
 	return h
@@ -91,11 +92,11 @@ func (h *Host) List(ctx context.Context, s Server) (*Listing, error) {
 }
 
 // Add connects a server that the person has said yes to, with its first listing.
-func (h *Host) Add(s Server, l *Listing) error {
+func (h *Host) Add(ctx context.Context, s Server, l *Listing) error {
 	if err := CheckLabel(s.Label); err != nil {
 		return err
 	}
-	return h.shelf.add(s, l)
+	return h.shelf.add(ctx, s, l)
 }
 
 // Remove removes a server with all that was fetched from it. It reports whether there was
@@ -192,12 +193,12 @@ func (h *Host) Propose(skill *skills.Skill) (*run.Fetch, error) {
 }
 
 // Consent records the person's yes to a fetch, as it was proposed to them.
-func (h *Host) Consent(f *run.Fetch) error {
+func (h *Host) Consent(ctx context.Context, f *run.Fetch) error {
 	server := h.shelf.server(f.Server)
 	if server == nil || server.Address.String() != f.Address {
 		return fmt.Errorf("the server %q is not connected any more", f.Server)
 	}
-	return h.shelf.consent(server, f.URI, f.Set)
+	return h.shelf.consent(ctx, server, f.URI, f.Set)
 }
 
 // Revoke withdraws the consent to a skill of a catalog. It reports whether there was one.

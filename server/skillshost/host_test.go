@@ -21,7 +21,7 @@ func connected(t *testing.T, f *fake) *Host {
 	s := Server{Label: "work", Address: f.address()}
 	l, err := h.List(t.Context(), s)
 	must(t, err)
-	must(t, h.Add(s, l))
+	must(t, h.Add(t.Context(), s, l))
 	return h
 }
 
@@ -76,7 +76,7 @@ func TestLife(t *testing.T) {
 	if proposed.Files != 6 || proposed.Server != "work" {
 		t.Errorf("proposed %+v", proposed)
 	}
-	must(t, h.Consent(proposed))
+	must(t, h.Consent(t.Context(), proposed))
 	if read := f.requests("resources/read"); len(read) > 0 {
 		t.Errorf("fetched %q before the skill was loaded", read)
 	}
@@ -115,7 +115,7 @@ func load(t *testing.T, h *Host, name string) error {
 	proposed, err := h.Propose(s)
 	must(t, err)
 	if proposed != nil {
-		must(t, h.Consent(proposed))
+		must(t, h.Consent(t.Context(), proposed))
 	}
 	return h.Fetch(t.Context(), s)
 }

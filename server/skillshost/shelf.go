@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,9 +55,13 @@ func (c *consent) sealed(s *Server) []string {
 // A shelf has the connected servers in a folder that no scan reads: for each a folder with
 // its address, its last listing, the consents, and the verified files by digest.
 type shelf struct {
-	dir string // absolute host path; need not exist
-	key *seal.Key
+	dir    string // absolute host path; need not exist
+	key    *seal.Key
+	logger *slog.Logger
 }
+
+// byPerson names who signs: the person of this machine.
+var byPerson = []string{seal.Person}
 
 // The files in the folder of a server.
 const (
@@ -81,6 +86,8 @@ func (s *shelf) servers() ([]*Server, error) {
 	for _, entry := range entries {
 		if server := s.server(entry.Name()); server != nil {
 			all = append(all, server)
+		} else {
+			s.logger.Warn("a connected server does not count: the person of this configuration has not signed it, or has removed it", "server", entry.Name())
 		}
 	}
 	return all, err
@@ -92,14 +99,14 @@ func (s *shelf) server(label string) *Server {
 	if CheckLabel(label) != nil || readJSON(s.path(label, serverFile), maxSmall, server) != nil {
 		return nil
 	}
-	if server.Label != label || !s.key.Valid(server.MAC, server.sealed()...) {
+	if server.Label != label || !s.key.Signed(byPerson, server.MAC, server.sealed()...) {
 		return nil
 	}
 	return server
 }
 
 // add connects a server, with its first listing.
-func (s *shelf) add(server Server, l *Listing) error {
+func (s *shelf) add(ctx context.Context, server Server, l *Listing) error {
 	if s.server(server.Label) != nil {
 		return fmt.Errorf("there is a server %s already", server.Label)
 	}
@@ -108,7 +115,7 @@ func (s *shelf) add(server Server, l *Listing) error {
 	}
 	server.Since = time.Now()
 	var err error
-	if server.MAC, err = s.key.Sum(server.sealed()...); err != nil {
+	if server.MAC, err = s.key.Sign(ctx, byPerson, server.sealed()...); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.path(server.Label, consentsDir), 0o700); err != nil {
@@ -125,8 +132,11 @@ func (s *shelf) remove(label string) error {
 	if err := CheckLabel(label); err != nil {
 		return err
 	}
-	if err := os.Remove(s.path(label, serverFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // first: it counts no more
-		return err
+	var server Server
+	if readJSON(s.path(label, serverFile), maxSmall, &server) == nil { // first: it counts no more
+		if err := errors.Join(s.key.Withdraw(server.MAC, time.Time{}), os.Remove(s.path(label, serverFile))); err != nil {
+			return err
+		}
 	}
 	return os.RemoveAll(s.path(label))
 }
@@ -217,10 +227,10 @@ func consentName(uri string) string {
 func blobName(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
 
 // consent records the person's yes to a version of a skill.
-func (s *shelf) consent(server *Server, uri, set string) error {
+func (s *shelf) consent(ctx context.Context, server *Server, uri, set string) error {
 	c := consent{URI: uri, Set: set, At: time.Now()}
 	var err error
-	if c.MAC, err = s.key.Sum(c.sealed(server)...); err != nil {
+	if c.MAC, err = s.key.Sign(ctx, byPerson, c.sealed(server)...); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.path(server.Label, consentsDir), 0o700); err != nil {
@@ -231,10 +241,12 @@ func (s *shelf) consent(server *Server, uri, set string) error {
 
 // revoke removes the consent to a skill. It reports whether there was one.
 func (s *shelf) revoke(label, uri string) (bool, error) {
-	err := os.Remove(s.path(label, consentsDir, consentName(uri)))
-	if errors.Is(err, fs.ErrNotExist) {
+	var c consent
+	file := s.path(label, consentsDir, consentName(uri))
+	if readJSON(file, maxSmall, &c) != nil {
 		return false, nil
 	}
+	err := errors.Join(s.key.Withdraw(c.MAC, time.Time{}), os.Remove(file))
 	return err == nil, err
 }
 
@@ -244,7 +256,7 @@ func (s *shelf) consented(server *Server, e *Entry) bool {
 	if readJSON(s.path(server.Label, consentsDir, consentName(e.URI)), maxSmall, &c) != nil {
 		return false
 	}
-	return c.URI == e.URI && c.Set == e.Set() && s.key.Valid(c.MAC, c.sealed(server)...)
+	return c.URI == e.URI && c.Set == e.Set() && s.key.Signed(byPerson, c.MAC, c.sealed(server)...)
 }
 
 // complete reports whether all files of an entry are there, and its frontmatter is that of

@@ -67,14 +67,14 @@ func (w *Workspaces) Trusts(ctx context.Context, workspace string) bool {
 
 // valid reports whether a row was written by this package.
 func (w *Workspaces) valid(row store.Workspace) bool {
-	if w.key.Valid(row.MAC, sealed(row)...) {
+	if w.key.Signed([]string{seal.Person}, row.MAC, sealed(row)...) {
 		return true
 	}
-	w.logger.Warn("the trust in a workspace does not count: skills-mcp has not written it", "workspace", row.Path)
+	w.logger.Warn("the trust in a workspace does not count: the person of this configuration has not signed it, or has ended it", "workspace", row.Path)
 	return false
 }
 
-// sealed returns the fields of a row that its MAC is of.
+// sealed returns the fields of a row that are signed.
 func sealed(row store.Workspace) []string {
 	return []string{"workspace", row.Path, row.Folder, strconv.FormatInt(row.At.UnixNano(), 10)}
 }
@@ -121,7 +121,7 @@ func (w *Workspaces) Skills(t *run.Trust) (all []*skills.Skill) {
 func (w *Workspaces) Trust(ctx context.Context, t *run.Trust) error {
 	row := store.Workspace{Path: t.Workspace, Folder: t.Folder, At: time.Now()}
 	var err error
-	if row.MAC, err = w.key.Sum(sealed(row)...); err != nil {
+	if row.MAC, err = w.key.Sign(ctx, []string{seal.Person}, sealed(row)...); err != nil {
 		return err
 	}
 	return w.store.Trust(ctx, row)
@@ -130,6 +130,13 @@ func (w *Workspaces) Trust(ctx context.Context, t *run.Trust) error {
 // Untrust ends the trust in the workspace at a path, which need not exist. It reports
 // whether there was one.
 func (w *Workspaces) Untrust(ctx context.Context, path string) (found bool, err error) {
+	row, found, err := w.store.Workspace(ctx, path)
+	if found {
+		err = w.key.Withdraw(row.MAC, time.Time{})
+	}
+	if err != nil || !found {
+		return false, err
+	}
 	return w.store.Untrust(ctx, path)
 }
 

@@ -22,7 +22,7 @@ func newWorkspaces(t *testing.T) (w *Workspaces, s *store.Store, dir string) {
 	state := filepath.Join(dir, "state")
 	s = store.New(filepath.Join(state, "skills-mcp.db"), nil)
 	t.Cleanup(func() { must(t, s.Close()) })
-	return New(s, seal.New(filepath.Join(state, "key")), nil), s, dir
+	return New(s, seal.New(filepath.Join(state, "key"), nil), nil), s, dir
 }
 
 func must(t *testing.T, err error) {

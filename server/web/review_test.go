@@ -33,6 +33,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -56,11 +57,13 @@ type review struct {
 func newReview(t *testing.T, runner jobs.Runner, approvers map[string]string) *review {
 	t.Helper()
 	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
-	v := &review{t: t, approvals: approval.New(s, &approval.Options{Page: func(id string) (string, bool) { return "http://127.0.0.1:8765" + approvalPath(id), true }}), recorder: audit.New(s, nil), runs: store.NewRuns(s)}
+	passphrases := approval.Passphrases{Approvers: approvers}
+	key := seal.New(filepath.Join(t.TempDir(), "key"), passphrases.Keys())
+	v := &review{t: t, approvals: approval.New(s, &approval.Options{Key: key, Page: func(id string) (string, bool) { return "http://127.0.0.1:8765" + approvalPath(id), true }}), recorder: audit.New(s, nil), runs: store.NewRuns(s)}
 	held := jobs.New(runner, nil)
 	v.jobs = held
 	v.page = New(Options{Logger: slog.New(slog.DiscardHandler), Service: api.New(api.Options{
-		Approvals: v.approvals, Runs: v.runs, Jobs: held, Passphrases: approval.Passphrases{Approvers: approvers},
+		Approvals: v.approvals, Runs: v.runs, Jobs: held, Passphrases: passphrases,
 		Published: func() uint64 { v.queries.Add(1); return 0 },
 	})})
 	v.handler = v.page.Handler()

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,13 +31,4 @@ func (p Policy) validateConsent() error {
 		}
 	}
 	return nil
-}
-
-// Proofs identifies the passphrases by which people prove who they are; "" is none.
-func (p Policy) Proofs() string {
-	if p.Passphrase == "" && p.ScriptToken == "" && len(p.Approvers) == 0 {
-		return ""
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", p.Passphrase, p.ScriptToken, p.Approvers)) // a map is printed in order
-	return hex.EncodeToString(sum[:8])
 }
