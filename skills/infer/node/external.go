@@ -39,16 +39,13 @@ func (e *externals) module(name string, line int32) js.Value {
 	switch bare {
 	case "@commander-js/extra-typings":
 		bare = "commander"
-	case "yargs/yargs":
-		bare = "yargs"
-	case "@std/cli", "@std/cli/parse-args", "@std/flags":
-		bare = "minimist"
-	case "caporal", "@caporal/core", "vorpal", "@oclif/core", "@oclif/command", "clipanion", "cmd-ts", "citty", "gluegun", "optimist", "nopt", "argparse", "ts-command-line-args",
+	case "yargs", "yargs/yargs", "yargs-parser", "cac", "meow", "minimist", "mri", "getopts", "arg", "command-line-args", "@std/cli", "@std/cli/parse-args", "@std/flags",
+		"caporal", "@caporal/core", "vorpal", "@oclif/core", "@oclif/command", "clipanion", "cmd-ts", "citty", "gluegun", "optimist", "nopt", "argparse", "ts-command-line-args",
 		"dashdash", "docopt", "args", "commist", "@effect/cli", "trpc-cli", "@drizzle-team/brocli", "cleye", "type-flag", "optionator", "sade", "@cliffy/command", "posix-getopt", "node-getopt", "stdio", "flaggs", "@molt/command", "zx":
 		e.Doubt(line, "the library %s is not understood", bare)
 	}
 	if strings.Contains(name, "deno.land/std") && (strings.Contains(name, "/flags/") || strings.Contains(name, "/cli/")) {
-		bare = "minimist"
+		e.Doubt(line, "the library %s is not understood", bare)
 	}
 	return js.Reference(strings.ReplaceAll(bare, ".", "_"))
 }
@@ -105,14 +102,6 @@ func (e *externals) library(r js.Reference, args []js.Value, open bool, line int
 		}
 	case r == "structuredClone":
 		return js.First(args)
-	case r == "yargs/helpers.hideBin" || r == "yargs.hideBin":
-		if w, ok := js.First(args).(js.Words); ok {
-			return js.Words{List: w.List, From: w.From + 2}
-		}
-		return js.Unknown{}
-	}
-	if _, isText := js.First(args).(string); r.Module() == "yargs-parser" && !isText {
-		return e.Doubt(line, "the library %s is not understood", r)
 	}
 	if v, ok := e.libraries.Call(r, args, line); ok {
 		return v

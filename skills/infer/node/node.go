@@ -1,6 +1,6 @@
 // Package node reads the command line of a JavaScript or TypeScript program from its
-// source, without running it: the arguments that are declared with commander, yargs,
-// util.parseArgs and other libraries, or that the program reads from process.argv by
+// source, without running it: the arguments that are declared with commander,
+// or util.parseArgs, or that the program reads from process.argv by
 // itself. It makes a JSON Schema of them, and of arguments that fit the schema the
 // exact command line.
 //

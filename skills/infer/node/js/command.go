@@ -17,8 +17,6 @@ type Command struct {
 	First             bool
 	Guarded           bool // an option that the program ends without is required
 	laid              bool
-	Demanded          bool // of yargs: a command is demanded
-	NoOff             bool // of yargs: there is no --no-x
 }
 
 // Find returns the option of a name, with dashes or without, or nil.

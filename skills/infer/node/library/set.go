@@ -14,7 +14,6 @@ import (
 type Set struct {
 	*Host
 	commander *Commander // the program that all modules share; nil before it is used
-	yargs     *yargs     // the same
 }
 
 // New returns the libraries for a program. The record has its arguments.
@@ -32,8 +31,6 @@ func (e *Set) Member(r js.Reference, line int32) (js.Value, bool) {
 	switch r {
 	case "commander.program":
 		return e.programCommand(), true
-	case "yargs.argv":
-		return e.yargsProgram().parse(e.Host, line), true
 	}
 	return nil, false
 }
@@ -43,20 +40,6 @@ func (e *Set) Call(r js.Reference, args []js.Value, line int32) (js.Value, bool)
 	switch {
 	case r == "util.parseArgs":
 		return e.parseArgs(args, line), true
-	case r == "minimist" || r == "minimist.parse" || r == "minimist.parseArgs" || r == "mri" || r == "getopts":
-		return e.minimist(r.Module(), args, line), true
-	case r == "arg":
-		return e.argLibrary(args, line), true
-	case r == "meow":
-		return e.meow(args, line), true
-	case r == "cac" || r == "cac.cac":
-		return e.cac(line), true
-	case r == "command-line-args":
-		return e.commandLineArgs(args, line), true
-	case r == "yargs":
-		return e.yargsProgram().Method(e.Host, "", args, line), true
-	case strings.HasPrefix(string(r), "yargs."):
-		return e.yargsProgram().Method(e.Host, r.Last(), args, line), true
 	case r == "commander.createCommand" || r == "commander.createOption" || r == "commander.createArgument":
 		return e.ConstructCommander("commander."+js.Reference(strings.TrimPrefix(r.Last(), "create")), args, line), true
 	case r.Module() == "commander" && r != "commander":
@@ -73,13 +56,4 @@ func (e *Set) programCommand() *Commander {
 		e.commander = newCommander("", nil)
 	}
 	return e.commander
-}
-
-// yargsProgram returns the program of yargs that a module shares.
-func (e *Set) yargsProgram() *yargs {
-	if e.yargs == nil {
-		e.yargs = newYargs(nil)
-		e.yargs.shared = true
-	}
-	return e.yargs
 }

@@ -15,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE = os.environ.get("NODE", "node")
-DUMPED = {"commander", "parseargs", "yargs", "minimist", "getopts", "getopt-py", "node-others", "optparse"}
+DUMPED = {"commander", "parseargs", "getopt-py", "optparse"}
 EXTENSIONS = (".js", ".mjs", ".cjs", ".ts", ".py", ".sh")
 TYPES = {"int": "integer", "num": "number", "bool": "boolean", "string": "string", "any": "any"}
 

@@ -1,2 +1,0 @@
-const parse = require('yargs-parser');
-console.log(parse('--a 1'));
