@@ -129,18 +129,38 @@ func (c *connectCommand) target() (connect.Target, error) {
 		target, err := c.client.Project(folder)
 		return target, usageError(err)
 	}
+	places, err := clientPlaces()
+	if err != nil {
+		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
+	}
+	return c.client.User(places), nil
+}
+
+// clientPlaces returns the folders of clients.
+func clientPlaces() (connect.Places, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
+		return connect.Places{}, err
 	}
 	folder, err := os.UserConfigDir()
-	if err != nil {
-		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
-	}
-	return c.client.User(connect.Places{
+	return connect.Places{
 		OS: runtime.GOOS, Home: home, Config: folder, Local: os.Getenv("LOCALAPPDATA"),
 		ClaudeConfig: os.Getenv("CLAUDE_CONFIG_DIR"), CodexHome: os.Getenv("CODEX_HOME"),
-	}), nil
+	}, err
+}
+
+// answering returns a sentence for each setting with which a client, or any for "", has a
+// program answer forms: the person's, and those of the folder that they are in.
+func answering(client string) []string {
+	places, err := clientPlaces()
+	if err != nil {
+		return nil
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	return connect.Answering(client, places, folder)
 }
 
 // entry returns the server's entry: the command that starts it, or its URL. Settings
@@ -316,8 +336,12 @@ func (c *connectCommand) explain(err error, remedy string) error {
 	return err
 }
 
-// advise prints warnings about an entry that may not work.
+// advise prints warnings about an entry that may not work, and about a client that answers
+// for the person.
 func (c *connectCommand) advise(entry connect.Entry) {
+	for _, line := range answering(c.client.Name) {
+		fmt.Fprintf(c.stderr, "Warning: %s. policy.forms: never asks by none.\n", visible(line))
+	}
 	if entry.URL != "" {
 		c.adviseRunning(entry)
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -62,7 +63,7 @@ type diagnosis struct {
 // registries are asked for images that are missing.
 func (d *diagnosis) sections(ctx context.Context, registry bool) ([]section, error) {
 	sections := []section{
-		{Name: "skills-mcp", Findings: d.checkSetup()},
+		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
 		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.exposed(ctx, d.catalog)))},
 	}
 	for _, name := range []string{"docker", "native"} {
@@ -231,6 +232,17 @@ func (d *diagnosis) checkRecord() sandbox.Finding {
 	default:
 		return ok("record", "%s, %s of at most %s", file, sandbox.Bytes(info.Size()), sandbox.Bytes(int64(d.Record.Max)))
 	}
+}
+
+// checkForms names the settings of clients with which programs answer forms.
+func (d *diagnosis) checkForms() (findings []sandbox.Finding) {
+	if d.Policy.Forms == config.Forms(approval.FormsNever) {
+		return nil
+	}
+	for _, line := range answering("") {
+		findings = append(findings, warning("forms", visible(line), "remove it, or write policy: {forms: never}: then no form says yes"))
+	}
+	return findings
 }
 
 // policy returns the mode, and the number of rules and profiles.

@@ -3,11 +3,13 @@ package approval
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 const (
@@ -84,7 +86,6 @@ func (q *questions) once(ctx context.Context, c *call, ask func() error) (first,
 
 // used returns the error of a call whose equal was let run by the yes to both.
 func used(c *call) error {
-	e := run.AsError(refused(c, "the person said yes once, and an equal call at the same time has run with that"))
-	e.Retryable = true
-	return e
+	why := fmt.Sprintf("skill %s did not run: the person said yes once, and an equal call at the same time has run with that", termtext.Visible(c.question.Skill))
+	return (&run.Error{Code: run.ApprovalRequired, Message: why, Retryable: true}).Told("if it has to run twice, make the call again, which asks again")
 }
