@@ -34,7 +34,6 @@ func curlAccount(t *testing.T, driver, more string) (a *account, weather, tides 
 	a = newAccount(t, driver, fmt.Sprintf(`
 sandbox: {network: {private: [127.0.0.0/8]}}
 policy:
-  forms: all
   skills:
     weather: {network: [%q]}
     tides: {network: [%q]}
