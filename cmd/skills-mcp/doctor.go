@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,7 +72,7 @@ func (c *doctorCommand) print(sections []section) {
 				if f.Remedy != "" {
 					line += " → " + f.Remedy
 				}
-				fmt.Fprintf(w, "  %s\t%s\t%s\n", marks[f.Level], f.Subject, strings.ReplaceAll(line, "\n", " "))
+				fmt.Fprintf(w, "  %s\t%s\t%s\n", marks[f.Level], f.Subject, visible(line))
 			}
 		})
 	}

@@ -110,7 +110,7 @@ func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
 	}
 	fmt.Fprintln(c.stdout, "\nfiles:")
 	for _, name := range info.Files {
-		fmt.Fprintln(c.stdout, "  "+flat(name))
+		fmt.Fprintln(c.stdout, "  "+visible(name))
 	}
 	if len(info.Problems) > 0 {
 		fmt.Fprintln(c.stdout, "\nproblems:")
@@ -126,17 +126,17 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, flat(value))
+				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
 			}
 		}
 		row("name", info.Name)
 		row("tool", info.Tool)
 		row("prompt", info.Prompt)
 		row("resources", uris(info.Resources))
-		row("reached by", fmt.Sprintf("%s: %s", info.Reach, info.Why))
-		row("description", info.Description)
-		row("when to use", info.WhenToUse)
-		row("Conduit's agent", info.ConduitAgent)
+		row("reached by", flat(fmt.Sprintf("%s: %s", info.Reach, info.Why)))
+		row("description", flat(info.Description))
+		row("when to use", flat(info.WhenToUse))
+		row("Conduit's agent", flat(info.ConduitAgent))
 		row("source", whose(info.Source, info.Untrusted))
 		row("workspace", info.Workspace)
 		if from := info.Installed; from != nil {
@@ -147,7 +147,7 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 		row("kind", info.Kind)
 		row("tools", strings.Join(info.Tools, ", "))
 		row("tool of", info.Of)
-		row("state", info.State)
+		row("state", flat(info.State))
 		row("file", info.File)
 		row("uri", info.URI)
 		row("unlisted", info.Unlisted)
@@ -277,9 +277,9 @@ func processors(n float64) string {
 // printPlan writes the plan of a call.
 func printPlan(w io.Writer, p *describe.Plan) error {
 	return facts(w, func(w io.Writer) {
-		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, flat(value)) }
+		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, visible(value)) }
 		if p.Refused != nil {
-			row("refused", fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message))
+			row("refused", flat(fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message)))
 		}
 		// Its spaces are part of its words.
 		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(termtext.Text(quoteWords(p.Argv)), "\n", " "))
