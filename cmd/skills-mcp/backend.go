@@ -28,6 +28,8 @@ type backendOptions struct {
 	flags serveFlags
 	// clientRoots lets the roots of a legacy client choose the workspaces.
 	clientRoots bool
+	// shared reports that other machines reach the server.
+	shared bool
 	// idle is called when the skills are read, and again when they are indexed.
 	idle func()
 	// notices gets a line for each question that begins to wait; nil gets none.
@@ -78,10 +80,12 @@ func newBackend(ctx context.Context, s *settings, o backendOptions) (*backend, e
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *backend) newApprovals() *approval.Approvals {
 	options := approvalOptions(b.settings)
-	options.Page = b.pages().approval
 	notices := newNotifier(b.settings, b.options.notices)
 	b.onClose(notices.close)
 	options.Notify = notices.notify
+	pages := b.pages()
+	pages.shared = b.options.shared
+	options.Page, options.Shared = pages.approval, pages.shared
 	if b.options.page {
 		b.asker = &asker{}
 		options.Terminal = b.asker

@@ -19,7 +19,10 @@ import (
 
 // pages are the pages that programs of this person serve now. Each has a file with its
 // address in dir, and beside it a file that its program holds locked while it lives.
-type pages struct{ dir string } // "" where there is no state folder
+type pages struct {
+	dir    string // "" where there is no state folder
+	shared bool   // leads nobody to a page on a loopback address
+}
 
 // A pageAddress is the content of a page's file. It has no secret.
 type pageAddress struct {
@@ -32,7 +35,7 @@ func (s *settings) pages() pages {
 	if dir == "" {
 		return pages{}
 	}
-	return pages{filepath.Join(dir, "pages")}
+	return pages{dir: filepath.Join(dir, "pages")}
 }
 
 // publish lets other programs of the person find a page, until withdraw is called.
@@ -105,7 +108,7 @@ func (p pages) approval(id string) (address string, ok bool) {
 		}
 		var found pageAddress
 		text, err := os.ReadFile(name + ".json")
-		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) {
+		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) && !(p.shared && isLoopback(strings.TrimSuffix(strings.TrimPrefix(found.URL, "http://"), web.Path))) {
 			return found.URL + "approvals/" + url.PathEscape(id), true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // The newest live page is the one that servers lead to, and a killed program's is none.
 func TestPageAddresses(t *testing.T) {
-	p := pages{filepath.Join(t.TempDir(), "pages")}
+	p := pages{dir: filepath.Join(t.TempDir(), "pages")}
 	want := func(want string) {
 		t.Helper()
 		if got, ok := p.approval("a/b"); got != want || ok != (want != "") {
@@ -55,7 +55,7 @@ func TestForgedPageAddress(t *testing.T) {
 		"http://203.0.113.7:1/ui/": false, "http://127.0.0.1:1/x/ui/": false, "http://127.0.0.1:1/ui/?next=/ui/": false, "http://127.0.0.1/ui/": false,
 		"http://evil.example.com:1/#http://127.0.0.1:1/ui/": false, "javascript:1/ui/": false, "http://127.0.0.1.evil.example.com:1/ui/": false,
 	} {
-		p := pages{filepath.Join(t.TempDir(), "pages")}
+		p := pages{dir: filepath.Join(t.TempDir(), "pages")}
 		withdraw, err := p.publish(address)
 		if err != nil {
 			t.Fatal(err)

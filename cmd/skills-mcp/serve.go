@@ -80,7 +80,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		app: c.app, flags: c.flags, idle: collector.rest, notices: notices,
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
-		clientRoots: listener == nil && !s.workspaces.named, page: listener != nil && s.Serve.UI,
+		clientRoots: listener == nil && !s.workspaces.named, page: listener != nil && s.Serve.UI, shared: listener != nil && !isLoopback(listener.Addr().String()),
 	})
 	if err != nil {
 		return err

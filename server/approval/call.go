@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
@@ -23,13 +24,14 @@ type call struct {
 	every    Binding                               // of calls with any arguments
 	pending  *Record                               // the row of the same question; nil is none
 	page     func(id string) (url string, ok bool) // that of the [Options]
+	remote   bool                                  // the caller has no terminal of the server's machine
 }
 
 // newCall returns the call of a proposal.
 func newCall(p *run.Proposal, o *Options) *call {
 	q := newQuestion(p)
 	q.Home = o.Home
-	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page}
+	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page, remote: o.Shared || p.Principal.Kind == identity.Subject}
 }
 
 // ancestors returns the digests whose approvals of all calls cover the call, too.
@@ -64,7 +66,13 @@ func required(c *call, r *Record, who string) error {
 		kind = "is of another MCP server, and nobody has consented to its files"
 	}
 	way := "in a terminal of their own, with: skills-mcp approve " + r.ID
-	if url, ok := c.pageOf(r.ID); ok {
+	url, ok := c.pageOf(r.ID)
+	switch {
+	case c.remote && ok:
+		way = "on the page, " + url + " ,"
+	case c.remote:
+		way = "through the operator of this server, who runs there: skills-mcp approve " + r.ID
+	case ok:
 		way = "on the page, " + url + " , or " + way
 	}
 	first := fmt.Sprintf("skill %s %s, so %s has to say yes first; only then does the same call succeed, once.", termtext.Visible(c.question.Skill), kind, who)

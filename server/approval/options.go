@@ -90,6 +90,8 @@ type Options struct {
 	// Notify is called with each question that begins to wait for an answer elsewhere than
 	// in its client; nil is not. It must not block.
 	Notify func(r *Record)
+	// Shared reports that other machines call: a caller may have no terminal of this one.
+	Shared bool
 	Expiry Expiry
 	// Forms are the calls that forms ask about; "" is FormsOnce.
 	Forms Forms
