@@ -3,24 +3,36 @@ package integration
 import (
 	"bufio"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
+// testToken is the token of servers whose clients send one.
+const testToken = "0123456789abcdef0123"
+
 // serveHTTP starts the built binary on a free port, and returns where it listens
-// and a function that interrupts it and returns how long it took to end.
+// and a function that interrupts it and returns how long it took to end. It asks for no
+// token, unless env has one.
 func serveHTTP(t *testing.T, env []string, args ...string) (url string, stop func() time.Duration) {
 	t.Helper()
 	home := t.TempDir()
 	config := filepath.Join(home, "config.yaml")
 	writeFile(t, config, configuration())
+	if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "SKILLS_MCP_TOKEN=") }) {
+		args = append(args, "--no-token")
+	}
 	cmd := exec.Command(binary, append([]string{"serve", "--config", config, "--listen", "127.0.0.1:0", "--transport", "http", "--sandbox", "native"}, args...)...)
 	cmd.Dir = home
 	cmd.Env = append(os.Environ(), append([]string{"HOME=" + home, "XDG_CACHE_HOME=" + home}, env...)...)
@@ -76,13 +88,35 @@ func listening(lines *bufio.Reader) (url, said string) {
 	}
 }
 
-// endpoint starts the built binary as [serveHTTP] does, with a driver, and returns
-// the address for clients. It ends with the test, and has to end well.
+// endpoint starts the built binary as [serveHTTP] does, with a driver and a token, and
+// returns the address for clients, where the token is added. It ends with the test, and has
+// to end well.
 func endpoint(t *testing.T, driver string, args ...string) string {
 	t.Helper()
-	url, stop := serveHTTP(t, nil, append([]string{"--sandbox", driver}, args...)...)
+	url, stop := serveHTTP(t, []string{"SKILLS_MCP_TOKEN=" + testToken}, append([]string{"--sandbox", driver}, args...)...)
+	address := adding(t, url, "Authorization", "Bearer "+testToken)
 	t.Cleanup(func() { stop() })
-	return url + "/mcp"
+	return address + "/mcp"
+}
+
+// adding returns the address of a proxy to a server, for programs that cannot be told to
+// send a header.
+func adding(t *testing.T, to, name, value string) string {
+	t.Helper()
+	server, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(server)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set(name, value)
+		},
+	})
+	t.Cleanup(proxy.Close)
+	return proxy.URL
 }
 
 // absolute is the path of a file here, for a program that is started elsewhere.
@@ -158,7 +192,7 @@ func TestEndOverHTTP(t *testing.T) {
 // Where there is a token, nobody gets in without it.
 func TestToken(t *testing.T) {
 	t.Parallel()
-	const secret = "0123456789abcdef0123"
+	const secret = testToken
 	url, stop := serveHTTP(t, []string{"SKILLS_MCP_TOKEN=" + secret})
 	for authorization, status := range map[string]int{
 		"": 401, "Bearer " + secret: 200, "bearer " + secret: 200, "Bearer wrong": 401, "Basic " + secret: 401, secret: 401, "Bearer " + secret + "x": 401,
@@ -182,13 +216,13 @@ func TestToken(t *testing.T) {
 // them.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	url, stop := serveHTTP(t, nil)
+	url, stop := serveHTTP(t, []string{"SKILLS_MCP_TOKEN=" + testToken})
 	for path, want := range map[string]string{
 		"/other":   "MCP is served at /mcp\n",
 		"/sse":     "MCP is served at /mcp; the deprecated /sse is there with --transport sse\n",
 		"/message": "MCP is served at /mcp; the deprecated /sse is there with --transport sse\n",
 	} {
-		response := get(t, url+path)
+		response := get(t, url+path, "Authorization: Bearer "+testToken)
 		if body, err := io.ReadAll(response.Body); err != nil || response.StatusCode != 404 || string(body) != want {
 			t.Errorf("%s: %s %q, %v", path, response.Status, body, err)
 		}

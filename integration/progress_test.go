@@ -35,7 +35,9 @@ func TestProgressOfSkills(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "last", "SKILL.md"), "---\nname: last\ndescription: Speaks last.\nscript: run.sh\n---\n")
 	writeFile(t, filepath.Join(dir, "last", "run.sh"), lastWords)
-	url := endpoint(t, "native", "--skills", dir)
+	url, stop := serveHTTP(t, nil, "--skills", dir)
+	t.Cleanup(func() { stop() })
+	url += "/mcp"
 	for _, generation := range []string{"legacy", "modern"} {
 		t.Run("HTTP, "+generation, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,9 @@ type asker struct {
 	capabilities mcp.ClientCapabilities
 }
 
-func (a *asker) Principal() identity.Principal                  { return identity.Principal{ID: a.name} }
+func (a *asker) Principal() identity.Principal {
+	return identity.Principal{Kind: identity.Model, ID: a.name}
+}
 func (a *asker) GetClientInfo() mcp.Implementation              { return mcp.Implementation{} }
 func (a *asker) SetClientInfo(mcp.Implementation)               {}
 func (a *asker) GetClientCapabilities() mcp.ClientCapabilities  { return a.capabilities }

@@ -127,7 +127,7 @@ func (i *invoker) count(p identity.Principal, skill *skills.Skill) {
 func asking[T any](i *invoker, r *request, p *progress, c *run.Call, do func(context.Context) (T, error)) (result T, asked *mcp.CallToolResult, err error) {
 	switch {
 	case !mcpserver.IsModernRequest(r.ctx):
-		c.Client = &elicit.Client{Can: capabilities(r.ctx), Asker: progressAsker{elicit.Sender(transport.Request), p}}
+		c.Client = r.client(r.ctx, progressAsker{elicit.Sender(transport.Request), p})
 		result, err = do(r.ctx)
 		return result, nil, err
 	case r.retry.method == "":
@@ -155,7 +155,7 @@ func askingBetween[T any](i *invoker, r *request, p *progress, c *run.Call, do f
 	}
 	came, err := i.pending.Do(r.ctx, call, func(ctx context.Context, between *elicit.PendingCall) (came any) {
 		defer i.recover(func(err error) { came = ended{err: err} }) // no transport is around it
-		c.Client = &elicit.Client{Can: capabilities(ctx), Asker: between}
+		c.Client = r.client(ctx, between)
 		c.Stderr, c.Progress = between, between.Say
 		result, err := do(ctx)
 		return ended{result, err}
@@ -276,6 +276,15 @@ func (h progressAsker) Ask(ctx context.Context, requests map[string]*elicit.Requ
 	}
 	defer h.progress.wait(what)()
 	return h.Asker.Ask(ctx, requests)
+}
+
+// client returns the client of a request. One that proves nothing is nobody's person.
+func (r *request) client(ctx context.Context, asker elicit.Asker) *elicit.Client {
+	c := &elicit.Client{Can: capabilities(ctx), Asker: asker}
+	if r.principal.Kind == identity.Anonymous {
+		c.Unproven, c.Why = true, "nobody can be asked: the server asks its clients for no token, so nothing proves who answers"
+	}
+	return c
 }
 
 // capabilities returns those that the client has declared in its request or, a legacy

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 )
 
@@ -61,7 +62,9 @@ func (b *bench) dial(capabilities string) *dialled {
 	in, requests := io.Pipe()
 	replies, out := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- transport.ServeStdio(context.WithoutCancel(b.t.Context()), b.Backend(), in, out, nil) }()
+	go func() {
+		done <- transport.ServeStdio(identity.NewContext(context.WithoutCancel(b.t.Context()), identity.Principal{Kind: identity.Model}), b.Backend(), in, out, nil)
+	}()
 	c := &dialled{b, requests, bufio.NewReader(replies), capabilities, done}
 	b.t.Cleanup(c.hangUp)
 	return c

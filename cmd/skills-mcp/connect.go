@@ -31,6 +31,7 @@ type connectCommand struct {
 	name   string
 	url    string // of a running server; "" if the client starts it
 	token  string // the client's variable with the bearer token
+	from   string // the file or variable of the token in the entry; "" is none
 	write  bool
 	remove bool
 	force  bool
@@ -56,12 +57,16 @@ the one of the project in the current folder, which is for all who have the
 project: it gets the program's name alone, and paths from the project's folder.
 
 With --http the client connects to a server that runs already, with settings of
-its own. If that wants a token, --token-env names the variable in which the
-client finds it: the token itself is written to no file.`,
+its own. For one on this machine, --write puts the token that "skills-mcp serve
+--transport http" made into the client's file, which only you can read from then
+on; without --write, the word TOKEN stands for it. For any other server, and in a
+project's file, --token-env names the variable in which the client finds the token,
+which is then in no file.`,
 		Example: `  skills-mcp connect cursor --workspace ~/shop
   skills-mcp connect claude-desktop --workspace ~/shop --write
   skills-mcp connect vscode --project --write
-  skills-mcp connect codex --http http://127.0.0.1:8765/mcp --token-env SKILLS_MCP_TOKEN --write`,
+  skills-mcp connect cursor --http http://127.0.0.1:8765/mcp --write
+  skills-mcp connect codex --http https://skills.example/mcp --token-env SKILLS_TOKEN --write`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) (err error) {
@@ -167,7 +172,7 @@ func answering(client string) []string {
 // with which it would not start are an error, except for --remove.
 func (c *connectCommand) entry() (connect.Entry, error) {
 	if c.url != "" {
-		return connect.Entry{URL: c.url, TokenVariable: c.token}, nil
+		return c.runningEntry()
 	}
 	folder, err := os.Getwd()
 	if err != nil {
@@ -181,6 +186,33 @@ func (c *connectCommand) entry() (connect.Entry, error) {
 		c.sees = s.workspaces.named
 	}
 	return c.startEntry(folder)
+}
+
+// runningEntry returns the entry with the URL of a server. One of this machine demands the
+// token that serve reads or makes, so the entry has it.
+func (c *connectCommand) runningEntry() (connect.Entry, error) {
+	entry := connect.Entry{URL: c.url, TokenVariable: c.token}
+	to, err := url.Parse(c.url)
+	if err != nil || c.token != "" || c.remove || !isLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
+		return entry, nil // the client's entry refuses an invalid one
+	}
+	s, err := c.settings()
+	if err != nil || s.Serve.NoToken {
+		return entry, err
+	}
+	if c.own {
+		return entry, usageError(errors.New("the server asks for a token, and a project's file is for all who have the project; name the variable that holds the token with --token-env NAME, or set serve.no_token if it asks for none"))
+	}
+	s.Serve.Listen = config.DefaultListen // the one of the URL is of this machine
+	token, err := s.tokenReader().token(s.Serve)
+	if err != nil {
+		return entry, usageError(err)
+	}
+	entry.Token, c.from = token.text, token.from
+	if !c.write { // a terminal, or a model, is no place for a token
+		entry.Token = "TOKEN"
+	}
+	return entry, nil
 }
 
 // startEntry returns the entry with the command that starts the server.
@@ -398,6 +430,11 @@ func (c *connectCommand) adviseRunning(entry connect.Entry) {
 	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with %s\n", c.client.Title, entry.URL, commandLine(to, entry.TokenVariable != ""))
 	if entry.TokenVariable != "" {
 		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
+	}
+	if c.from != "" && c.write {
+		fmt.Fprintf(c.stderr, "The entry has the token of that server, from %s: do not share the file.\n", c.from)
+	} else if c.from != "" {
+		fmt.Fprintf(c.stderr, "TOKEN stands for the token in %s, which --write puts there.\n", c.from)
 	}
 	if strings.Trim(to.Path, "/") == "" {
 		fmt.Fprintf(c.stderr, "%s has no path; skills-mcp serves MCP at %s.\n", entry.URL, transport.Path)

@@ -223,6 +223,9 @@ func (c *connectServerCommand) look(ctx context.Context, s *settings, server ski
 		}
 		list = append(list, one)
 	}
+	if c.verify && len(list) == 0 && len(listing.Faults) > 0 {
+		errs = append(errs, fmt.Errorf("none of its %s can be used", count(len(listing.Faults), "skill")))
+	}
 	if c.json {
 		return errors.Join(append(errs, c.printJSON(map[string]any{"skills": list}))...)
 	}

@@ -23,7 +23,7 @@ import (
 type listener struct {
 	net.Listener
 	settings config.Serve
-	token    string
+	token    bearerToken
 	profile  string
 	logger   *slog.Logger
 	stderr   io.Writer
@@ -46,18 +46,15 @@ func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
 		v.hintStdio(a, s.logger)
 		return nil, nil
 	}
-	secret, err := (&tokenReader{s.workspaces.folders, s.roots.folders()}).token(s.Serve.TokenFile)
+	token, err := s.tokenReader().token(s.Serve)
 	if err != nil {
 		return nil, usageError(err)
-	}
-	if secret == "" && !s.Serve.Insecure && !isLoopback(s.Serve.Listen) {
-		return nil, usageError(fmt.Errorf("other machines can reach %s: give --token-file or %s, or --insecure to let everybody in", s.Serve.Listen, tokenVariable))
 	}
 	l, err := net.Listen("tcp", s.Serve.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &listener{l, s.Serve, secret, v.profile, s.logger, a.stderr}, nil
+	return &listener{l, s.Serve, token, v.profile, s.logger, a.stderr}, nil
 }
 
 // hintStdio tells a waiting person that standard input and output are served.
@@ -89,7 +86,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 		authenticator, mounted = page, append(mounted, page)
 	}
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.token.text == "", Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
 	})
 	mcp := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
@@ -106,6 +103,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 	}
 	srv.Handle("/", notFound(hint))
 	fmt.Fprintf(l.stderr, "skills-mcp: serving MCP at %s\n", l.url())
+	l.tellToken()
 	if page != nil {
 		page.mount(srv)
 		l.tellPage(page)
@@ -120,7 +118,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 // page returns the page beside MCP. Holders of the token can sign in with it.
 func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageServer {
 	options := signin.Options{Profile: l.profile}
-	if l.token != "" {
+	if l.token.text != "" {
 		options.Tokens = tokens.Authenticate
 	}
 	address := l.settings.Listen
@@ -128,6 +126,19 @@ func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageSer
 		address = net.JoinHostPort("127.0.0.1", "0") // where a browser of this machine finds it
 	}
 	return newPageServer(a, b, serverURL(address, l), options, tokens)
+}
+
+// tellToken prints where clients find a token that they do not know yet, or who needs none.
+func (l *listener) tellToken() {
+	switch who := httpd.WithoutToken; {
+	case l.token.made:
+		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.from, serverURL(l.settings.Listen, l)+transport.Path)
+	case l.token.text == "":
+		if !isLoopback(l.Addr().String()) {
+			who = "everybody who reaches the address"
+		}
+		fmt.Fprintf(l.stderr, "No token is asked for: %s can call skills.\n", who)
+	}
 }
 
 // tellPage prints the address of the page, and on a terminal, where no program reads it, a
@@ -166,8 +177,8 @@ func serverURL(address string, l net.Listener) string {
 // everybody, without a profile.
 func (l *listener) authenticator() httpd.Authenticator {
 	switch {
-	case l.token != "":
-		return profiled{identity.NewBearer(l.token), l.profile}
+	case l.token.text != "":
+		return profiled{identity.NewBearer(l.token.text), l.profile}
 	case l.profile != "":
 		return profiled{profile: l.profile}
 	}

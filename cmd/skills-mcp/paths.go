@@ -17,9 +17,13 @@ func absolutePath(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// lies reports whether a file is dir or below it. Folders are compared by identity,
-// so that another spelling of a path, or a mount, is the same folder.
-func lies(name, dir string) bool {
+// lies reports whether a file is dir or below it, by its own path or by the one that
+// links lead to.
+func lies(name, dir string) bool { return isBelow(name, dir) || isBelow(resolved(name), dir) }
+
+// isBelow is lies for one path. Folders are compared by identity, so that another spelling
+// of a path, or a mount, is the same folder.
+func isBelow(name, dir string) bool {
 	if skillfs.Inside(dir, name) {
 		return true
 	}
@@ -39,10 +43,13 @@ func lies(name, dir string) bool {
 	}
 }
 
-// resolved is a path without links, where it can be followed.
+// resolved is a path without links, as far as it can be followed.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); path != "" && err == nil {
 		return real
+	}
+	if dir := filepath.Dir(path); path != "" && dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
 	}
 	return path
 }

@@ -30,12 +30,14 @@ ends. Changes to skills are noticed while it runs. Logs go to standard error.
 
 With --transport http it serves Streamable HTTP at http://127.0.0.1:8765/mcp, or
 where --listen says, until it is interrupted; sse adds the deprecated HTTP with
-server-sent events at /sse. Only programs on this machine reach a loopback
-address. For any other one, clients must send a bearer token, which is read from
+server-sent events at /sse. Clients must send a bearer token, which is read from
 --token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
 workspace or where skills are found, and nobody else may read it (chmod 600).
-Web pages are refused, but those of this machine and of --allow-origin. /healthz
-and /readyz are for probes. The REST API is at /v1/. --ui adds the page for people
+Without both, a server on a loopback address, which only programs on this machine
+reach, makes a token in a file of yours, and "skills-mcp connect CLIENT --http URL
+--write" gives it to a client. Web pages are refused, but those of this machine,
+which need the token, and of --allow-origin. With --no-token nobody is asked by a
+form. /healthz and /readyz are for probes. The REST API is at /v1/. --ui adds the page for people
 at /ui/, as "skills-mcp ui" opens it. On a terminal it prints a link that signs in
 once; holders of the token can look and call, but not decide.
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ import (
 type serveFlags struct {
 	transport, listen, tokenFile string
 	profile                      string
-	insecure, ui, shortcut       bool
+	noToken, ui, shortcut        bool
 	allowHosts, allowOrigins     []string
 }
 
@@ -27,9 +28,9 @@ func (v *serveFlags) register(cmd *cobra.Command) {
 	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
 	complete(cmd, "transport", config.Transports())
 	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
-	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN)")
+	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN; else one is made)")
 	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
-	f.BoolVar(&v.insecure, "insecure", false, "let everybody in who can reach the address, without a token")
+	f.BoolVar(&v.noToken, "no-token", false, "ask clients for no token, and them for no yes: on a loopback address for programs of yours alone (Linux), on any other for everybody who reaches it")
 	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
 	f.BoolVar(&v.shortcut, "shortcut", false, "add the page to your applications, as \"skills-mcp ui --shortcut\" does")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
@@ -41,7 +42,7 @@ func (v serveFlags) apply(s *config.Serve) error {
 	s.Transport = cmp.Or(v.transport, s.Transport)
 	s.Listen = cmp.Or(v.listen, s.Listen)
 	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
-	s.Insecure = s.Insecure || v.insecure
+	s.NoToken = s.NoToken || v.noToken
 	s.UI = s.UI || v.ui
 	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
 	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
@@ -59,9 +60,9 @@ func (v serveFlags) record(c *config.Config) {
 	} {
 		recordFlag(c, key, given.flag, given.values)
 	}
-	for flag, on := range map[string]bool{"insecure": v.insecure, "ui": v.ui} {
+	for flag, on := range map[string]bool{"no-token": v.noToken, "ui": v.ui} {
 		if on {
-			recordFlag(c, "serve."+flag, "--"+flag, []string{"true"})
+			recordFlag(c, "serve."+strings.ReplaceAll(flag, "-", "_"), "--"+flag, []string{"true"})
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -8,6 +11,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
 // tokenVariable holds the bearer token if no file does.
@@ -24,10 +30,80 @@ const (
 type tokenReader struct {
 	workspaces []string // folders
 	roots      []string // folders in which skills are found
+	made       string   // the file of the token that is made where none is configured; "" makes none
 }
 
-// token returns the bearer token that clients must send, or "".
-func (t *tokenReader) token(file string) (string, error) {
+// tokenReader returns the reader of the token of a server with these settings.
+func (s *settings) tokenReader() *tokenReader {
+	t := &tokenReader{workspaces: s.workspaces.folders, roots: s.roots.folders()}
+	if dir := stateDir(s.home); dir != "" {
+		t.made = filepath.Join(dir, "http-token")
+	}
+	return t
+}
+
+// A bearerToken is the token that clients must send.
+type bearerToken struct {
+	text string // "" admits clients without one
+	from string // the file or the variable that holds it
+	made bool   // not configured
+}
+
+// token returns the token of a server: the configured one, or on a loopback address the
+// one that is made at the first use and stays.
+func (t *tokenReader) token(s config.Serve) (bearerToken, error) {
+	text, err := t.configured(s.TokenFile)
+	switch {
+	case err != nil:
+		return bearerToken{}, err
+	case text != "" && s.NoToken:
+		return bearerToken{}, fmt.Errorf("--no-token asks for no token, and %s is set; leave one of them out", tokenVariable)
+	case text != "":
+		return bearerToken{text, cmp.Or(s.TokenFile, tokenVariable), false}, nil
+	case s.NoToken:
+		return bearerToken{}, nil
+	case !isLoopback(s.Listen):
+		return bearerToken{}, fmt.Errorf("other machines can reach %s: give --token-file or %s, or --no-token to let everybody in", s.Listen, tokenVariable)
+	case t.made == "":
+		return bearerToken{}, errors.New("there is no folder for a token; set HOME, or give --token-file, or --no-token to ask for none")
+	}
+	text, err = t.own()
+	return bearerToken{text, t.made, true}, err
+}
+
+// own returns the token of the state folder, which it makes if there is none. Programs
+// that start at once agree on one.
+func (t *tokenReader) own() (string, error) {
+	if err := t.outside(t.made, madeRemedy); err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(t.made)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = atomicfile.Create(t.made, []byte(rand.Text()+"\n")); err == nil || errors.Is(err, fs.ErrExist) {
+			info, err = os.Lstat(t.made)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("make a token: %w", err)
+	}
+	wrong := ""
+	switch mode := info.Mode(); {
+	case !mode.IsRegular():
+		wrong = "is no regular file"
+	case runtime.GOOS != "windows" && mode.Perm()&0o077 != 0:
+		wrong = fmt.Sprintf("has the mode %04o, so others may have read it", mode.Perm())
+	case info.Size() != int64(len(rand.Text())+1):
+		wrong = "does not hold a whole token"
+	}
+	if wrong != "" {
+		return "", fmt.Errorf("the token file %s %s; remove it, start the server again, and connect its clients again", t.made, wrong)
+	}
+	text, err := os.ReadFile(t.made)
+	return strings.TrimSpace(string(text)), err
+}
+
+// configured returns the token of a file or of the variable, or "".
+func (t *tokenReader) configured(file string) (string, error) {
 	text, from := os.Getenv(tokenVariable), tokenVariable
 	if file != "" {
 		data, err := t.readFile(file)
@@ -51,7 +127,7 @@ func (t *tokenReader) token(file string) (string, error) {
 // readFile reads a token file that neither a skill nor another user can read. Even a
 // skill of the class safe reads every file of a workspace.
 func (t *tokenReader) readFile(name string) ([]byte, error) {
-	if err := t.outside(name); err != nil {
+	if err := t.outside(name, tokenRemedy); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(name)
@@ -73,33 +149,30 @@ func (t *tokenReader) readFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// outside returns an error for a file in a workspace or where skills are found, by its
-// own path or by the one that links lead to.
-func (t *tokenReader) outside(name string) error {
-	absolute, err := filepath.Abs(name)
+// outside returns an error for a file in a workspace or where skills are found.
+func (t *tokenReader) outside(name, remedy string) error {
+	path, err := filepath.Abs(name)
 	if err != nil {
 		return fmt.Errorf("read the token: %w", err)
 	}
-	paths := []string{absolute}
-	if real, err := filepath.EvalSymlinks(absolute); err == nil {
-		paths = append(paths, real) // else it is missing, or a pipe: opening it tells
-	}
-	for _, path := range paths {
-		for _, w := range t.workspaces {
-			if lies(path, w) {
-				return fmt.Errorf("the token file %s is in the workspace %s, whose files every skill reads; %s", name, w, tokenRemedy)
-			}
+	for _, w := range t.workspaces {
+		if lies(path, w) {
+			return fmt.Errorf("the token file %s is in the workspace %s, whose files every skill reads; %s", name, w, remedy)
 		}
-		for _, root := range t.roots {
-			if lies(path, root) {
-				return fmt.Errorf("the token file %s is in %s, where skills are found; %s", name, root, tokenRemedy)
-			}
+	}
+	for _, root := range t.roots {
+		if lies(path, root) {
+			return fmt.Errorf("the token file %s is in %s, where skills are found; %s", name, root, remedy)
 		}
 	}
 	return nil
 }
 
-const tokenRemedy = "move it to a folder of yours alone, such as ~/.config/skills-mcp, and make a new token if a server ran with this one"
+// Remedies for a token file in a workspace: a configured one, and one that is made.
+const (
+	tokenRemedy = "move it to a folder of yours alone, such as ~/.config/skills-mcp, and make a new token if a server ran with this one"
+	madeRemedy  = "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it"
+)
 
 // private returns an error for a file that other users can read or write. The group of
 // a file of root may read it, as administrators hand files to services so.

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 )
 
 // A token file is read where neither skills nor other users can.
@@ -61,12 +65,127 @@ func TestTokenFile(t *testing.T) {
 		"own":                 "is a directory",
 		"own/none":            "no such file",
 	} {
-		got, err := reader.token(filepath.Join(top, name))
+		got, err := reader.token(config.Serve{TokenFile: filepath.Join(top, name), Listen: config.DefaultListen})
 		switch {
-		case want == "" && (err != nil || got != secret):
-			t.Errorf("%s: %q, %v", name, got, err)
+		case want == "" && (err != nil || got.text != secret || got.made):
+			t.Errorf("%s: %+v, %v", name, got, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: error %v, want %s", name, err, want)
 		}
+	}
+}
+
+// Servers that start at once make one token, which the next ones use. A file that others
+// may have read, or that is no whole token, is refused with its remedy.
+func TestMadeToken(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes and links are others there")
+	}
+	t.Setenv(tokenVariable, "")
+	file := filepath.Join(t.TempDir(), "state", "http-token")
+	reader, serve := &tokenReader{made: file}, config.Serve{Listen: config.DefaultListen}
+	var all sync.WaitGroup
+	made := make([]bearerToken, 8)
+	for i := range made {
+		all.Go(func() {
+			var err error
+			if made[i], err = reader.token(serve); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, one := range append(made, tokenOf(t, reader, serve)) {
+		if one != made[0] || len(one.text) < 26 || one.from != file || !one.made {
+			t.Errorf("%+v, and %+v", one, made[0])
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	whole := made[0].text + "\n"
+	elsewhere := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(elsewhere, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, damage := range map[string]func() error{
+		"has the mode 0640, so others may": func() error { return os.Chmod(file, 0o640) },
+		"has the mode 0604":                func() error { return os.Chmod(file, 0o604) },
+		"hold a whole token; remove it":    func() error { return os.Truncate(file, 0) },
+		"not hold a whole token":           func() error { return os.Truncate(file, 20) },
+		"is no regular file": func() error {
+			return errors.Join(os.Remove(file), os.Symlink(elsewhere, file))
+		},
+		"no regular file; remove it": func() error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
+	} {
+		if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, []byte(whole), 0o600), damage()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := reader.token(serve); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "connect its clients again") {
+			t.Errorf("%s: %+v, %v", want, got, err)
+		}
+	}
+}
+
+func tokenOf(t *testing.T, reader *tokenReader, serve config.Serve) bearerToken {
+	t.Helper()
+	token, err := reader.token(serve)
+	if err != nil {
+		t.Error(err)
+	}
+	return token
+}
+
+// The token is made in no workspace, not even through a link; a configured one comes
+// first, and nothing is made where other machines connect or no token is asked for.
+func TestMadeTokenElsewhere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes and links are others there")
+	}
+	t.Setenv(tokenVariable, "")
+	top := t.TempDir()
+	for _, name := range []string{"work/inner", "other"} {
+		if err := os.MkdirAll(filepath.Join(top, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(top, "work", "inner"), filepath.Join(top, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	reader := func(made string) *tokenReader {
+		return &tokenReader{workspaces: []string{filepath.Join(top, "other"), filepath.Join(top, "work")}, made: filepath.Join(top, made, "skills-mcp", "http-token")}
+	}
+	loopback := config.Serve{Listen: "[::1]:0"}
+	for _, made := range []string{"work", "linked"} {
+		if got, err := reader(made).token(loopback); err == nil || !strings.Contains(err.Error(), "is in the workspace") || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
+			t.Errorf("%s: %+v, %v", made, got, err)
+		}
+	}
+	for name, test := range map[string]struct {
+		serve config.Serve
+		want  string
+	}{
+		"other machines": {config.Serve{Listen: "0.0.0.0:1"}, "other machines can reach 0.0.0.0:1"},
+		"every address":  {config.Serve{Listen: ":1"}, "other machines can reach"},
+		"none":           {config.Serve{Listen: "127.0.0.1:1", NoToken: true}, ""},
+		"none elsewhere": {config.Serve{Listen: "0.0.0.0:1", NoToken: true}, ""},
+	} {
+		got, err := reader("state").token(test.serve)
+		if got != (bearerToken{}) || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	t.Setenv(tokenVariable, "0123456789abcdef")
+	if got, err := reader("state").token(loopback); err != nil || got.text != "0123456789abcdef" || got.from != tokenVariable || got.made {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := reader("state").token(config.Serve{Listen: "127.0.0.1:1", NoToken: true}); err == nil {
+		t.Error("a token, and none")
+	}
+	if left, _ := filepath.Glob(filepath.Join(top, "*", "skills-mcp")); left != nil {
+		t.Errorf("made %s", left)
 	}
 }

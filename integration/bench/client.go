@@ -247,6 +247,7 @@ func (c *httpClient) do(ctx context.Context, method, body string, q question) ([
 	if err != nil {
 		return nil, err
 	}
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	switch {

@@ -40,11 +40,15 @@ type serveOptions struct {
 	noticed  func(line []byte) // is called for each notification; may be nil
 }
 
+// token is the bearer token of skills-mcp over HTTP, which other servers ignore.
+const token = "benchmarks-send-this-token"
+
 // serve starts skills-mcp in a home folder with a config.yaml. close ends it.
 func (b binary) serve(home string, o serveOptions) (*process, error) {
 	cmd := exec.Command(b.file, append([]string{"serve", "--config", filepath.Join(home, "config.yaml")}, o.args...)...)
 	if o.http {
 		cmd.Args = append(cmd.Args, "--transport", "http", "--listen", "127.0.0.1:0")
+		o.env = append(o.env, "SKILLS_MCP_TOKEN="+token)
 	}
 	cmd.Dir = filepath.Join(home, "work")
 	cmd.Env = append([]string{"HOME=" + home, "XDG_CACHE_HOME=" + cacheOf(home), "XDG_CONFIG_HOME=" + home, "PATH=" + searchPath}, o.env...)

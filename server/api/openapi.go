@@ -46,7 +46,7 @@ func newDocument(all []operation) ([]byte, error) {
 			"schemas":   c,
 			"responses": node{"Problem": node{"description": "An error", "content": node{"application/problem+json": node{"schema": reference("schemas/Problem"), "example": exampleProblem()}}}},
 			"securitySchemes": node{
-				"bearer":   node{"type": "http", "scheme": "bearer", "description": "the token of --token-file"},
+				"bearer":   node{"type": "http", "scheme": "bearer", "description": "the token that the server reads or has made; without one it was started with --no-token"},
 				"session":  node{"type": "apiKey", "in": "cookie", "name": "skills-mcp-8765", "description": "of a browser that has signed in on the page; its name ends with the port"},
 				"approval": node{"type": "apiKey", "in": "header", "name": tokenHeader, "description": "the token of policy.script_token"},
 			},

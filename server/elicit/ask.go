@@ -75,6 +75,8 @@ type Client struct {
 	Can *mcp.ClientCapabilities
 	// ScriptsOnly reports that the client answers scripts alone: it approves no call.
 	ScriptsOnly bool
+	// Unproven reports that nothing proves whose client it is: it shows no forms.
+	Unproven bool
 	// Why is the reason why a question without a capability is not answered; "" is
 	// that the client does not declare it.
 	Why string
@@ -107,7 +109,7 @@ func (c *Client) missing(method string) error {
 	missing := &MissingError{}
 	switch {
 	// An empty capability is that of forms, which came first.
-	case method == methodPerson && (can.Elicitation == nil || can.Elicitation.Form == nil && can.Elicitation.URL != nil):
+	case method == methodPerson && (c.Unproven || can.Elicitation == nil || can.Elicitation.Form == nil && can.Elicitation.URL != nil):
 		missing.Capability, missing.why = "elicitation", "nobody can be asked: the client shows no forms (it does not declare elicitation)"
 	case method == methodModel && can.Sampling == nil:
 		missing.Capability, missing.why = "sampling", "no model can be asked: the client does not declare sampling"

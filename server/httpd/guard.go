@@ -1,12 +1,16 @@
 package httpd
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // CORS are the lists of the Access-Control headers, as they are written there.
@@ -18,15 +22,16 @@ type CORS struct{ Methods, Headers, Exposed string }
 type guard struct {
 	hosts   []string // lower case
 	origins []string // likewise
+	own     bool     // refuses other ports and users of this machine
 	cors    CORS
 }
 
-func newGuard(hosts, origins []string, cors CORS) guard {
-	g := guard{cors: cors}
-	for _, host := range hosts {
+func newGuard(o *Options) guard {
+	g := guard{own: o.OwnUser, cors: o.CORS}
+	for _, host := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(host))
 	}
-	for _, origin := range origins {
+	for _, origin := range o.Origins {
 		g.origins = append(g.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
 	}
 	return g
@@ -40,7 +45,30 @@ func (g guard) check(r *http.Request) string {
 	if origin := r.Header.Get("Origin"); origin != "" && !g.trusts(r, origin) {
 		return "pages of this origin may not use the server (--allow-origin lets them)"
 	}
+	if check, _ := r.Context().Value(peerKey{}).(func() error); g.own && onLoopback(r) {
+		if err := check(); err != nil {
+			return err.Error()
+		}
+	}
 	return ""
+}
+
+// peerKey is the key of a context's check of the peer.
+type peerKey struct{}
+
+// withPeer returns the context of a connection's requests. Its check returns why the peer is
+// not of the server's user; it is made once, at the first request: the peer is there then.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() error {
+		uid, err := peerUID(c)
+		if err == nil && uid != os.Getuid() {
+			err = fmt.Errorf("it is of the user %d", uid)
+		}
+		if err != nil {
+			err = fmt.Errorf("without a token the server answers its own user alone, and this connection is not known to be theirs: %w", err)
+		}
+		return err
+	}))
 }
 
 // knows reports whether the request's host is a name of the server.
@@ -63,7 +91,11 @@ func (g guard) trusts(r *http.Request, origin string) bool {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
-	return onLoopback(r) && isLoopback(hostname(u.Host)) || strings.EqualFold(u.Host, r.Host) && g.owns(r.Host)
+	local := onLoopback(r) && isLoopback(hostname(u.Host))
+	if strings.EqualFold(u.Host, r.Host) {
+		return local || g.owns(r.Host)
+	}
+	return local && !g.own
 }
 
 // owns reports whether a host can only be the server. A name that is not configured

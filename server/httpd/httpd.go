@@ -52,6 +52,10 @@ type Options struct {
 	// machine.
 	Origins []string
 
+	// OwnUser refuses, on a loopback address, web pages of other ports and, on Linux,
+	// connections of other users: for a server whose callers prove nothing.
+	OwnUser bool
+
 	// Fail answers requests that are refused before they reach a handler. The default is
 	// [http.Error].
 	Fail func(w http.ResponseWriter, r *http.Request, message string, status int)
@@ -110,7 +114,7 @@ func New(options *Options) *Server {
 		}
 	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
-	s := &Server{options: o, guard: newGuard(o.Hosts, o.Origins, o.CORS), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s := &Server{options: o, guard: newGuard(&o), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s
 }
@@ -197,6 +201,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer
 		// would wait for it without end.
 		ReadTimeout: s.options.Patience, WriteTimeout: s.options.Patience,
 		ErrorLog: slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug),
+	}
+	if s.options.OwnUser {
+		srv.ConnContext = withPeer
 	}
 	var err error // valid after done
 	done := make(chan struct{})

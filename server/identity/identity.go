@@ -13,7 +13,7 @@ import (
 type Kind string
 
 const (
-	Anonymous Kind = ""       // nothing is proved: the server asks for no credentials
+	Anonymous Kind = ""       // nothing is proved: the server asks for no credentials, and it for no yes
 	Person    Kind = "person" // the person at this machine's command line
 	Model     Kind = "model"  // the client that started this process, and speaks for a model
 	Token     Kind = "token"  // the holder of a bearer token of the configuration

@@ -4,6 +4,7 @@
 package atomicfile
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -32,6 +33,16 @@ func Write(name string, content func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(temporary.Name(), name)
+}
+
+// Create makes a file that holds data, as [Write] does, and appears whole. An existing file
+// stays, and is an [fs.ErrExist]: of programs that start at once, one creates it.
+func Create(name string, data []byte) error {
+	temporary := name + "-" + rand.Text()
+	if err := WriteBytes(temporary, data); err != nil {
+		return err
+	}
+	return errors.Join(os.Link(temporary, name), os.Remove(temporary))
 }
 
 // WriteBytes replaces a file by data, as [Write] does.

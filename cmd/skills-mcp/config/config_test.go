@@ -68,7 +68,7 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {asking: {wait: 5}}":                    `line 1: "5" cannot stand here; write a time, such as 90s or 5m`,
 		"sandbox: {slots: {queue: {a: b}}}":               `line 1: a key with a value cannot stand here; write a whole number`,
 		"serve: 5":                                        `line 1: "5" cannot stand here; write keys with values, such as {key: value}`,
-		"serve: {insecure: [1]}":                          `line 1: a list cannot stand here; write true or false`,
+		"serve: {no_token: [1]}":                          `line 1: a list cannot stand here; write true or false`,
 		"sandbox: {driver: podman}":                       `sandbox.driver is "podman"; write one of auto, docker, native`,
 		"sandbox: {limits: {memory: -1}}":                 `line 1: "-1" is not a size; write for example 512MB`,
 		"search: {embeddings: {model: m}}":                "search.embeddings.url is missing; write one such as https://api.example.com/v1",

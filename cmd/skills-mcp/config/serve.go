@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -16,7 +17,7 @@ type Serve struct {
 	Transport string `yaml:"transport"`  // stdio, http or sse
 	Listen    string `yaml:"listen"`     // address and port, of http and sse
 	TokenFile string `yaml:"token_file"` // holds the bearer token that clients must send
-	Insecure  bool   `yaml:"insecure"`   // let everybody in, whatever the address
+	NoToken   bool   `yaml:"no_token"`   // ask for no token, whatever the address
 	UI        bool   `yaml:"ui"`         // also serve the page, over HTTP
 	// AllowHosts are names that clients may call the server by, and AllowOrigins
 	// the web pages that may use it.
@@ -38,6 +39,9 @@ func (s Serve) Validate() error {
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return fmt.Errorf("serve.listen is %q; write an address and a port, such as %s", s.Listen, DefaultListen)
+	}
+	if s.NoToken && s.TokenFile != "" {
+		return errors.New("serve.no_token asks for no token, and serve.token_file names one; leave one of them out")
 	}
 	for _, origin := range s.AllowOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "" {

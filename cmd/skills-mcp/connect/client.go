@@ -67,19 +67,19 @@ func Clients() []Client {
 		// code.claude.com/docs/en/mcp; CLAUDE_CONFIG_DIR moves .claude.json too.
 		{
 			Name: "claude-code", Title: "Claude Code", format: jsonFormat{section: "mcpServers"}, typed: true, expands: true,
-			Terminal: true, user: claudeCode, project: ".mcp.json", http: remote{"url", header("${%s}")},
+			Terminal: true, user: claudeCode, project: ".mcp.json", http: remote{key: "url", token: header("${%s}")},
 		},
 		// code.visualstudio.com/docs/agents/reference/mcp-configuration
 		{
 			Name: "vscode", Title: "VS Code", format: jsonFormat{section: "servers"}, typed: true, expands: true,
-			http:    remote{"url", header("${env:%s}")},
+			http:    remote{key: "url", token: header("${env:%s}")},
 			user:    func(p Places) Target { return in(filepath.Join(p.Config, "Code", "User"), "mcp.json") },
 			project: ".vscode/mcp.json", WorkspaceVariable: "${workspaceFolder}",
 		},
 		// cursor.com/docs/mcp
 		{
 			Name: "cursor", Title: "Cursor", format: jsonFormat{section: "mcpServers"}, expands: true,
-			http:    remote{"url", header("${env:%s}")},
+			http:    remote{key: "url", token: header("${env:%s}")},
 			user:    func(p Places) Target { return in(filepath.Join(p.Home, ".cursor"), "mcp.json") },
 			project: ".cursor/mcp.json", WorkspaceVariable: "${workspaceFolder}",
 		},
@@ -88,25 +88,25 @@ func Clients() []Client {
 		{
 			Name: "codex", Title: "Codex", format: tomlFormat{section: "mcp_servers"},
 			Terminal: true, user: codex, project: ".codex/config.toml",
-			http: remote{"url", func(variable string) field { return field{"bearer_token_env_var", variable} }},
+			http: remote{key: "url", token: func(variable string) field { return field{"bearer_token_env_var", variable} }, headers: "http_headers"},
 		},
 		// geminicli.com/docs/tools/mcp-server; "url" is an address of HTTP+SSE.
 		{
 			Name: "gemini", Title: "Gemini CLI", format: jsonFormat{section: "mcpServers"}, expands: true,
-			Terminal: true, project: ".gemini/settings.json", http: remote{"httpUrl", header("${%s}")},
+			Terminal: true, project: ".gemini/settings.json", http: remote{key: "httpUrl", token: header("${%s}")},
 			user: func(p Places) Target { return in(filepath.Join(p.Home, ".gemini"), "settings.json") },
 		},
 		// docs.windsurf.com/windsurf/cascade/mcp; since June 2026 it is Devin
 		// Desktop, which has a file of its own.
 		{
 			Name: "windsurf", Title: "Windsurf", format: jsonFormat{section: "mcpServers"}, expands: true,
-			http: remote{"serverUrl", header("${env:%s}")},
+			http: remote{key: "serverUrl", token: header("${env:%s}")},
 			user: func(p Places) Target { return in(filepath.Join(p.Home, ".codeium", "windsurf"), "mcp_config.json") },
 		},
 		// docs.devin.ai/desktop/cascade/mcp
 		{
 			Name: "devin", Title: "Devin Desktop", format: jsonFormat{section: "mcpServers"}, expands: true,
-			http: remote{"url", header("${env:%s}")},
+			http: remote{key: "url", token: header("${env:%s}")},
 			user: func(p Places) Target { return in(filepath.Join(dotConfig(p), "devin"), "mcp_config.json") }, project: ".devin/mcp_config.json",
 		},
 		// zed.dev/docs/ai/mcp and zed.dev/docs/configuring-zed; headers are sent as

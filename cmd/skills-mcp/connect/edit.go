@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Options change how a file is edited.
@@ -55,8 +57,9 @@ func (c Client) Snippet(name string, e Entry) ([]byte, error) {
 	return c.format.snippet(name, c.fields(e)), nil
 }
 
-// Add writes the entry into a file, and creates a missing file. The error is a
-// [DifferentError] if the name's entry starts something else.
+// Add writes the entry into a file, and creates a missing file. With a token the file is
+// its owner's alone from then on. The error is a [DifferentError] if the name's entry starts
+// something else.
 func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result, error) {
 	if err := e.check(c); err != nil {
 		return Result{}, err
@@ -66,11 +69,14 @@ func (c Client) Add(target Target, name string, e Entry, opts *Options) (Result,
 		return Result{}, err
 	}
 	written := c.fields(e)
-	return c.edit(target, name, written.is, func(_ *file, data []byte, found any) ([]byte, error) {
+	return c.edit(target, name, written.is, func(f *file, data []byte, found any) ([]byte, error) {
+		if e.Token != "" {
+			f.mode &^= 0o077
+		}
 		switch {
 		case written.is(found):
 			return data, nil
-		case found != nil && !force:
+		case found != nil && !force && !(e.Token != "" && e.same(c, found) && c.fieldsOf(found) != nil): // it may have another token
 			return nil, &DifferentError{target.File, name, c.describe(data, name, found)}
 		}
 		return c.format.set(data, name, written)
@@ -107,16 +113,17 @@ func (c Client) Remove(target Target, name string, e Entry, opts *Options) (Resu
 	return result, err
 }
 
-// describe returns an entry as written in the file, or else as JSON.
+// bearer matches a bearer token of an entry, where it is no variable.
+var bearer = lazyregexp.New(`(?i)(Bearer )[^"'\s$]+`)
+
+// describe returns an entry as written in the file, or else as JSON, without a token.
 func (c Client) describe(data []byte, name string, found any) string {
-	if text := c.format.text(data, name); text != "" {
-		return text
+	text := c.format.text(data, name)
+	if text == "" {
+		encoded, _ := json.MarshalIndent(found, "", "  ") // it was decoded
+		text = string(encoded)
 	}
-	text, err := json.MarshalIndent(found, "", "  ")
-	if err != nil {
-		return fmt.Sprint(found)
-	}
-	return string(text)
+	return bearer.ReplaceAllString(text, "${1}…")
 }
 
 // before returns the backup that yields the file's content when the entry is added

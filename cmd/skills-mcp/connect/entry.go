@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -17,8 +18,8 @@ type Entry struct {
 
 	URL string // of an MCP endpoint, http or https; "" if the client starts Command
 	// TokenVariable names the client's environment variable with the bearer token
-	// for URL; "" for none. The token itself is in no file.
-	TokenVariable string
+	// for URL; "" for none. Token is the token itself, for the person's own file.
+	TokenVariable, Token string
 }
 
 // variableName matches the variable names that every client accepts.
@@ -34,7 +35,7 @@ func (e Entry) check(c Client) error {
 	if !c.expands {
 		return nil
 	}
-	for _, word := range append([]string{e.Command, e.URL}, e.Args...) {
+	for _, word := range append([]string{e.Command, e.URL, e.Token}, e.Args...) {
 		if strings.Contains(c.withoutWorkspace(word), "$") {
 			return fmt.Errorf("%q has a $, which %s replaces; use one without", word, c.Title)
 		}
@@ -78,6 +79,9 @@ func (c Client) fields(e Entry) fields {
 		if e.TokenVariable != "" && c.http.token != nil {
 			written = append(written, c.http.token(e.TokenVariable))
 		}
+		if e.Token != "" {
+			written = append(written, field{cmp.Or(c.http.headers, "headers"), fields{{"Authorization", "Bearer " + e.Token}}})
+		}
 	}
 	if c.typed {
 		written = slices.Insert(written, 0, field{"type", kind})
@@ -89,7 +93,7 @@ func (c Client) fields(e Entry) fields {
 // with other keys.
 func (c Client) fieldsOf(found any) fields {
 	has, _ := found.(map[string]any)
-	for _, like := range []Entry{{Command: "c"}, {URL: "u"}, {URL: "u", TokenVariable: "V"}} {
+	for _, like := range []Entry{{Command: "c"}, {URL: "u"}, {URL: "u", TokenVariable: "V"}, {URL: "u", Token: "t"}} {
 		written := c.fields(like)
 		all := len(written) == len(has)
 		for i := range written {

@@ -65,7 +65,8 @@ type remote struct {
 	key string // of the address; "" if the client's file has programs only
 	// token returns the field for a bearer token in a variable; nil if the client
 	// expands no variables in headers.
-	token func(variable string) field
+	token   func(variable string) field
+	headers string // the key of literal ones; "" is "headers"
 }
 
 // header returns a remote.token for clients that write a variable like reference.

@@ -29,10 +29,16 @@ func (f tomlFormat) table(name string, entry fields, newline string) string {
 	return strings.Join(append(lines, ""), newline)
 }
 
-// tomlValue returns a string, or a list of strings, in TOML.
+// tomlValue returns a string, a list of strings, or an inline table of one, in TOML.
 func tomlValue(value any) string {
 	var words []string
 	switch value := value.(type) {
+	case fields:
+		return "{ " + value[0].key + " = " + tomlValue(value[0].value) + " }"
+	case map[string]any: // as it is read from a file
+		for key, one := range value {
+			return tomlValue(fields{{key, one}})
+		}
 	case []string:
 		for _, word := range value {
 			words = append(words, tomlString(word))
