@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -134,7 +133,8 @@ func (w *workspaces) loadProject() error {
 	}
 	dir := w.folders[0]
 	data, err := skillfs.ReadRegular(skillfs.DirFS(dir), config.ProjectFile, maxProject)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, missing := os.Lstat(filepath.Join(dir, config.ProjectFile))
+	if missing != nil || info.IsDir() { // a folder keeps skills from making the file; see package protect
 		return nil
 	}
 	if err != nil {
