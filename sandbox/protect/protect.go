@@ -47,6 +47,9 @@ type entry struct {
 	Until   time.Time `json:"until,omitzero"` // nothing of the command runs then
 }
 
+// A hold is the journal that the entries of one command are added to.
+type hold struct{ *json.Encoder }
+
 // Hold returns cmd with the covers of its writable workspaces, and a function that ends the
 // protection, for when nothing of the command runs any more. outlives is how long that may
 // be after its server was killed. The error is of a path that cannot be protected.
@@ -61,15 +64,19 @@ func (g *Guard) Hold(cmd *sandbox.Command, outlives time.Duration) (covered *san
 	if err := errors.Join(os.MkdirAll(g.dir, 0o700), lock.RLock()); err != nil {
 		return nil, nil, fmt.Errorf("protect the workspaces: %w", err)
 	}
-	id := rand.Text()
-	release = func() {
-		_ = g.note(entry{Run: id})
+	file, err := os.OpenFile(g.journal(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
 		_ = lock.Close()
+		return nil, nil, fmt.Errorf("protect the workspaces: %w", err)
+	}
+	h, id := &hold{json.NewEncoder(file)}, rand.Text()
+	release = func() {
+		_ = errors.Join(h.Encode(entry{Run: id}), file.Close(), lock.Close())
 		g.Sweep()
 	}
 	with := *cmd
-	if err = g.note(entry{Run: id, Until: time.Now().Add(outlives)}); err == nil {
-		with.Grant.Covers, err = g.covers(cmd.Grant)
+	if err = h.Encode(entry{Run: id, Until: time.Now().Add(outlives)}); err == nil {
+		with.Grant.Covers, err = h.covers(cmd.Grant)
 	}
 	if err != nil {
 		release()
@@ -80,7 +87,7 @@ func (g *Guard) Hold(cmd *sandbox.Command, outlives time.Duration) (covered *san
 
 // covers returns the covers of all workspaces, none of which may be in another: a command
 // could rename a folder on the way to that.
-func (g *Guard) covers(grant sandbox.Grant) (all []sandbox.Cover, err error) {
+func (h *hold) covers(grant sandbox.Grant) (all []sandbox.Cover, err error) {
 	real := sandbox.Grant{Workspaces: make([]string, len(grant.Workspaces))}
 	for i, workspace := range grant.Workspaces {
 		if real.Workspaces[i], err = filepath.EvalSymlinks(workspace); err != nil {
@@ -100,7 +107,7 @@ func (g *Guard) covers(grant sandbox.Grant) (all []sandbox.Cover, err error) {
 				continue
 			}
 			for at, last := range parents(name) {
-				c, err := g.cover(workspace, at, last)
+				c, err := h.cover(workspace, at, last)
 				if err != nil {
 					return nil, fmt.Errorf("workspace %s: %s cannot be protected: %w", workspace, at, err)
 				}
@@ -129,20 +136,20 @@ func parents(name string) func(yield func(at string, last bool) bool) {
 }
 
 // cover returns the cover of a path. If there is nothing it makes an empty folder.
-func (g *Guard) cover(workspace, name string, last bool) (sandbox.Cover, error) {
+func (h *hold) cover(workspace, name string, last bool) (sandbox.Cover, error) {
 	c, at := sandbox.Cover{Workspace: workspace, Path: name}, filepath.Join(workspace, filepath.FromSlash(name))
 	info, err := os.Lstat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = errors.Join(g.note(entry{Path: at}), os.Mkdir(at, 0o755))
+		err = errors.Join(h.Encode(entry{Path: at}), os.Mkdir(at, 0o755))
 		if errors.Is(err, fs.ErrExist) {
-			return g.cover(workspace, name, last)
+			return h.cover(workspace, name, last)
 		}
 		if err == nil {
 			info, err = os.Lstat(at)
 		}
 		if err == nil {
-			err = g.note(entry{Path: at, Changed: info.ModTime().UnixNano()})
+			err = h.Encode(entry{Path: at, Changed: info.ModTime().UnixNano()})
 		}
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		err = errors.New("it is a symbolic link; put what it leads to in its place, or grant the skill to write it by name")
@@ -170,15 +177,6 @@ func gitFolder(workspace string) string {
 		return ""
 	}
 	return filepath.ToSlash(inside)
-}
-
-// note adds an entry to the journal.
-func (g *Guard) note(e entry) error {
-	file, err := os.OpenFile(g.journal(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(json.NewEncoder(file).Encode(e), file.Close())
 }
 
 func (g *Guard) journal() string { return filepath.Join(g.dir, "journal") }
