@@ -68,8 +68,7 @@ func newTarget(data, project string) (install.Target, error) {
 	}, nil
 }
 
-// commit makes the change of a plan, and pins its skills: as accepted if a person has
-// accepted the change, else as any that have changed.
+// commit makes the change of a plan, and pins its skills, as accepted if a person has done so.
 func (i *installer) commit(ctx context.Context, plan *install.Plan, byPerson bool) error {
 	if err := plan.Commit(ctx); err != nil {
 		return err
@@ -84,8 +83,7 @@ func (i *installer) commit(ctx context.Context, plan *install.Plan, byPerson boo
 }
 
 // pin accepts the skills of the items of a plan, so that a later growth of their files
-// blocks them; or compares them with their pins. Files that differ from the plan's are not
-// accepted.
+// blocks them, or else compares them. Files that differ from the plan's are not accepted.
 func (i *installer) pin(ctx context.Context, plan *install.Plan, byPerson bool) error {
 	scanner, saved := i.settings.roots.scanner()
 	defer saved()

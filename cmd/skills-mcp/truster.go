@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -13,20 +14,21 @@ import (
 
 // pins returns the accepted versions of skills, compared with their snapshots.
 func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
-	return pins.New(s.store, s.key, func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error) {
+	return pins.New(s.store, s.key, func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error) {
 		use := run.UseOf(skill)
+		if had != "" {
+			if found := snapshots.Find(ctx, use, had); found != nil {
+				return had, found.Dir, nil
+			}
+			return "", "", fs.ErrNotExist
+		}
 		use.Lease = s.Limits().Timeout
 		taken, err := snapshots.Take(ctx, skill.Files, use)
 		if err != nil {
 			return "", "", err
 		}
 		return taken.Digest, taken.Dir, nil
-	}, &pins.Options{Logger: s.logger, Accepted: func(ctx context.Context, skill *skills.Skill, digest string) string {
-		if found := snapshots.Find(ctx, run.UseOf(skill), digest); found != nil {
-			return found.Dir
-		}
-		return ""
-	}})
+	}, &pins.Options{Logger: s.logger})
 }
 
 // openPins returns the accepted versions of skills, for a command that runs none.

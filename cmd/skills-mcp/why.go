@@ -79,12 +79,8 @@ func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile str
 	if err != nil {
 		return nil, err
 	}
-	if s.sandboxes.pins == nil { // no server runs; the first look accepts nothing
-		all, err := s.openPins()
-		if err != nil {
-			return nil, err
-		}
-		if compared, err := all.Compare(ctx, skill); err == nil && compared.Pin != nil {
+	if all, err := s.openPins(); err == nil && s.sandboxes.pins == nil { // no server runs
+		if compared, err := all.Compare(ctx, skill); err == nil && compared.Pin != nil { // a look accepts nothing
 			s.sandboxes.pins = all
 		}
 	}

@@ -37,17 +37,12 @@ func (c *Change) Lines() []string {
 	return append(all, c.proofs()...)
 }
 
-// Action returns the words of a question about the change, such as "update it", with the
-// number of the capabilities that it gains.
+// Action returns the words of a question about the change, such as "update it".
 func (c *Change) Action(verb string) string {
-	gained := 0
-	for _, item := range c.Items {
-		gained += len(item.Gained)
+	if len(c.Grown()) > 0 {
+		verb += ", although it gains something new"
 	}
-	if gained == 0 {
-		return verb
-	}
-	return fmt.Sprintf("%s, although it gains something new (%d)", verb, gained)
+	return verb
 }
 
 // proofs returns the lines about what was checked and what was not.

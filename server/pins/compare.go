@@ -35,7 +35,7 @@ func (c *Comparison) Changed() bool { return c.Pin != nil && c.Pin.AcceptedDiges
 // Compare compares a skill with its accepted version. It records nothing.
 func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, error) {
 	skill = asRead(skill)
-	digest, folder, err := p.snapshot(ctx, skill)
+	digest, folder, err := p.snapshot(ctx, skill, "")
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +57,17 @@ func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, e
 	}
 	c.Pin = pin
 	c.Changes = c.Surface.Diff(accepted)
-	if before := p.options.Accepted(ctx, skill, pin.AcceptedDigest); before == "" {
-		c.Diff = c.Surface.TextDiff(accepted)
-	} else if c.Changed() {
-		c.Diff, err = surface.Diff(skillfs.DirFS(before), skillfs.DirFS(folder), surface.Entries(skill))
+	if !c.Changed() {
+		return c, nil
+	}
+	before, now := "", skillfs.DirFS(folder)
+	if pin.AcceptedDigest != "" { // not void
+		_, before, _ = p.snapshot(ctx, skill, pin.AcceptedDigest)
+	}
+	if before != "" {
+		c.Diff, err = surface.Diff(skillfs.DirFS(before), now, c.Surface.Entries)
+	} else {
+		c.Diff, err = accepted.DiffTo(now, c.Surface.Entries)
 	}
 	return c, err
 }

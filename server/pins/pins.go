@@ -33,17 +33,15 @@ type Store interface {
 }
 
 // A Snapshotter returns the digest of the current files of a skill, and a host folder
-// that has them, unchanging. It must return when ctx is done, and cost little for a skill
-// that has not changed.
-type Snapshotter func(ctx context.Context, skill *skills.Skill) (digest, folder string, err error)
+// that has them, unchanging; or with a digest the folder that had those, and an error if it
+// is not kept. It must return when ctx is done, and cost little for a skill that has not
+// changed.
+type Snapshotter func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error)
 
 // Options configure [Pins]. The zero value is usable.
 type Options struct {
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Accepted returns a host folder that has the files of a skill with a digest,
-	// unchanging; "" if they are not kept. Nil keeps none.
-	Accepted func(ctx context.Context, skill *skills.Skill, digest string) (folder string)
 	// Logger gets the pins that moved, the skills that were blocked, and a store that
 	// does not work; nil discards them.
 	Logger *slog.Logger
@@ -93,9 +91,6 @@ func New(s Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
 		p.options = *options
 	}
 	p.options.Logger = cmp.Or(p.options.Logger, slog.New(slog.DiscardHandler))
-	if p.options.Accepted == nil {
-		p.options.Accepted = func(context.Context, *skills.Skill, string) string { return "" }
-	}
 	if p.options.Now == nil {
 		p.options.Now = time.Now
 	}

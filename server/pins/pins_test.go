@@ -66,7 +66,13 @@ func (p *person) key() *seal.Key {
 // process returns the pins of a new process.
 func (p *person) process() *pins.Pins {
 	snapshots := snapshot.New(p.TempDir())
-	return pins.New(p.store, p.key(), func(ctx context.Context, skill *skills.Skill) (string, string, error) {
+	return pins.New(p.store, p.key(), func(ctx context.Context, skill *skills.Skill, had string) (string, string, error) {
+		if had != "" {
+			if found := snapshots.Find(ctx, run.UseOf(skill), had); found != nil {
+				return had, found.Dir, nil
+			}
+			return "", "", os.ErrNotExist
+		}
 		taken, err := snapshots.Take(ctx, skill.Files, run.UseOf(skill))
 		if err != nil {
 			return "", "", err
@@ -394,5 +400,48 @@ func BenchmarkGrown(b *testing.B) {
 		if _, _, err := one.Grown(b.Context(), proposal); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The difference is one of all files while the accepted ones are kept, and says so once they
+// are not. An accepted version that does not count is no version.
+func TestCompareFiles(t *testing.T) {
+	p := newPerson(t)
+	p.write("scripts/format.py", "print('formatted')\n")
+	one := p.process()
+	if err := one.Text(t.Context(), p.skill); err != nil {
+		t.Fatal(err)
+	}
+	p.write("SKILL.md", "# Reports\n\nRun `scripts/format.py`, please.\n")
+	p.write("scripts/format.py", "print('formatted well')\n")
+	const script = "diff scripts/format.py (executed, the entry point)\n--- scripts/format.py\n+++ scripts/format.py\n@@ -1,1 +1,1 @@\n-print('formatted')\n+print('formatted well')\n"
+	const gone = "… the accepted files are not kept"
+	for name, test := range map[string]struct {
+		pins *pins.Pins
+		want []string
+	}{
+		"kept":     {one, []string{script, "+Run `scripts/format.py`, please."}},
+		"not kept": {p.process(), []string{gone, "+print('formatted well')", "-Run `scripts/format.py`.\n+Run"}},
+	} {
+		c, err := test.pins.Compare(t.Context(), p.skill)
+		if err != nil || c.Grown() {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(c.Diff, want) || strings.Contains(c.Diff, gone) != (name == "not kept") {
+				t.Errorf("%s: no %q in %s", name, want, c.Diff)
+			}
+		}
+	}
+	row, err := p.store.Pin(t.Context(), p.skill.Origin().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.ByPerson = !row.ByPerson
+	if done, err := p.store.PutPin(t.Context(), *row, row.Digest); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	if c, err := one.Compare(t.Context(), p.skill); err != nil || !strings.HasPrefix(c.Diff, gone) || !strings.Contains(c.Diff, "+print('formatted well')") {
+		t.Errorf("of a pin that somebody else wrote: %+v, %v", c, err)
 	}
 }

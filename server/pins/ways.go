@@ -56,7 +56,7 @@ func (p *Pins) Accepted(ctx context.Context, proposal *run.Proposal) error {
 // Granted records that a person has given a skill something: from now on its growth is
 // known, also of one that was never used, or that is the person's own.
 func (p *Pins) Granted(ctx context.Context, skill *skills.Skill) error {
-	digest, folder, err := p.snapshot(ctx, skill)
+	digest, folder, err := p.snapshot(ctx, skill, "")
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (p *Pins) Granted(ctx context.Context, skill *skills.Skill) error {
 // that cannot be read is not accepted.
 func (p *Pins) AcceptAll(ctx context.Context, all []*skills.Skill) {
 	for _, skill := range all {
-		digest, folder, err := p.snapshot(ctx, skill)
+		digest, folder, err := p.snapshot(ctx, skill, "")
 		if err == nil {
 			err = p.Accept(ctx, skill, digest, folder)
 		}
@@ -96,7 +96,7 @@ func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
 	if !skill.Guarded() {
 		return nil
 	}
-	digest, folder, err := p.snapshot(ctx, skill)
+	digest, folder, err := p.snapshot(ctx, skill, "")
 	if err != nil {
 		return err
 	}

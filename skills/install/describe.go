@@ -114,7 +114,7 @@ func (item *Item) compare(ctx context.Context, target Target, staged string) err
 	}
 	var entries []string
 	for _, p := range item.parts {
-		entries = append(entries, p.entries...)
+		entries = append(entries, p.Entries...)
 	}
 	if item.Diff, err = surface.Diff(skillfs.Sub(skillfs.DirFS(target.Dir), item.Path), skillfs.DirFS(staged), entries); err != nil {
 		item.Diff = "… the installed files cannot be read, so there is nothing to compare with\n"
@@ -124,7 +124,7 @@ func (item *Item) compare(ctx context.Context, target Target, staged string) err
 	switch {
 	case len(found) == 1 && found[0].File == "" && found[0].Kind == Missing: // nobody has accepted the lock's items
 	case len(found) > 0 && !target.Project, slices.ContainsFunc(found, func(d Difference) bool { return d.File == "" }), old.describe(ctx, target.host(item.Path)) != nil:
-		now, before = []part{{Surface: merged(now)}}, []part{{Surface: &surface.Surface{}}}
+		now, before = []part{{dir: ".", Surface: merged(now)}}, []part{{dir: ".", Surface: &surface.Surface{}}}
 		if !target.Project {
 			before[0].Items = was.Surface
 		}

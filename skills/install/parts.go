@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,8 +15,7 @@ import (
 // A part is a skill of an item, or all of its folder where that is no skill itself: hooks,
 // servers and shared programs lie outside of skills.
 type part struct {
-	name, dir string   // qualified; slash-separated in the item
-	entries   []string // slash-separated in the item
+	name, dir string // qualified; slash-separated in the item
 	*surface.Surface
 }
 
@@ -55,9 +55,9 @@ func newPart(skill *skills.Skill, folder string) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	p := part{skill.QualifiedName(), filepath.ToSlash(dir), surface.Entries(skill), s}
-	for n, name := range p.entries {
-		p.entries[n] = path.Join(p.dir, name)
+	p := part{skill.QualifiedName(), filepath.ToSlash(dir), s}
+	for n, name := range s.Entries {
+		s.Entries[n] = path.Join(p.dir, name)
 	}
 	for n, i := range s.Items {
 		if i.File != "" {
@@ -72,12 +72,10 @@ func newPart(skill *skills.Skill, folder string) (part, error) {
 
 // merged returns the surface of all parts as one.
 func merged(all []part) *surface.Surface {
-	to := &surface.Surface{Version: surface.Version}
-	type key struct{ kind, value, digest string }
-	has := map[key]bool{}
+	to, has := &surface.Surface{Version: surface.Version}, map[surface.Item]bool{}
 	for _, from := range all {
 		for _, i := range from.Items {
-			if k := (key{string(i.Kind), i.Value, i.Digest}); !has[k] {
+			if k := (surface.Item{Kind: i.Kind, Value: i.Value, Digest: i.Digest}); !has[k] {
 				has[k] = true
 				to.Items = append(to.Items, i)
 			}
@@ -87,34 +85,38 @@ func merged(all []part) *surface.Surface {
 	return to
 }
 
+// among returns the part of a name, or else at its path; one without a path if there is none.
+func (p part) among(all []part) part {
+	n := slices.IndexFunc(all, func(other part) bool { return other.name == p.name })
+	if n < 0 {
+		n = slices.IndexFunc(all, func(other part) bool { return other.dir == p.dir })
+	}
+	if n < 0 {
+		return part{Surface: &surface.Surface{}}
+	}
+	return all[n]
+}
+
 // changes returns the capabilities that the parts of an item have gained and lost. Each is
 // compared with the part of its name, or else at its path, and with no other: a capability
 // that another one has is a gain.
 func changes(now, before []part) (gained, lost []surface.Change) {
 	var all []surface.Change
 	for _, p := range now {
-		was := slices.IndexFunc(before, func(other part) bool { return other.name == p.name })
-		if was < 0 {
-			was = slices.IndexFunc(before, func(other part) bool { return other.dir == p.dir })
-		}
-		since := &surface.Surface{}
-		if was >= 0 {
-			since = before[was].Surface
-		}
-		all = append(all, p.Diff(since)...)
+		all = append(all, p.Diff(p.among(before).Surface)...)
 	}
 	for _, p := range before {
-		if !slices.ContainsFunc(now, func(other part) bool { return other.name == p.name || other.dir == p.dir }) {
-			all = append(all, (&surface.Surface{}).Diff(p.Surface)...)
+		if gone := p.among(now); gone.dir == "" {
+			all = append(all, gone.Diff(p.Surface)...)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b surface.Change) int { return surface.Compare(a.Item, b.Item) })
-	for n, c := range all {
-		switch {
-		case slices.Contains(all[:n], c):
-		case c.Gone:
+	slices.SortStableFunc(all, func(a, b surface.Change) int {
+		return cmp.Or(surface.Compare(a.Item, b.Item), cmp.Compare(a.File, b.File))
+	})
+	for _, c := range slices.Compact(all) {
+		if c.Gone {
 			lost = append(lost, c)
-		default:
+		} else {
 			gained = append(gained, c)
 		}
 	}

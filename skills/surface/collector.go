@@ -4,6 +4,8 @@ package surface
 type collector struct {
 	items map[string]Item // by key
 	texts []Text
+
+	entries []string
 }
 
 func newCollector() *collector { return &collector{items: map[string]Item{}} }

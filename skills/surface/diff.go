@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -12,9 +11,6 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
-
-	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // The limits of a difference.
@@ -32,52 +28,36 @@ const (
 // characters that are invisible or control a terminal are codes.
 func Diff(before, now fs.FS, entries []string) (string, error) {
 	was, err := versions(before)
-	if err != nil {
-		return "", err
-	}
+	is, failed := versions(now)
+	return compare(was, is, entries), errors.Join(err, failed)
+}
+
+// DiffTo is [Diff] for an earlier version of which nothing but the surface is kept: files
+// that are neither its texts nor its scripts are shown whole.
+func (s *Surface) DiffTo(now fs.FS, entries []string) (string, error) {
 	is, err := versions(now)
-	if err != nil {
-		return "", err
-	}
-	all, room := []fileChange(nil), int64(maxDiffBytes)
-	names := maps.Clone(was)
-	maps.Copy(names, is)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if was[name] != is[name] {
-			room -= was[name].size + is[name].size
-			c, err := compareFile(name, version{before, was[name]}, version{now, is[name]}, room >= 0)
-			if err != nil {
-				return "", err
-			}
-			if slices.Contains(entries, name) {
-				c.rank, c.notes = 0, append(c.notes, "the entry point")
-			}
-			all = append(all, c)
+	was, had := map[string]version{}, s.index()
+	for _, t := range s.Texts {
+		if !strings.HasPrefix(t.Name, ":") {
+			was[t.Name] = version{digest: t.Digest, size: int64(len(t.Content)), executable: is[t.Name].executable, content: t.Content}
 		}
 	}
-	return render(all), nil
+	maps.DeleteFunc(is, func(_ string, v version) bool { return had[string(Script)+"\x01"+v.digest] })
+	return "… the accepted files are not kept: its texts are compared, and other files shown as if they were added\n" + compare(was, is, entries), err
 }
 
-// Entries returns the programs that a skill and its tools start, as paths in its folder.
-func Entries(skill *skills.Skill) (all []string) {
-	for _, s := range append([]*skills.Skill{skill.Owner()}, skill.Owner().Tools...) {
-		if s.Entry != nil {
-			all = append(all, path.Clean(s.Entry.Script))
-		}
-	}
-	return all
+// A version is a file in one version of a folder; the zero value is none.
+type version struct {
+	digest     string
+	size       int64
+	executable bool
+	files      fs.FS  // that have the content, or else
+	content    string // that was kept, or names the target of a link
 }
 
-// A fileState is the state of a file in one version; the zero value is none.
-type fileState struct {
-	digest, link string
-	size         int64
-	executable   bool
-}
-
-// versions returns the states of the files and links of a folder.
-func versions(files fs.FS) (map[string]fileState, error) {
-	all := map[string]fileState{}
+// versions returns the files and links of a folder.
+func versions(files fs.FS) (map[string]version, error) {
+	all := map[string]version{}
 	return all, fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -86,48 +66,53 @@ func versions(files fs.FS) (map[string]fileState, error) {
 			return fs.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
 			to, err := fs.ReadLink(files, name)
-			all[name] = fileState{link: "a link to " + to}
+			all[name] = version{digest: "link " + to, content: "a link to " + to + "\n"}
 			return err
 		case !d.Type().IsRegular():
 			return nil
 		}
-		file, err := skillfs.OpenRegular(files, name)
+		info, err := d.Info()
 		if err != nil {
 			return err
 		}
-		defer file.Close()
-		info, err := file.Stat()
-		h := newHash()
-		if err == nil {
-			_, err = io.Copy(h, file)
-			all[name] = fileState{digest: h.sum(), size: info.Size(), executable: info.Mode()&0o111 != 0}
-		}
+		digest, err := digestOf(files, name)
+		all[name] = version{digest: digest, size: info.Size(), executable: info.Mode()&0o111 != 0, files: files}
 		return err
 	})
 }
 
-// A version is a file of one version of a folder.
-type version struct {
-	files fs.FS
-	fileState
+// same reports whether a file has the same content and mode in both versions.
+func (v version) same(other version) bool {
+	return v.digest == other.digest && v.executable == other.executable
 }
 
-// text returns the content of a text, and reports whether it is one that can be shown.
-func (v version) text(name string) (text string, ok bool, err error) {
-	if v.digest == "" || v.size > maxFile {
-		return "", v.digest == "", nil
+// text returns the content of a text, and reports whether it can be shown.
+func (v version) text(name string) (text string, ok bool) {
+	if v.files == nil || v.size > maxFile {
+		return v.content, v.files == nil
 	}
 	data, err := fs.ReadFile(v.files, name)
 	text, garbled := decode(data)
-	return text, !isMedia(name, data) && (!garbled || mostlyText(text)), err
+	return text, err == nil && !isMedia(name, data) && (!garbled || mostlyText(text))
 }
 
-// String names the content of a file that cannot be shown.
-func (v version) String() string {
-	if v.fileState == (fileState{}) {
-		return "nothing"
+// compare returns the difference of two versions of a folder.
+func compare(was, is map[string]version, entries []string) string {
+	names, room := maps.Clone(was), int64(maxDiffBytes)
+	maps.Copy(names, is)
+	var all []fileChange
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if was[name].same(is[name]) {
+			continue
+		}
+		room -= was[name].size + is[name].size
+		c := compareFile(name, was[name], is[name], room >= 0)
+		if slices.Contains(entries, name) {
+			c.rank, c.notes = 0, append(c.notes, "the entry point")
+		}
+		all = append(all, c)
 	}
-	return cmp.Or(v.link, fmt.Sprintf("%d bytes, %s", v.size, v.digest))
+	return render(all)
 }
 
 // A fileChange is the difference of one file.
@@ -138,50 +123,44 @@ type fileChange struct {
 	lines []string // unified
 }
 
-// compareFile returns the difference of a file that differs; without read that of its
-// state alone.
-func compareFile(name string, was, is version, read bool) (fileChange, error) {
+// compareFile returns the difference of a file; without lines only its state is compared.
+func compareFile(name string, was, is version, lines bool) fileChange {
 	c := fileChange{name: name, rank: 3}
-	none := fileState{}
-	if isDefinition(name) {
+	before, shown := was.text(name)
+	now, also := is.text(name)
+	text := cmp.Or(now, before)
+	switch l := languageOf(strings.ToLower(path.Ext(name)), text, nil); {
+	case is.executable, was.executable, strings.HasPrefix(text, "#!"), l == shellCode, l == pythonCode, l == nodeCode, isProgram(name, []byte(text)):
+		c.rank, c.notes = 1, []string{"executed"}
+	case isDefinition(name):
 		c.rank = 2
 	}
-	before, shown, err := was.text(name)
-	now, also, failed := is.text(name)
-	if err = errors.Join(err, failed); err != nil {
-		return c, err
-	}
-	text := cmp.Or(now, before)
-	if l := languageOf(strings.ToLower(path.Ext(name)), text, nil); is.executable || was.executable || strings.HasPrefix(text, "#!") || l == shellCode || l == pythonCode || l == nodeCode || isProgram(name, []byte(text)) {
-		c.rank, c.notes = 1, []string{"executed"}
-	}
 	switch {
-	case was.fileState == none:
+	case was.same(version{}):
 		c.notes = append(c.notes, "added")
-	case is.fileState == none:
+	case is.same(version{}):
 		c.rank, c.notes = c.rank+4, append(c.notes, "removed")
 	case is.executable != was.executable:
-		c.notes = append(c.notes, map[bool]string{true: "may be executed now", false: "may not be executed any more"}[is.executable])
+		c.notes = append(c.notes, fmt.Sprintf("may be executed now: %t", is.executable))
 	}
 	switch {
-	case was.digest == is.digest && was.link == is.link: // the mode
-	case !shown || !also || !read || was.link+is.link != "":
-		c.notes = append(c.notes, fmt.Sprintf("not shown: was %s, is %s", was, is))
-	case before == now:
+	case was.digest == is.digest: // the mode
+	case !shown || !also || !lines:
+		c.notes = append(c.notes, fmt.Sprintf("not shown: %d bytes, %s; before: %d, %s", is.size, cmp.Or(is.digest, "none"), was.size, cmp.Or(was.digest, "none")))
+	case before == now && now != "":
 		c.notes = append(c.notes, "the same text in other bytes")
+	case before == now:
 	default:
 		c.lines = unified(name, before, now)
 	}
-	return c, nil
+	return c
 }
 
 // unified returns the difference of two texts.
 func unified(name, before, now string) []string {
 	_, hunks, _ := strings.Cut(string(diff.Diff("", []byte(before), "", []byte(now))), "@@")
-	return append([]string{"--- " + name, "+++ " + name}, splitLines("@@"+hunks)...)
+	return append([]string{"--- " + name, "+++ " + name}, strings.Split("@@"+strings.TrimSuffix(hunks, "\n"), "\n")...)
 }
-
-func splitLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
 // changed returns the number of lines that were added or removed.
 func changed(lines []string) (n int) {
@@ -208,11 +187,7 @@ func render(all []fileChange) string {
 			left, files = left+max(1, changed(c.lines)-2), files+1
 			continue
 		}
-		head := "diff " + c.name
-		if len(c.notes) > 0 {
-			head += " (" + strings.Join(c.notes, ", ") + ")"
-		}
-		write(head)
+		write(strings.TrimSuffix("diff "+c.name+" ("+strings.Join(c.notes, ", ")+")", " ()"))
 		fits := min(len(c.lines), maxFileLines, max(room, 2))
 		for _, line := range c.lines[:fits] {
 			write(line)
@@ -235,39 +210,4 @@ func shortened(line string) string {
 		return line
 	}
 	return fmt.Sprintf("%s … %d bytes … %s", line[:maxDiffWidth-end], len(line)-maxDiffWidth, line[len(line)-end:])
-}
-
-// TextDiff is [Diff] for an earlier version whose files are not kept: of the texts that a
-// model reads, and with the names of the executed files that differ.
-func (s *Surface) TextDiff(since *Surface) string {
-	var all []fileChange
-	had := since.index()
-	for _, i := range s.Items {
-		if (i.Kind == Script || i.Kind == Program) && !had[string(i.Kind)+"\x01"+i.Digest] {
-			all = append(all, fileChange{name: i.Value, notes: []string{"executed", "what it was is not kept"}})
-		}
-	}
-	var names []string
-	for _, t := range slices.Concat(since.Texts, s.Texts) {
-		if !slices.Contains(names, t.Name) {
-			names = append(names, t.Name)
-		}
-	}
-	for _, name := range names {
-		now, before := cmp.Or(s.text(name), &Text{}), cmp.Or(since.text(name), &Text{})
-		c := fileChange{name: strings.TrimPrefix(name, ":"), rank: 1}
-		switch {
-		case now.Digest == before.Digest:
-			continue
-		case now.Content == before.Content:
-			c.notes = []string{"the part that differs is not kept"}
-		default:
-			c.lines = unified(c.name, before.Content, now.Content)
-		}
-		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "… the files of the accepted version are not kept: this compares the texts that a model reads\n" + render(all)
 }

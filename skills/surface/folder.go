@@ -45,6 +45,7 @@ func (c *collector) folder(owner *skills.Skill, files fs.FS) error {
 	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
 		if s.Entry != nil {
 			f.scripts[path.Clean(s.Entry.Script)] = s.Entry.Interpreter
+			f.entries = append(f.entries, path.Clean(s.Entry.Script))
 		}
 	}
 	c.names(owner)
@@ -92,25 +93,24 @@ func (f *folder) visit(name string, d fs.DirEntry, err error) error {
 	}
 	if f.count++; f.count > maxFiles || f.bytes+min(info.Size(), maxFile) > maxBytes {
 		f.unread++
+		digest, err := digestOf(f.files, name)
 		f.rest.add(name)
-		return f.copy(f.rest, name)
+		f.rest.add(digest)
+		return err
 	}
 	return f.read(name, info)
 }
 
-// copy writes a file's content to a digest.
-func (f *folder) copy(to sum, name string) error {
-	file, err := skillfs.OpenRegular(f.files, name)
+// digestOf returns the digest of a file's content.
+func digestOf(files fs.FS, name string) (string, error) {
+	file, err := skillfs.OpenRegular(files, name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer file.Close()
-	content := newHash()
-	if _, err := io.Copy(content, file); err != nil {
-		return err
-	}
-	to.add(content.sum())
-	return nil
+	h := newHash()
+	_, err = io.Copy(h, file)
+	return h.sum(), err
 }
 
 // read adds what one file does.
@@ -127,10 +127,12 @@ func (f *folder) read(name string, info fs.FileInfo) error {
 	f.bytes += int64(len(data))
 	executable := info.Mode()&0o111 != 0
 	if info.Size() > maxFile && !isMedia(name, data) {
-		h := newHash()
-		if err := f.copy(h, name); err != nil {
+		digest, err := digestOf(f.files, name)
+		if err != nil {
 			return err
 		}
+		h := newHash()
+		h.add(digest)
 		f.add(Item{Kind: Unread, Value: "a file too large to be read whole, " + name, File: name, Digest: h.sum()})
 	}
 	f.content(name, data, executable)

@@ -29,6 +29,8 @@ type Surface struct {
 	Items []Item `json:"items"`
 	// Texts are the texts that a model reads: the names, then the files by path.
 	Texts []Text `json:"texts"`
+	// Entries are the paths of the programs that the skill and its tools start.
+	Entries []string `json:"-"`
 }
 
 // Of returns the surface of a skill, or of the skill whose tool it is, with the files
@@ -49,7 +51,7 @@ const maxItems = 4096
 
 // surface returns the sorted surface.
 func (c *collector) surface() *Surface {
-	s := &Surface{Version: Version, Items: make([]Item, 0, len(c.items)), Texts: c.texts}
+	s := &Surface{Version: Version, Items: make([]Item, 0, len(c.items)), Texts: c.texts, Entries: c.entries}
 	for _, item := range c.items {
 		s.Items = append(s.Items, item)
 	}
