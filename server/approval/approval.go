@@ -157,7 +157,8 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 		rows, failed := a.book.about(ctx, c.subject)
 		i := slices.IndexFunc(rows, func(r *Record) bool { return a.concerns(r, c) && r.asks(c) })
 		if failed == nil && i >= 0 {
-			r, err = rows[i], nil
+			c.pending = rows[i]
+			return nil
 		}
 	}
 	if err != nil {
