@@ -12,7 +12,7 @@ import (
 // Form returns the question for a form. Clients show its first lines only, or join all: the
 // first says who wants what, and each of the first three is true on its own. Nothing but
 // long arguments is shortened.
-func (q *Question) Form() string { return strings.Join(q.text(&form), "\n") }
+func (q *Question) Form() string { return strings.Join(q.text(form), "\n") }
 
 // The size of a form. A question that is larger is asked elsewhere: no grant is cut.
 const (
@@ -27,7 +27,7 @@ func (q *Question) fitsForm() bool {
 }
 
 // Terminal returns the lines of the question for a terminal, which shows arguments whole.
-func (q *Question) Terminal() []string { return q.text(&whole) }
+func (q *Question) Terminal() []string { return q.text(whole) }
 
 // summary returns one line for a person whose client shows no question.
 func (q *Question) summary() string {
@@ -61,7 +61,7 @@ func (q *Question) gained() string {
 
 // text returns the lines of the question. In a form the grant comes before the arguments,
 // which may be long; a terminal pages, and has the grant in sight at its prompt.
-func (q *Question) text(b *bounds) []string {
+func (q *Question) text(b bounds) []string {
 	all := q.head(b)
 	about, grant := append(q.skill(b), q.arguments(b)...), append(q.news(), q.trust()...)
 	switch {
@@ -72,16 +72,16 @@ func (q *Question) text(b *bounds) []string {
 	default:
 		grant = append(grant, q.grant()...)
 	}
-	if b == &whole {
+	if b == whole {
 		return append(append(append(all, about...), grant...), q.request())
 	}
 	return append(append(all, grant...), about...)
 }
 
 // head returns the first lines of a question.
-func (q *Question) head(b *bounds) []string {
+func (q *Question) head(b bounds) []string {
 	sentence, _ := q.sentence()
-	if b == &whole {
+	if b == whole {
 		sentence += "."
 	} else {
 		sentence += q.choice()
@@ -118,19 +118,19 @@ func (q *Question) head(b *bounds) []string {
 func (q *Question) preview(every bool) []string {
 	switch {
 	case q.Fetch != nil:
-		return q.fetch(&whole)
+		return q.fetch(whole)
 	case every:
 		other := *q
 		other.Digest = ""
-		return append(other.skill(&whole), q.grant()...)
+		return append(other.skill(whole), q.grant()...)
 	case q.Review != nil:
-		return append(q.arguments(&whole), append(q.Review.Lines, q.Digest)...)
+		return append(q.arguments(whole), append(q.Review.Lines, q.Digest)...)
 	}
-	return slices.Concat(q.skill(&whole), q.arguments(&whole), q.news(), q.grant(), []string{string(q.Class), q.Caller})
+	return slices.Concat(q.skill(whole), q.arguments(whole), q.news(), q.grant(), []string{string(q.Class), q.Caller})
 }
 
 // skill returns the lines about the skill.
-func (q *Question) skill(b *bounds) []string {
+func (q *Question) skill(b bounds) []string {
 	all := []string{
 		mark + fmt.Sprintf("%s, %s %s", quote(q.Skill), q.Whose(), quote(q.Place)),
 		mark + "runs " + quote(q.Runs) + ", digest",
@@ -159,7 +159,7 @@ func (q *Question) Whose() string {
 }
 
 // arguments returns a line for each argument.
-func (q *Question) arguments(b *bounds) []string {
+func (q *Question) arguments(b bounds) []string {
 	if len(q.Args) == 0 && !q.Input {
 		return []string{"Arguments: none"}
 	}
@@ -171,7 +171,7 @@ func (q *Question) arguments(b *bounds) []string {
 	if q.Input {
 		all = append(all, "Standard input: what you pass there")
 	}
-	if b == &form && q.cut() {
+	if b == form && q.cut() {
 		all = append(all, "The whole, while it waits: skills-mcp approvals "+q.ID+", or the page")
 	}
 	return all
@@ -180,15 +180,15 @@ func (q *Question) arguments(b *bounds) []string {
 // cut reports whether a form cuts an argument.
 func (q *Question) cut() bool {
 	return slices.ContainsFunc(q.Args, func(a Argument) bool {
-		_, cut := q.shown(&form, a)
+		_, cut := q.shown(form, a)
 		return cut
 	})
 }
 
 // shown returns the value of an argument in the bounds.
-func (q *Question) shown(b *bounds, a Argument) (text string, cut bool) {
+func (q *Question) shown(b bounds, a Argument) (text string, cut bool) {
 	if q.Code {
-		b = &whole
+		b = whole
 	}
 	return b.shown(a)
 }
