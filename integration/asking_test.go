@@ -216,7 +216,8 @@ func TestAsking(t *testing.T) {
 			{"sampling", "capital_question", paris, `It is {"capital_question":` + paris + `}`},
 			{"roots", "client_roots", testRoots, `Roots: {"client_roots":` + testRoots + `}`},
 			{"state", "confirm", `{"action":"accept","content":{"ok":true}}`, "state-ok"},
-			{"plain", "ask-1", `{"action":"accept"}`, "before\ndeleted"},
+			{"plain", "ask-1", `{"action":"accept","content":{"answer":"yes"}}`, "before\ndeleted"},
+			{"plain", "ask-1", `{"action":"accept","content":{"answer":"no"}}`, "before\nkept: {\"action\":\"decline\"}"},
 			{"plain", "ask-1", `{"action":"decline"}`, "before\nkept: {\"action\":\"decline\"}"},
 		} {
 			asked := w.call(test.skill, all, "")
@@ -287,11 +288,11 @@ func TestAskingTooMany(t *testing.T) {
 		w.asks(m, "ask-1")
 		states = append(states, m.Result.RequestState)
 	}
-	m := w.call("plain", all, answer(states[0], `{"ask-1":`+alice+`}`))
+	m := w.call("plain", all, answer(states[0], `{"ask-1":{"action":"accept","content":{"answer":"yes"}}}`))
 	if !m.Result.IsError || !strings.Contains(m.Result.Content[0].Text, "TIMEOUT: ") {
 		t.Errorf("the oldest: %+v", m)
 	}
-	w.says(w.call("plain", all, answer(states[5], `{"ask-1":`+alice+`}`)), "before\ndeleted")
+	w.says(w.call("plain", all, answer(states[5], `{"ask-1":{"action":"accept","content":{"answer":"yes"}}}`)), "before\ndeleted")
 }
 
 // TestAskingLegacy has a skill ask a client by requests.
@@ -302,11 +303,20 @@ func TestAskingLegacy(t *testing.T) {
 		w.greet(`{"elicitation":{}}`)
 		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"plain","arguments":{}}}`)
 		asked := w.receive()
-		if asked.Method != "elicitation/create" || string(asked.Params) != `{"message":"Skill plain asks: Delete 3 files?","requestedSchema":{"type":"object","properties":{}}}` {
+		if asked.Method != "elicitation/create" || string(asked.Params) != `{"message":"Skill plain asks: Delete 3 files?","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Your answer","enum":["no","yes"]}},"required":["answer"]}}` {
 			t.Fatalf("asked %s %s", asked.Method, asked.Params)
 		}
-		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`, asked.ID))
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":"yes"}}}`, asked.ID))
 		w.says(w.receive(), "before\ndeleted")
+
+		// A client that accepts every form, empty, says nothing.
+		for _, content := range []string{`,"content":{}`, ``, `,"content":null`, `,"content":{"answer":""}`} {
+			w.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"plain","arguments":{}}}`)
+			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept"%s}}`, w.receive().ID, content))
+			if m := w.receive(); len(m.Result.Content) == 0 || !strings.Contains(m.Result.Content[0].Text, "kept") {
+				t.Errorf("accepted with %q: %+v", content, m)
+			}
+		}
 
 		w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"multiple","arguments":{}}}`)
 		asked = w.receive() // for the form alone

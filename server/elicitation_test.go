@@ -130,7 +130,7 @@ func TestAskingTools(t *testing.T) {
 				t.Errorf("said %q", said)
 			}
 			state := first.Result.RequestState
-			const yes = `{"ask-1":{"action":"accept"}}`
+			const yes = `{"ask-1":{"action":"accept","content":{"answer":"yes"}}}`
 			if stolen := b.tool(you, "x", tool, args, state, yes); stolen.Error == nil || !strings.Contains(stolen.Error.Message, "requestState is not valid for this request") {
 				t.Errorf("another's state: %+v", stolen)
 			}
@@ -153,7 +153,7 @@ func TestAskingEnds(t *testing.T) {
 	b, me, you := newAskingBench(t), newAsker("me"), newAsker("you")
 	mine := b.tool(me, "x", "demo__sure", `{}`, "", `{}`).Result.RequestState
 	yours := b.tool(you, "x", "demo__sure", `{}`, "", `{}`).Result.RequestState
-	const yes = `{"ask-1":{"action":"accept"}}`
+	const yes = `{"ask-1":{"action":"accept","content":{"answer":"yes"}}}`
 	b.invoke.leave(me.Principal().Key())
 	if r := b.tool(me, "x", "demo__sure", `{}`, mine, yes); !r.Result.IsError {
 		t.Errorf("after leaving: %+v %+v", r, r.Error)
@@ -190,7 +190,7 @@ func TestAskingPrompts(t *testing.T) {
 	if first.Result.ResultType != "input_required" || len(first.Result.InputRequests) != 1 {
 		t.Fatalf("%+v %s", first, problem)
 	}
-	const yes = `{"ask-1":{"action":"accept"}}`
+	const yes = `{"ask-1":{"action":"accept","content":{"answer":"yes"}}}`
 	if _, problem, _ := get(`{"a":"b"}`, first.Result.RequestState, yes); !strings.Contains(problem, "requestState is not valid for this request") {
 		t.Errorf("other arguments: %q", problem)
 	}

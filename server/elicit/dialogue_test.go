@@ -42,7 +42,7 @@ func (p *process) read() string {
 const sure = `{"mcp":{"ask":"Sure?"}}` + "\n"
 
 // answering is an asker that says yes.
-func answering(*Request) string { return `{"action":"accept","content":{}}` }
+func answering(*Request) string { return `{"action":"accept","content":{"answer":"yes"}}` }
 
 func fixed(answer func(*Request) string) Asker {
 	return AskerFunc(func(_ context.Context, r *Request) (json.RawMessage, error) { return json.RawMessage(answer(r)), nil })
@@ -65,11 +65,11 @@ func TestDialogue(t *testing.T) {
 		t.Errorf("the first line is %q", line)
 	}
 	p.print("before\n" + sure + "after\n")
-	if line := p.read(); line != `{"action":"accept","content":{}}`+"\n" {
+	if line := p.read(); line != `{"action":"accept","content":{"answer":"yes"}}`+"\n" {
 		t.Errorf("the answer is %q", line)
 	}
 	p.print(`{"mcp":{"requests":{"a":{"method":"roots/list"},"b":{"method":"none"}}}}` + "\n")
-	if line := p.read(); !strings.HasPrefix(line, `{"a":{"action":"accept","content":{}},"b":{"error":`) {
+	if line := p.read(); !strings.HasPrefix(line, `{"a":{"action":"accept","content":{"answer":"yes"}},"b":{"error":`) {
 		t.Errorf("the answers are %q", line)
 	}
 	p.print(`{"mcp":{"ask":` + "\n")

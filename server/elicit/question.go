@@ -147,6 +147,9 @@ func (o *Options) request(key string, r lineRequest) (*Request, error) {
 
 // answer returns the line that answers the question.
 func (q *question) answer(answers map[string]json.RawMessage) []byte {
+	for key, r := range q.requests {
+		answers[key] = r.settled(answers[key])
+	}
 	for key, refusal := range q.answers {
 		answers[key] = refusal
 	}

@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 	for name, test := range map[string]struct{ line, sent, answered, problem string }{
 		"yes or no": {
 			`{"mcp":{"ask":"Delete 3 files?"}}`,
-			`ask-1 elicitation/create {"message":"Skill demo/ask asks: Delete 3 files?","requestedSchema":{"type":"object","properties":{}}}`, "", "",
+			`ask-1 elicitation/create {"message":"Skill demo/ask asks: Delete 3 files?","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Your answer","enum":["no","yes"]}},"required":["answer"]}}`, "", "",
 		},
 		"a form": {
 			form(`{"type":"object","properties":{"name":{"type":"string","default":"x"}},"required":["name"]}`),
@@ -47,13 +47,13 @@ func TestParse(t *testing.T) {
 		},
 		"colours for a terminal": {
 			`{"mcp":{"ask":"\u001b[31mred\u202e"}}`,
-			`ask-1 elicitation/create {"message":"Skill demo/ask asks: red","requestedSchema":{"type":"object","properties":{}}}`, "", "",
+			`ask-1 elicitation/create {"message":"Skill demo/ask asks: red","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Your answer","enum":["no","yes"]}},"required":["answer"]}}`, "", "",
 		},
 		"all kinds": {
 			requests(`"a":{"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}},
 				"b":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1}},
 				"c":{"method":"roots/list"}`),
-			`a elicitation/create {"mode":"form","message":"Skill demo/ask asks: ?","requestedSchema":{"type":"object","properties":{}}}
+			`a elicitation/create {"mode":"form","message":"Skill demo/ask asks: ?","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Your answer","enum":["no","yes"]}},"required":["answer"]}}
 b sampling/createMessage {"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1}
 c roots/list {}`, "", "",
 		},
@@ -77,7 +77,7 @@ c roots/list {}`, "", "",
 		},
 		"a message that writes over itself": {
 			requests(`"a":{"method":"elicitation/create","params":{"message":"a\rskills-mcp asks: b\r\nc"}}`),
-			`a elicitation/create {"message":"Skill demo/ask asks:\n\u003e a\n\u003e skills-mcp asks: b\n\u003e c","requestedSchema":{"type":"object","properties":{}}}`,
+			`a elicitation/create {"message":"Skill demo/ask asks:\n\u003e a\n\u003e skills-mcp asks: b\n\u003e c","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Your answer","enum":["no","yes"]}},"required":["answer"]}}`,
 			"", "",
 		},
 		"a form that hides something": {
@@ -277,4 +277,37 @@ func FuzzQuestion(f *testing.F) {
 			t.Errorf("%q is answered with %q", text, line)
 		}
 	})
+}
+
+// A yes or no of a person is an answer; an empty form that is accepted is none, and a no in
+// the form is one for the script.
+func TestConfirmation(t *testing.T) {
+	const decline = `{"action":"decline"}`
+	for _, params := range []string{`{"message":"Sure?"}`, `{"message":"Sure?","requestedSchema":{"type":"object","properties":{}}}`, `{"message":"Sure?","requestedSchema":{"type":"object","properties": {} }}`} {
+		r, err := newRequest("demo", methodPerson, json.RawMessage(params))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for answer, want := range map[string]string{ // "" is a fault
+			`{"action":"accept","content":{"answer":"yes"}}`: `{"action":"accept","content":{"answer":"yes"}}`,
+			`{"action":"accept","content":{"answer":"no"}}`:  decline,
+			decline:               decline,
+			`{"action":"cancel"}`: `{"action":"cancel"}`,
+			`{"action":"accept"}`: "", `{"action":"accept","content":{}}`: "", `{"action":"accept","content":null}`: "",
+			`{"action":"accept","content":{"answer":""}}`: "", `{"action":"accept","content":{"answer":true}}`: "", `{"action":"accept","content":{"ok":"yes"}}`: "",
+		} {
+			got := ""
+			if r.Check(json.RawMessage(answer)) == nil {
+				got = string(r.settled(json.RawMessage(answer)))
+			}
+			if got != want {
+				t.Errorf("%s: %s is %q, want %q", params, answer, got, want)
+			}
+		}
+	}
+	field := nameForm(t, "?")
+	const no = `{"action":"accept","content":{"name":"no"}}`
+	if got := string(field.settled(json.RawMessage(no))); got != no {
+		t.Errorf("an answer of another form is %s", got)
+	}
 }

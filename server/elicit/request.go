@@ -35,7 +35,8 @@ type Request struct {
 	// for again.
 	Once bool
 
-	content *schema.Schema // of an accepted form; nil for a link
+	content  *schema.Schema // of an accepted form; nil for a link
+	confirms bool           // a skill's question that is answered by yes or no
 }
 
 // Form returns the message and the schema of a request to a person.
@@ -88,8 +89,21 @@ type formParams struct {
 	Schema  json.RawMessage `json:"requestedSchema,omitempty"` // that of a confirmation where it is left out
 }
 
-// confirmation is the schema of a question that is answered by yes or no.
-const confirmation = `{"type":"object","properties":{}}`
+// confirmation is the schema of a question that is answered by yes or no. The answer is
+// required: a client that accepts every form, as it is, says nothing by that.
+const confirmation = `{"type":"object","properties":{"answer":{"type":"string","title":"Your answer","enum":["no","yes"]}},"required":["answer"]}`
+
+// settled returns the answer for the script: a no in the form is a decline.
+func (r *Request) settled(answer json.RawMessage) json.RawMessage {
+	var filled struct {
+		Action  string
+		Content struct{ Answer string }
+	}
+	if r.confirms && json.Unmarshal(answer, &filled) == nil && filled.Action == "accept" && filled.Content.Answer != "yes" {
+		return json.RawMessage(`{"action":"decline"}`)
+	}
+	return answer
+}
 
 // newForm returns a request to a person, labelled with the skill that asks: a stranger's
 // text must not look like the client's or the server's own.
@@ -114,6 +128,14 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	var fields struct{ Properties map[string]json.RawMessage }
+	confirms := string(form.Schema) == confirmation || json.Unmarshal(form.Schema, &fields) == nil && len(fields.Properties) == 0
+	if confirms {
+		form.Schema = json.RawMessage(confirmation)
+		if content, err = compileForm(form.Schema); err != nil {
+			return nil, err
+		}
+	}
 	if form.Message, err = labelled(skill, form.Message); err != nil {
 		return nil, err
 	}
@@ -121,7 +143,7 @@ func newForm(skill string, params json.RawMessage) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Request{Method: methodPerson, Params: encoded, content: content}, nil
+	return &Request{Method: methodPerson, Params: encoded, content: content, confirms: confirms}, nil
 }
 
 const (

@@ -41,7 +41,7 @@ func (t *terminal) ask(ctx context.Context, r *Request) (json.RawMessage, error)
 	}
 	fmt.Fprintln(t.out, message)
 	for range maxTries {
-		answer, err := t.fill(ctx, &schema)
+		answer, err := t.fill(ctx, r, &schema)
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +55,8 @@ func (t *terminal) ask(ctx context.Context, r *Request) (json.RawMessage, error)
 }
 
 // fill shows one field after the other. The end of the input cancels.
-func (t *terminal) fill(ctx context.Context, form *jsonschema.Schema) (json.RawMessage, error) {
-	if form.Properties == nil || form.Properties.Len() == 0 {
+func (t *terminal) fill(ctx context.Context, r *Request, form *jsonschema.Schema) (json.RawMessage, error) {
+	if r.confirms || form.Properties == nil || form.Properties.Len() == 0 {
 		return t.confirm(ctx)
 	}
 	content := map[string]any{}
@@ -84,7 +84,7 @@ func (t *terminal) confirm(ctx context.Context) (json.RawMessage, error) {
 	case !ok:
 		return json.RawMessage(`{"action":"cancel"}`), nil
 	case isYes(text):
-		return json.RawMessage(`{"action":"accept","content":{}}`), nil
+		return json.RawMessage(`{"action":"accept","content":{"answer":"yes"}}`), nil
 	}
 	return json.RawMessage(`{"action":"decline"}`), nil
 }

@@ -15,7 +15,7 @@ func TestTerminal(t *testing.T) {
 		"sure":{"type":"boolean","description":"Think twice."},"many":{"type":"array","items":{"type":"string","enum":["a","b"]}},
 		"one":{"type":"string","oneOf":[{"const":"x","title":"The X"}],"default":"x"}},"required":["name"]}`
 	for name, test := range map[string]struct{ schema, typed, want, shown string }{
-		"yes":       {confirmation, "y\n", `{"action":"accept","content":{}}`, "Skill demo asks: Well?\n[y/N] "},
+		"yes":       {confirmation, "y\n", `{"action":"accept","content":{"answer":"yes"}}`, "Skill demo asks: Well?\n[y/N] "},
 		"no":        {confirmation, "\n", `{"action":"decline"}`, "[y/N] "},
 		"the end":   {confirmation, "", `{"action":"cancel"}`, "[y/N] "},
 		"a form":    {form, "Ann\n\nyes\na, b\n\n", `{"action":"accept","content":{"age":30,"many":["a","b"],"name":"Ann","one":"x","sure":true}}`, "  name, Your name (string):   age (integer, optional, by default 30):   sure: Think twice. (boolean, optional):   many (some, between commas, of a, b, optional):   one (of x (The X), optional, by default x): "},
