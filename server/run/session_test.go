@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // keeper is a recorder that can keep sandboxes. Their commands are recorded
@@ -220,5 +223,38 @@ func TestRunCodeRefused(t *testing.T) {
 	}
 	if len(driver.commands) > 0 {
 		t.Errorf("it ran: %+v", driver.commands)
+	}
+}
+
+// Code with a grant of variables gets none where other calls would find them, and in a
+// sandbox of its own they are there alone.
+func TestRunCodeVariables(t *testing.T) {
+	driver := &keeper{}
+	decider := policy.New(&policy.Options{Rules: []policy.Rule{{Pattern: "demo", Env: []string{"KEY"}}}, Approver: confirmer(yes)})
+	x := executorOf(t, driver, decider, &run.Options{Secrets: run.Environ{"KEY=hush", "OTHER=no"}})
+	skill, other := demo(t, "description: A text."), demo(t, "description: Another text.")
+	other.Name = "other"
+	kept, err := x.OpenSession(t.Context(), run.OpenRequest{Skill: skill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := run.CodeRequest{Language: "bash", Code: "env", Skill: skill}
+	code.Session = kept.ID
+	_, err = x.RunCode(t.Context(), code)
+	wantError(t, err, run.InvalidParam, "skill demo is granted more than a kept sandbox is; leave out container_id")
+	for _, test := range []struct {
+		skill *skills.Skill
+		given bool
+	}{{skill, true}, {other, false}, {nil, false}} {
+		if _, err := x.RunCode(t.Context(), run.CodeRequest{Language: "bash", Code: "env", Skill: test.skill}); err != nil {
+			t.Fatal(err)
+		}
+		env := driver.commands[len(driver.commands)-1].Env
+		if slices.Contains(env, "KEY=hush") != test.given || slices.Contains(env, "OTHER=no") {
+			t.Errorf("skill %v: %q", test.skill, env)
+		}
+		if strings.Contains(strings.Join(env, " "), "SKILL_PARAMS") {
+			t.Errorf("the code is in its own environment: %q", env)
+		}
 	}
 }
