@@ -59,16 +59,17 @@ func TestSDKServer(t *testing.T) {
 	scripts := sdkScripts(t, tools)
 	uri, text := "skill://team/report/SKILL.md", "---\nname: report\ndescription: Writes reports – with numbers.\nmetadata:\n  version: 1.5\n  tags: [a, b]\n---\nWrite it.\n"
 	for _, test := range []struct {
-		name, version, want string
-		code                int
+		name, skill, version, want string
+		code                       int
 	}{
-		{"as stated", "1.5", "report", 0},
-		{"another field", "1.6", `the field "metadata" in its SKILL.md is not the one`, 1},
+		{"as stated", "report", "1.5", "report", 0},
+		{"another field", "report", "1.6", `the field "metadata" in its SKILL.md is not the one`, 1},
+		{"none can be used", "Report", "1.5", "none of its 1 skill can be used", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			target, err := json.Marshal(map[string]any{
 				"uri": uri, "files": map[string]string{uri: text, "skill://team/report/notes/data%20%C3%A9.txt": "é\x00\n"},
-				"frontmatter": map[string]any{"name": "report", "description": "Writes reports – with numbers.", "metadata": map[string]any{"version": json.Number(test.version), "tags": []string{"a", "b"}}},
+				"frontmatter": map[string]any{"name": test.skill, "description": "Writes reports – with numbers.", "metadata": map[string]any{"version": json.Number(test.version), "tags": []string{"a", "b"}}},
 			})
 			if err != nil {
 				t.Fatal(err)

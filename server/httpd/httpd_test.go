@@ -292,3 +292,40 @@ func TestSlowWriters(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Without credentials, a page of another port is refused, and who connects must be the
+// own user.
+func TestOwnUser(t *testing.T) {
+	s := New(&Options{OwnUser: true, Origins: []string{"http://localhost:4000"}})
+	s.Handle("/who", who)
+	address, stop := serve(t, s)
+	for origin, status := range map[string]int{"": 200, "http://" + address: 200, "http://localhost:4000": 200, "http://localhost:3000": 403, "http://127.0.0.1": 403, "null": 403} {
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+address+"/who", nil)
+		r.Header.Set("Origin", origin)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if shared := response.Header.Get("Access-Control-Allow-Origin"); response.StatusCode != status || (shared != "") != (origin != "" && status == 200) {
+			t.Errorf("%q: %s, shared with %q", origin, response.Status, shared)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	checks := 0
+	for _, err := range []error{nil, errors.New("of another user")} {
+		r := httptest.NewRequest("GET", "http://localhost/who", nil)
+		r = r.WithContext(context.WithValue(r.Context(), peerKey{}, func() error { checks++; return err }))
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if (w.Code == 200) != (err == nil) {
+			t.Errorf("%v: %d %s", err, w.Code, w.Body)
+		}
+	}
+	if checks != 2 {
+		t.Errorf("%d checks", checks)
+	}
+}

@@ -15,9 +15,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
 // keySize is the size of a key, in bytes.
@@ -107,22 +108,9 @@ func read(file string) ([]byte, error) {
 	return key, err
 }
 
-// generate makes a key. The file appears whole, and never replaces that of another
-// process.
+// generate makes a key. It never replaces that of another process.
 func generate(file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	part, err := os.CreateTemp(filepath.Dir(file), ".key-") // of mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name())
 	var key [keySize]byte
 	_, _ = rand.Read(key[:]) // which never fails
-	_, err = part.Write(key[:])
-	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	return os.Link(part.Name(), file)
+	return atomicfile.Create(file, key[:])
 }

@@ -35,11 +35,15 @@ func Write(name string, content func(io.Writer) error) (err error) {
 	return os.Rename(temporary.Name(), name)
 }
 
-// Create makes a file that holds data, as [Write] does, and appears whole. An existing file
+// Create makes a file that holds data, as [Write] does, and appears whole, even after a crash. An existing file
 // stays, and is an [fs.ErrExist]: of programs that start at once, one creates it.
 func Create(name string, data []byte) error {
 	temporary := name + "-" + rand.Text()
-	if err := WriteBytes(temporary, data); err != nil {
+	err := Write(temporary, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return errors.Join(err, w.(*os.File).Sync())
+	})
+	if err != nil {
 		return err
 	}
 	return errors.Join(os.Link(temporary, name), os.Remove(temporary))

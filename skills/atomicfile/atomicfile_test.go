@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -52,4 +53,27 @@ func expect(t *testing.T, dir, want string) {
 	if got, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(got) != want {
 		t.Errorf("the file holds %q, %v; want %q", got, err, want)
 	}
+}
+
+// Of programs that create a file at once, one does; the file is whole, and stays.
+func TestCreate(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "file")
+	errs := make(chan error)
+	for range 8 {
+		go func() { errs <- Create(name, []byte("whole")) }()
+	}
+	created := 0
+	for range 8 {
+		switch err := <-errs; {
+		case err == nil:
+			created++
+		case !errors.Is(err, fs.ErrExist):
+			t.Error(err)
+		}
+	}
+	if err := Create(name, []byte("another")); !errors.Is(err, fs.ErrExist) || created != 1 {
+		t.Errorf("%d created it, then %v", created, err)
+	}
+	expect(t, dir, "whole")
 }

@@ -1,7 +1,9 @@
 package connect
 
 import (
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -110,5 +112,46 @@ func TestIs(t *testing.T) {
 		if got := c.client.fields(c.entry).is(c.found); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
+	}
+}
+
+// How each client writes a token itself. The file is its owner's alone then, another token
+// takes the place of the first, and an error about the entry has none.
+func TestTokenInAFile(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude-code": `"Authorization": "Bearer one"`, "vscode": `"Authorization": "Bearer one"`, "cursor": `"Authorization": "Bearer one"`,
+		"gemini": `"Authorization": "Bearer one"`, "windsurf": `"Authorization": "Bearer one"`, "devin": `"Authorization": "Bearer one"`,
+		"zed": `"Authorization": "Bearer one"`, "codex": `http_headers = { Authorization = "Bearer one" }`,
+	} {
+		client, target := mustFind(t, name), Target{File: filepath.Join(t.TempDir(), "config")}
+		if err := os.WriteFile(target.File, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		entry := Entry{URL: address, Token: "one"}
+		if _, err := client.Add(target, "skills", entry, nil); err != nil {
+			t.Fatal(name, err)
+		}
+		text, _ := os.ReadFile(target.File)
+		info, err := os.Stat(target.File)
+		if err != nil || !strings.Contains(string(text), want) || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v\n%s", name, info.Mode(), err, text)
+		}
+		entry.Token = "two"
+		if result, err := client.Add(target, "skills", entry, nil); err != nil || !result.Changed {
+			t.Errorf("%s: %+v, %v", name, result, err)
+		}
+		_, err = client.Add(target, "skills", Entry{URL: "http://127.0.0.1:1/mcp", Token: "three"}, nil)
+		if err == nil || strings.Contains(err.Error(), "two") || !strings.Contains(err.Error(), "Bearer …") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := client.Remove(target, "skills", Entry{URL: address}, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text, _ := os.ReadFile(target.File); strings.Contains(string(text), "Bearer") {
+			t.Errorf("%s: left %s", name, text)
+		}
+	}
+	if _, err := mustFind(t, "cursor").Snippet("skills", Entry{URL: address, Token: "a$b"}); err == nil {
+		t.Error("a token that Cursor would expand")
 	}
 }
