@@ -83,7 +83,7 @@ func (d *Dialogue) hear(line []byte) {
 	select {
 	case d.asked <- bytes.Clone(line):
 	default:
-		d.end(&WaitError{fmt.Sprintf("it asked more than %d questions without waiting for an answer", maxAhead)})
+		d.end(&WaitError{fmt.Sprintf("it wrote more than %d questions and calls without waiting for an answer", maxAhead)})
 	}
 }
 

@@ -110,7 +110,7 @@ func TestDialogueEnds(t *testing.T) {
 	}{
 		"nobody answers": {waits, sure, "nobody answered it within 1m0s", time.Minute},
 		"an error":       {fails, sure, "it broke", 0},
-		"too many":       {waits, strings.Repeat(sure, 2*maxAhead), "it asked more than 8 questions without waiting for an answer", 0},
+		"too many":       {waits, strings.Repeat(sure, 2*maxAhead), "it wrote more than 8 questions and calls without waiting for an answer", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

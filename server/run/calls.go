@@ -28,14 +28,15 @@ const (
 type caller struct {
 	start    func(context.Context, Request) (*Outcome, error) // [Executor.Run]
 	limiter  *callerLimiter
+	records  records
 	job      *job
 	proposal *Proposal
 	left     *atomic.Int32 // calls that the client's call may still make
 }
 
 // newCaller returns the caller of a job whose proposal was approved.
-func newCaller(start func(context.Context, Request) (*Outcome, error), limiter *callerLimiter, j *job, p *Proposal) *caller {
-	c := &caller{start, limiter, j, p, j.callsLeft}
+func newCaller(start func(context.Context, Request) (*Outcome, error), limiter *callerLimiter, rs records, j *job, p *Proposal) *caller {
+	c := &caller{start, limiter, rs, j, p, j.callsLeft}
 	if c.left == nil {
 		c.left = new(atomic.Int32)
 		c.left.Store(maxCalls)
@@ -68,25 +69,32 @@ func (c *caller) run(ctx context.Context, line []byte) (*skills.Skill, *Outcome,
 	if err != nil {
 		return nil, nil, &Error{Code: InvalidParam, Message: err.Error()}
 	}
-	if err := c.mayCall(); err != nil {
-		return nil, nil, err
+	if c.job.Callees == nil {
+		return nil, nil, &Error{Code: Unavailable, Message: "no skill can be called here"}
 	}
 	skill, err := c.job.Callees.Find(ctx, call.Skill)
 	if err != nil {
 		return nil, nil, err
 	}
+	refused := func(err error) (*skills.Skill, *Outcome, error) {
+		r := c.request(skill, call.Args)
+		return nil, nil, c.records.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: skill, Args: call.Args}, &r.Call, err)
+	}
+	if err := c.mayCall(); err != nil {
+		return refused(err)
+	}
 	if err := c.mayCallSkill(skill); err != nil {
-		return nil, nil, err
+		return refused(err)
 	}
 	if c.job.Parent == "" {
 		leave, err := c.limiter.enter(c.job.Principal.Key())
 		if err != nil {
-			return nil, nil, err
+			return refused(err)
 		}
 		defer leave()
 	}
 	if c.left.Add(-1) < 0 {
-		return nil, nil, &Error{Code: ExecutionError, Message: fmt.Sprintf("the skills of this call have called %d others, and may call no more", maxCalls)}
+		return refused(&Error{Code: ExecutionError, Message: fmt.Sprintf("the skills of this call have called %d others, and may call no more", maxCalls)})
 	}
 	if c.job.Progress != nil {
 		c.job.Progress("calling skill " + skill.QualifiedName())
@@ -105,8 +113,6 @@ func (c *caller) mayCall() error {
 		return &Error{Code: PermissionDenied, Message: fmt.Sprintf("skill %s is not granted to call others; only the person can, in the configuration", name)}
 	case c.job.Session != "":
 		return &Error{Code: Unavailable, Message: "nothing can be called in a kept sandbox"}
-	case c.job.Callees == nil:
-		return &Error{Code: Unavailable, Message: "no skill can be called here"}
 	}
 	return nil
 }

@@ -222,6 +222,12 @@ func TestCallsNest(t *testing.T) {
 			if got := s.start(t.Context(), by("ann"), "a"); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
+			// A refused call has a row, too.
+			if got := s.recorded(); len(got) == 5 && test.last != "none" && strings.HasPrefix(got[0], test.last+" of d by [a b c d]: skills c") {
+				s.runs = s.runs[1:]
+			} else if test.last != "none" {
+				t.Errorf("recorded %q", got)
+			}
 			want := []string{"d of c by [a b c]: <nil>", "c of b by [a b]: <nil>", "b of a by [a]: <nil>", "a of nobody by []: <nil>"}
 			if diff := cmp.Diff(want, s.recorded()); diff != "" {
 				t.Error(diff)
@@ -258,6 +264,9 @@ func TestCallsRefused(t *testing.T) {
 			s.granting.calls = test.granted
 			if got := s.start(t.Context(), test.call, "a"); got != test.want {
 				t.Errorf("%s\nwant %s", got, test.want)
+			}
+			if rows := s.recorded(); len(rows) != 2 || !strings.HasPrefix(rows[0], "b of a by [a]: ") || strings.HasSuffix(rows[0], "<nil>") != (name == "granted" || name == "a failing one") {
+				t.Errorf("recorded %q", rows)
 			}
 		})
 	}
@@ -376,7 +385,7 @@ func TestCallsBounded(t *testing.T) {
 		return 0
 	}
 	s.start(t.Context(), by("ann"), "a")
-	if runs := len(s.recorded()); runs != 201 || refused != 1 {
+	if runs := len(s.recorded()); runs != 201+23 || refused != 1 { // and the refused ones
 		t.Errorf("%d runs, %d refused", runs, refused)
 	}
 }

@@ -87,7 +87,7 @@ func translate(subject, id string, err error) error {
 	case errors.Is(err, sandbox.ErrClosed):
 		return &Error{Code: Unavailable, Message: "the server is stopping", Retryable: true, Err: err}
 	case errors.As(err, &unanswered):
-		return &Error{Code: Timeout, Message: fmt.Sprintf("%s asked a question and was stopped while it waited for the answer: %v; make the call again when the person is there", subject, err), Retryable: true, Err: err}
+		return &Error{Code: Timeout, Message: fmt.Sprintf("%s was stopped while it waited for an answer: %v", subject, err), Retryable: true, Err: err}
 	case errors.As(err, &missing):
 		return &Error{Code: Unavailable, Message: fmt.Sprintf("%s has to ask, and %v; use a client that can", subject, err), Retryable: false, Err: err}
 	case errors.As(err, &limit) && limit.Limit == sandbox.LimitTime:

@@ -51,7 +51,9 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 	}
 	j.lease = j.timeout
 	if skill.Interactive() {
-		j.calls = func(p *Proposal) func(context.Context, []byte) []byte { return newCaller(x.Run, x.callers, j, p).call }
+		j.calls = func(p *Proposal) func(context.Context, []byte) []byte {
+			return newCaller(x.Run, x.callers, x.records, j, p).call
+		}
 	}
 	if x.decider.MayAsk(r.Principal, skill) { // the files must not change while a person thinks
 		j.lease += x.options.Asking.Or(elicit.DefaultLimits()).Wait
