@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -17,10 +16,7 @@ func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
 	return pins.New(s.store, s.key, func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error) {
 		use := run.UseOf(skill)
 		if had != "" {
-			if found := snapshots.Find(ctx, use, had); found != nil {
-				return had, found.Dir, nil
-			}
-			return "", "", fs.ErrNotExist
+			return had, snapshots.Find(ctx, use, had), nil
 		}
 		use.Lease = s.Limits().Timeout
 		taken, err := snapshots.Take(ctx, skill.Files, use)

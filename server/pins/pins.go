@@ -33,9 +33,8 @@ type Store interface {
 }
 
 // A Snapshotter returns the digest of the current files of a skill, and a host folder
-// that has them, unchanging; or with a digest the folder that had those, and an error if it
-// is not kept. It must return when ctx is done, and cost little for a skill that has not
-// changed.
+// that has them, unchanging; or with a digest the folder that had those, "" if it is not
+// kept. It must return when ctx is done, and cost little for a skill that has not changed.
 type Snapshotter func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error)
 
 // Options configure [Pins]. The zero value is usable.

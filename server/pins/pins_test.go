@@ -68,10 +68,7 @@ func (p *person) process() *pins.Pins {
 	snapshots := snapshot.New(p.TempDir())
 	return pins.New(p.store, p.key(), func(ctx context.Context, skill *skills.Skill, had string) (string, string, error) {
 		if had != "" {
-			if found := snapshots.Find(ctx, run.UseOf(skill), had); found != nil {
-				return had, found.Dir, nil
-			}
-			return "", "", os.ErrNotExist
+			return had, snapshots.Find(ctx, run.UseOf(skill), had), nil
 		}
 		taken, err := snapshots.Take(ctx, skill.Files, run.UseOf(skill))
 		if err != nil {

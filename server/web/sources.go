@@ -234,8 +234,7 @@ func (c changed) Elsewhere() bool { return c.Replaces != nil && c.Replaces.Sourc
 // A diffLine is a line of a unified difference.
 type diffLine struct{ Class, Text string }
 
-// diffLines returns the lines of a difference as [surface.Diff] has it. Those that a file
-// has begin with a sign after "@@".
+// diffLines returns the lines of a difference as surface.Diff has it.
 func diffLines(diff string) (all []diffLine) {
 	head := false
 	for line := range strings.Lines(diff) {

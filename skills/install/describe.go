@@ -112,11 +112,7 @@ func (item *Item) compare(ctx context.Context, target Target, staged string) err
 	if err != nil {
 		return err
 	}
-	var entries []string
-	for _, p := range item.parts {
-		entries = append(entries, p.Entries...)
-	}
-	if item.Diff, err = surface.Diff(skillfs.Sub(skillfs.DirFS(target.Dir), item.Path), skillfs.DirFS(staged), entries); err != nil {
+	if item.Diff, err = surface.Diff(skillfs.Sub(skillfs.DirFS(target.Dir), item.Path), skillfs.DirFS(staged), merged(item.parts).Entries); err != nil {
 		item.Diff = "… the installed files cannot be read, so there is nothing to compare with\n"
 	}
 	old := &Item{State: &lock.State{Name: was.Name, Kind: was.Kind}}

@@ -74,6 +74,7 @@ func newPart(skill *skills.Skill, folder string) (part, error) {
 func merged(all []part) *surface.Surface {
 	to, has := &surface.Surface{Version: surface.Version}, map[surface.Item]bool{}
 	for _, from := range all {
+		to.Entries = append(to.Entries, from.Entries...)
 		for _, i := range from.Items {
 			if k := (surface.Item{Kind: i.Kind, Value: i.Value, Digest: i.Digest}); !has[k] {
 				has[k] = true

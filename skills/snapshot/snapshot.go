@@ -150,8 +150,9 @@ func (s *Store) copy(ctx context.Context, from *source, use Use, a attempt) (*Sn
 	if err := from.sum(ctx, tree); err != nil {
 		return nil, nil, err
 	}
-	if snapshot := s.Find(ctx, use, tree.digest()); snapshot != nil {
-		return snapshot, tree, from.verify(tree, a)
+	digest := tree.digest()
+	if dir := s.Find(ctx, use, digest); dir != "" {
+		return &Snapshot{dir, digest}, tree, from.verify(tree, a)
 	}
 	snapshot, err := s.make(ctx, from, tree, use, a)
 	return snapshot, tree, err
@@ -226,19 +227,20 @@ func (s *Store) path(use Use, digest string) string {
 	return filepath.Join(s.dir, ofPrefix+hex.EncodeToString(skill[:8]), digest[len("sha256:"):])
 }
 
-// Find returns the snapshot with a digest, nil if there is none or it is damaged.
-func (s *Store) Find(ctx context.Context, use Use, digest string) *Snapshot {
-	dir := s.path(use, digest)
+// Find returns the host path of the snapshot with a digest, "" if there is none or it is
+// damaged.
+func (s *Store) Find(ctx context.Context, use Use, digest string) (dir string) {
+	dir = s.path(use, digest)
 	if use.lease(dir) != nil {
-		return nil
+		return ""
 	}
 	if now := time.Now(); s.wholeSince(dir).IsZero() {
 		if !check(ctx, dir, digest) {
-			return nil
+			return ""
 		}
 		s.markWhole(dir, now)
 	}
-	return &Snapshot{dir, digest}
+	return dir
 }
 
 // wholeSince returns the time at which this process knew that a snapshot was whole, or

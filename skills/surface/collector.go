@@ -2,9 +2,8 @@ package surface
 
 // A collector gathers the items of one surface.
 type collector struct {
-	items map[string]Item // by key
-	texts []Text
-
+	items   map[string]Item // by key
+	texts   []Text
 	entries []string
 }
 

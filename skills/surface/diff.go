@@ -147,9 +147,8 @@ func compareFile(name string, was, is version, lines bool) fileChange {
 	case was.digest == is.digest: // the mode
 	case !shown || !also || !lines:
 		c.notes = append(c.notes, fmt.Sprintf("not shown: %d bytes, %s; before: %d, %s", is.size, cmp.Or(is.digest, "none"), was.size, cmp.Or(was.digest, "none")))
-	case before == now && now != "":
-		c.notes = append(c.notes, "the same text in other bytes")
-	case before == now:
+	case before == now: // in other bytes
+		c.notes = append(c.notes, "no line differs")
 	default:
 		c.lines = unified(name, before, now)
 	}

@@ -93,8 +93,8 @@ diff link
 -a link to a.json
 +a link to /etc/passwd
 diff logo.png (not shown: 6 bytes, sha256:X; before: 6, sha256:X)
-diff wide.txt (the same text in other bytes)
-diff empty (removed)
+diff wide.txt (no line differs)
+diff empty (removed, no line differs)
 diff gone.txt (removed)
 --- gone.txt
 +++ gone.txt
