@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func (a *account) deny(id string) {
 // approveAs answers a question on a terminal with a word after the number.
 func (a *account) approveAs(id, word string) (screen string) {
 	a.t.Helper()
-	screen, code := a.dialogue([]prompt{{number.shown, "$1 " + word}}, "approve", id)
+	screen, code := a.terminal("$1 "+word, "approve", id)
 	if code != 0 {
 		a.t.Fatalf("approve as %s: exit %d\n%s", word, code, screen)
 	}
@@ -215,4 +216,119 @@ func copyTree(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A person who is asked answers for the kind of call that they mean: 30 calls of 10 skills
+// ask them five times.
+func TestThirtyCalls(t *testing.T) {
+	t.Parallel()
+	a := nativeAccount(t, "")
+	plugins := filepath.Join(a.home, "plugins")
+	a.configure("plugins: [\"" + plugins + "\"]\n")
+	writeFile(t, filepath.Join(plugins, "office/.claude-plugin/plugin.json"), `{"name": "office", "version": "1.0.0"}`)
+	skill := func(dir, more string) {
+		name := filepath.Base(dir)
+		writeFile(t, filepath.Join(dir, "SKILL.md"), "---\nname: "+name+"\ndescription: Does it.\nclass: mutating\nscript: run.sh\n"+more+"\n---\n")
+		writeFile(t, filepath.Join(dir, "run.sh"), "echo \""+name+"\" >> \"$SKILL_WORKSPACE/notes\" && echo done\n")
+	}
+	var office []string
+	for _, name := range []string{"docx", "xlsx", "pptx", "pdf", "letter", "invoice"} {
+		skill(filepath.Join(plugins, "office", "skills", name), "params: {title: string}")
+		office = append(office, "office/"+name)
+	}
+	paths := "params: {dir: {type: string, format: path}, pattern: string}"
+	skill(filepath.Join(a.skills, "rename-files"), paths)
+	skill(filepath.Join(a.workspace, ".claude", "skills", "resize"), paths)
+	skill(filepath.Join(a.skills, "journal"), "params: {text: string}")
+	skill(filepath.Join(a.skills, "publish"), "params: {to: string}")
+	if screen, code := a.terminal("yes", "trust", a.workspace); code != 0 {
+		t.Fatalf("trust: exit %d\n%s", code, screen)
+	}
+	type call struct {
+		skill  string
+		params map[string]any
+	}
+	var calls []call
+	for i := range 2 {
+		for _, name := range office {
+			calls = append(calls, call{name, map[string]any{"title": fmt.Sprint(name, i)}})
+		}
+	}
+	for i, dir := range []string{"data", "data/1", "data/2/a.csv", "data/2/../new", "./data/0", "data/"} {
+		calls = append(calls, call{"rename-files", map[string]any{"dir": dir, "pattern": "*.csv"}})
+		calls = append(calls, call{"resize", map[string]any{"dir": filepath.Join(a.workspace, "pictures", fmt.Sprint(i)), "pattern": "*.png"}})
+	}
+	for i := range 4 {
+		calls = append(calls, call{"journal", text(fmt.Sprint("entry ", i))})
+	}
+	for range 2 {
+		calls = append(calls, call{"publish", map[string]any{"to": "staging"}})
+	}
+	if err := os.MkdirAll(filepath.Join(a.workspace, "data", "0"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{"office/docx": "plugin", "rename-files": "below", "resize": "below", "journal": "always", "publish": "same"}
+	rules := map[string]string{
+		"office/docx":  `From now on runs without asking: each of the 6 skills of the plugin office, with any arguments, unless it is dangerous or gets more than this, writing to`,
+		"rename-files": `From now on runs without asking: rename-files with any paths below ` + filepath.Join(a.workspace, "data") + ` as dir and its other arguments as here, writing to`,
+		"resize":       `resize with any paths below ` + filepath.Join(a.workspace, "pictures") + ` as dir`,
+		"journal":      `journal with any arguments`,
+		"publish":      `publish with exactly these arguments`,
+	}
+	if len(calls) != 30 {
+		t.Fatalf("%d calls", len(calls))
+	}
+	if err := os.Mkdir(filepath.Join(a.workspace, "pictures"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(a.workspace, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c := a.serve("legacy", `{}`)
+	asked := map[string]int{}
+	for _, next := range calls {
+		request := map[string]any{"name": next.skill, "params": next.params}
+		answer := c.call("run_skill", request)
+		if strings.Contains(answer.text(), "APPROVAL_REQUIRED") {
+			asked[next.skill]++
+			screen := a.approveAs(c.waits(answer), answers[next.skill])
+			if joined := strings.Join(strings.Fields(strings.ReplaceAll(screen, "\n> ", "")), " "); !strings.Contains(joined, rules[next.skill]) {
+				t.Errorf("%s: the rule is not shown: %s", next.skill, joined)
+			}
+			answer = c.call("run_skill", request)
+		}
+		c.succeeds(answer, "done")
+	}
+	if len(asked) != 5 || asked["rename-files"]+asked["resize"]+asked["office/docx"]+asked["journal"]+asked["publish"] != 5 {
+		t.Errorf("asked %v", asked)
+	}
+	a.wrote(30)
+
+	// What the person did not mean is asked about: other arguments, folders and skills.
+	if err := os.Symlink(a.workspace, filepath.Join(a.workspace, "data", "up")); err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []call{
+		{"publish", map[string]any{"to": "production"}},
+		{"rename-files", map[string]any{"dir": "data/../other", "pattern": "*.csv"}},
+		{"rename-files", map[string]any{"dir": "data/up/other", "pattern": "*.csv"}},
+		{"rename-files", map[string]any{"dir": "data/1", "pattern": "*"}},
+		{"note", text("x")},
+	} {
+		c.waits(c.call("run_skill", map[string]any{"name": next.skill, "params": next.params}))
+	}
+	writeFile(t, filepath.Join(plugins, "office", "skills", "pdf", "run.sh"), "echo other\n")
+	c.waits(c.call("run_skill", map[string]any{"name": "office/pdf", "params": map[string]any{"title": "x"}}))
+	c.succeeds(c.call("run_skill", map[string]any{"name": "office/xlsx", "params": map[string]any{"title": "x"}}), "done")
+
+	out, _ := a.run("approvals")
+	for _, kind := range []string{`always for paths below ` + filepath.Join(a.workspace, "data"), `always for all skills of the plugin office`, "always for these arguments"} {
+		if !strings.Contains(out, kind) {
+			t.Errorf("approvals does not list %q:\n%s", kind, out)
+		}
+	}
+	if out, code := a.run("revoke", "office"); code != 0 {
+		t.Fatalf("revoke: exit %d\n%s", code, out)
+	}
+	c.waits(c.call("run_skill", map[string]any{"name": "office/xlsx", "params": map[string]any{"title": "x"}}))
 }

@@ -164,8 +164,9 @@ func converse(person *os.File, answer string) []byte {
 		}
 		if asked := asksFor.FindSubmatch(screen); asked != nil && answer != "" {
 			if answer == "yes" {
-				answer = string(asked[1])
+				answer = "$1"
 			}
+			answer = strings.Replace(answer, "$1", string(asked[1]), 1)
 			fmt.Fprintln(person, answer)
 			answer = ""
 		}

@@ -147,7 +147,7 @@ var walls = map[string]string{
 	"server/web/form":           "skills skills/schema",
 	"server/web/markdown":       "server/termtext",
 	"server/web/signin":         "server/identity",
-	"server/approval":           "server/elicit server/identity server/run server/seal server/store server/termtext skills skills/snapshot",
+	"server/approval":           "server/elicit server/identity server/run server/seal server/store server/termtext skills skills/skillfs skills/snapshot",
 	"server/approval/tty":       "server/approval server/termtext",
 	"server/api":                "sandbox server/approval server/audit server/describe server/identity server/jobs server/output server/policy server/result server/run server/store skills skills/schema skills/search",
 	"server/audit":              "sandbox server/identity server/run server/store skills",

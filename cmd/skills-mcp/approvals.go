@@ -102,7 +102,7 @@ func (c *approvalsCommand) run(ctx context.Context) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTATE\tSKILL\tCLASS\tSCOPE\tCONFIRMED BY\tUNTIL")
 		for _, r := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), visible(r.Question.Skill), r.Question.Class, r.Scope, signedBy(r), r.Expires.Format(time.DateTime))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), visible(r.Question.Skill), r.Question.Class, r.Kind(), signedBy(r), r.Expires.Format(time.DateTime))
 		}
 	}, "UNTIL", "CONFIRMED BY", "SCOPE", "CLASS")
 }

@@ -27,7 +27,8 @@ func newApproveCommand(a *app) *cobra.Command {
 		Short: "Look at a call that waits for your yes, and say yes to it",
 		Long: `Show a call that waits for a person's yes, and ask for the answer. That needs a
 terminal, and a number that is shown after the question: nothing that was prepared
-or piped approves a call. Then the same call succeeds once, or always.
+or piped approves a call. Then the same call succeeds once. A word after the number
+is a yes for more calls, by a rule that the question shows.
 
 With policy.passphrase in the configuration it asks for that passphrase, too. A
 second person of policy.approvers confirms with --as NAME and a passphrase of their
@@ -134,8 +135,8 @@ func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who app
 		_, err = fmt.Fprintf(c.stderr, "confirmed; a second person has to confirm it, too: skills-mcp approve %s --as NAME\n", r.ID)
 	case r.Question.Fetch != nil:
 		_, err = fmt.Fprintf(c.stderr, "approved: %s is fetched when it is loaded again\n", visible(r.Question.Skill))
-	case scope == approval.Always:
-		_, err = fmt.Fprintf(c.stderr, "approved until %s: skills-mcp revoke %s withdraws it\n", r.Expires.Format(time.DateOnly), r.ID)
+	case scope != approval.Once:
+		_, err = fmt.Fprintf(c.stderr, "%s\nIt counts until %s: skills-mcp revoke %s withdraws it\n", r.Question.Becomes(scope), r.Expires.Format(time.DateOnly), r.ID)
 	default:
 		_, err = fmt.Fprintf(c.stderr, "approved: the same call succeeds once, until %s\n", r.Expires.Format("15:04"))
 	}

@@ -13,7 +13,7 @@ import (
 
 // An Answer answers a question of an approval.
 type Answer struct {
-	Scope approval.Scope `json:"scope" jsonschema:"enum=no,enum=once,enum=always"` // No denies
+	Scope approval.Scope `json:"scope" jsonschema:"enum=no,enum=once,enum=same,enum=below,enum=plugin,enum=always"` // No denies
 	// As names a second person of policy.approvers, whom the passphrase proves.
 	As         string `json:"as,omitempty" jsonschema_description:"a second person of policy.approvers"`
 	Passphrase string `json:"passphrase,omitempty" jsonschema_description:"of that person"`

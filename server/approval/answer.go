@@ -62,7 +62,7 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, way Way,
 	if err != nil {
 		return err
 	}
-	if now.Binding != r.Binding || !slices.Contains(now.Question.Scopes, scope) || scope == Session {
+	if now.Binding != r.Binding || !slices.Contains(now.Question.Answers(), scope) || scope == Session {
 		return wrong("%s cannot be confirmed as %q", r.ID, scope)
 	}
 	err = a.book.change(ctx, now, a.confirmed(who, way, scope, store.ApprovalGiven))
@@ -97,7 +97,7 @@ func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, err
 	}
 	var revoked []*Record
 	for _, r := range all {
-		if r.ID != idOrName && r.Question.Skill != idOrName || !r.lives() {
+		if !r.called(idOrName) || !r.lives() {
 			continue
 		}
 		if err := a.book.change(ctx, r, func(r *Record) { r.State = store.ApprovalRevoked }); err != nil {
@@ -109,6 +109,11 @@ func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, err
 		return nil, wrong("there is no approval, and no skill with one, that is called %q", idOrName)
 	}
 	return revoked, nil
+}
+
+// called reports whether a record has an ID, or is about the skill or the plugin of a name.
+func (r *Record) called(idOrName string) bool {
+	return r.ID == idOrName || r.Question.Skill == idOrName || r.Scope == WholePlugin && r.Question.Plugin.Name == idOrName
 }
 
 // Stamp returns a text that differs after each change of a record.

@@ -90,8 +90,10 @@ func (a *Approvals) covers(r *Record, c *call) bool {
 		return false
 	case r.Scope == Session:
 		return lasts && r.Binding == c.every && a.memory.allows(c.Principal.Key(), r.ID)
-	case r.Scope == Always:
-		return lasts && c.every.since(r.Binding, c.ancestors())
+	case r.Scope == WholePlugin:
+		return lasts && c.ofPlugin(r)
+	case r.Scope != Once:
+		return lasts && c.binding(r).since(r.Binding, c.ancestors())
 	}
 	return r.Binding == c.exact
 }
@@ -129,21 +131,19 @@ func (a *Approvals) confirmed(who Signer, way Way, scope Scope, complete string)
 			return
 		}
 		r.State, r.Expires = complete, now.Add(a.lifetime(scope))
-		if scope != Once {
-			r.Binding = r.Every
-		}
+		r.bindTo(scope)
 	}
 }
 
 // lifetime returns the time for which an approval of a scope counts.
 func (a *Approvals) lifetime(scope Scope) time.Duration {
 	switch scope {
-	case Always:
-		return a.options.Expiry.Always
+	case Once:
+		return a.options.Expiry.Once
 	case Session:
 		return sessionExpiry
 	}
-	return a.options.Expiry.Once
+	return a.options.Expiry.Always
 }
 
 // pend stores the question of a call, unless it is stored, for somebody to answer later.
@@ -151,6 +151,7 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 	if c.pending != nil {
 		return nil
 	}
+	c.offerPlugin(ctx)
 	r := a.newRecord(c)
 	err := a.book.add(ctx, r)
 	if errors.Is(err, store.ErrSameApproval) { // of an equal call, at the same time
@@ -187,7 +188,7 @@ func (a *Approvals) newRecord(c *call) *Record {
 	return &Record{
 		ID: newID(), Owner: c.owner, Subject: c.subject, State: store.ApprovalPending, Expires: now.Add(a.options.Expiry.Pending),
 		client:  digestOf(string(c.Principal.Key())),
-		content: content{Scope: Once, Needed: c.question.Needed, Binding: c.exact, Every: c.every, Question: *c.question, Made: now, Proofs: a.options.Key.ID()},
+		content: content{Scope: Once, Needed: c.question.Needed, Binding: c.exact, Every: c.every, OfPlugin: c.plugin(), Question: *c.question, Made: now, Proofs: a.options.Key.ID()},
 	}
 }
 

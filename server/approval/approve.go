@@ -22,7 +22,7 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 		return &run.Error{Code: run.InvalidParam, Message: "the code is too long for a person to be shown all of it, and with a skill's grant they have to be; put data into files of the workspace"}
 	}
 	for answered := false; ; {
-		rows, err := a.book.about(ctx, c.subject)
+		rows, err := a.rows(ctx, c)
 		if err != nil {
 			return unavailable(err)
 		}
@@ -92,6 +92,17 @@ func (a *Approvals) Approved(ctx context.Context, who identity.Principal, skill 
 	return err == nil && slices.ContainsFunc(rows, func(r *Record) bool {
 		return r.State == store.ApprovalGiven && r.current() && r.OwnedBy(who) && (r.Scope == Always || r.Scope == Session && a.memory.allows(who.Key(), r.ID))
 	})
+}
+
+// rows returns the records about the skill of a call, and those about its plugin.
+func (a *Approvals) rows(ctx context.Context, c *call) ([]*Record, error) {
+	rows, err := a.book.about(ctx, c.subject)
+	if plugin := pluginSubject(c.Skill); err == nil && plugin != "" {
+		var more []*Record
+		more, err = a.book.about(ctx, plugin)
+		rows = append(rows, more...)
+	}
+	return rows, err
 }
 
 // settle records the answer to a call's question, and lets it run if nobody else has to
@@ -170,7 +181,7 @@ const pagePoll = 300 * time.Millisecond
 // await returns when the question of a call is answered elsewhere.
 func (a *Approvals) await(ctx context.Context, c *call) error {
 	for {
-		rows, err := a.book.about(ctx, c.subject)
+		rows, err := a.rows(ctx, c)
 		if err != nil {
 			return unavailable(err)
 		}

@@ -46,7 +46,7 @@ func (c *call) ancestors() []string {
 // skill for the same principal.
 func differences(ctx context.Context, c *call, rows []*Record) []string {
 	for _, r := range rows { // the newest first
-		if (r.State == store.ApprovalGiven || r.State == store.ApprovalUsed) && r.Owner == c.owner {
+		if r.Scope != WholePlugin && (r.State == store.ApprovalGiven || r.State == store.ApprovalUsed) && r.Owner == c.owner {
 			var files []string
 			if r.Binding.Digest != c.Digest {
 				files = snapshot.Changes(ctx, c.Folder, r.Binding.Digest)

@@ -38,6 +38,7 @@ func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
 	if l.terminal == nil || c.Principal.Kind != identity.Person {
 		return "", errCannotAsk
 	}
+	c.offerPlugin(ctx)
 	scope, err := l.terminal.Confirm(ctx, c.question)
 	late, unanswered := errors.AsType[*elicit.WaitError](err)
 	switch {
@@ -49,7 +50,7 @@ func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
 		return "", errCannotAsk
 	case scope == No && c.Way == run.WayPage:
 		return No, nil
-	case !slices.Contains(c.question.Scopes, scope):
+	case !slices.Contains(c.question.Answers(), scope):
 		return "", refused(c, "it was not confirmed on the terminal")
 	}
 	return scope, nil

@@ -61,6 +61,12 @@ type Question struct {
 	Signed []string `json:"signed,omitempty"`
 	// Scopes are the answers that confirm it, the likeliest first.
 	Scopes []Scope `json:"scopes"`
+	// Kinds are further answers, for a kind of call, which no form offers.
+	Kinds []Scope `json:"kinds,omitempty"`
+	// Below are the paths of the call; nil is none. Plugin is that of the skill; nil is none,
+	// or nobody was asked about it.
+	Below  *Below         `json:"below,omitempty"`
+	Plugin *PluginVersion `json:"plugin,omitempty"`
 }
 
 // An Argument is one argument of a call.
@@ -109,6 +115,7 @@ func newQuestion(p *run.Proposal) *Question {
 	if q.Class == "" {
 		q.Class = p.Skill.Class
 	}
+	q.offer(p)
 	if _, argument := p.Command.Stdin.(*bytes.Reader); p.Command.Stdin != nil && !argument {
 		q.Input = true
 	}

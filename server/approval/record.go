@@ -40,6 +40,7 @@ type content struct {
 	Signatures []Signature `json:"signatures,omitempty"`
 	Binding    Binding     `json:"binding"` // the calls that it covers
 	Every      Binding     `json:"-"`       // those that it covers with the scope always
+	OfPlugin   Binding     `json:"-"`       // those that it covers with the scope plugin
 	Question   Question    `json:"question"`
 	Made       time.Time   `json:"made"`
 	Proofs     string      `json:"proofs,omitempty"` // the person's key
@@ -133,12 +134,13 @@ type stored struct {
 // A statement is the part of a record that people sign.
 type statement struct {
 	content
-	Every Binding `json:"every"`
+	Every    Binding `json:"every"`
+	OfPlugin Binding `json:"of_plugin"`
 }
 
 // encode returns the row of a record, sealed, with the proofs of its new signatures.
 func (b *book) encode(ctx context.Context, r *Record) (store.Approval, error) {
-	said := statement{r.content, r.Every}
+	said := statement{r.content, r.Every, r.OfPlugin}
 	said.Signatures = nil
 	text, err := json.Marshal(said)
 	if err != nil {
@@ -233,6 +235,25 @@ func (b *book) replace(ctx context.Context, r *Record, change func(*Record)) (bo
 	return replaced, err
 }
 
+// bindTo makes a record cover the calls of a scope.
+func (r *Record) bindTo(scope Scope) {
+	exact := r.Binding
+	switch scope {
+	case Once:
+		return
+	case WholePlugin:
+		r.Binding, r.Subject = r.OfPlugin, r.OfPlugin.Skill
+		return
+	}
+	r.Binding = r.Every
+	switch scope {
+	case Same:
+		r.Binding.Args = exact.Args
+	case BelowFolder:
+		r.Binding.Args = r.Question.Below.Args
+	}
+}
+
 // about returns the records about a skill, or all for "", the newest first. Rows that were
 // not written by this package are left out.
 func (b *book) about(ctx context.Context, subject string) ([]*Record, error) {
@@ -257,7 +278,7 @@ func (b *book) open(row store.Approval) *Record {
 		b.logger.Warn("an approval does not count: it was not written by skills-mcp", "approval", row.ID)
 		return nil
 	}
-	said.content.Every, said.Signatures = said.Every, s.Signatures
+	said.content.Every, said.content.OfPlugin, said.Signatures = said.Every, said.OfPlugin, s.Signatures
 	r := &Record{ID: row.ID, Owner: row.Owner, Subject: row.Subject, State: row.State, Expires: row.Expires, content: said.content, row: row, proofs: s.Proofs}
 	if r.State == store.ApprovalGiven && !b.proved(r) {
 		b.logger.Warn("an approval does not count: the people of this configuration have not signed it, or it was used or revoked before", "approval", row.ID)

@@ -27,7 +27,19 @@ func (q *Question) fitsForm() bool {
 }
 
 // Terminal returns the lines of the question for a terminal, which shows arguments whole.
-func (q *Question) Terminal() []string { return q.text(whole) }
+func (q *Question) Terminal() []string {
+	all := q.text(whole)
+	var rules []string
+	for _, scope := range q.Answers() {
+		if rule := q.Becomes(scope); rule != "" {
+			rules = append(rules, mark+string(scope)+": "+rule)
+		}
+	}
+	if len(rules) > 0 {
+		rules = append([]string{"A yes for more than this call is one of these rules:"}, rules...)
+	}
+	return slices.Insert(all, len(all)-1, rules...)
+}
 
 // summary returns one line for a person whose client shows no question.
 func (q *Question) summary() string {
@@ -265,10 +277,14 @@ func (q *Question) Title(answer Scope) string {
 		return "Yes, for this session: any code with this grant, until the client leaves"
 	case answer == Session:
 		return "Yes, for this session: any arguments, until the client leaves"
-	case answer == Always && q.endsWithFiles():
-		return "Yes, always: any arguments, until one of its files or its grant changes"
 	case answer == Always:
-		return "Yes, always: any arguments, until the skill gains something or its grant changes"
+		return "Yes, always: " + q.Becomes(answer)
+	case answer == Same:
+		return "Yes, always for these arguments: " + q.Becomes(answer)
+	case answer == BelowFolder:
+		return "Yes, always for paths below this folder: " + q.Becomes(answer)
+	case answer == WholePlugin:
+		return "Yes, always for all skills of the plugin: " + q.Becomes(answer)
 	case q.Fetch != nil:
 		return "Yes: fetch these files, and use them until they change"
 	case q.Trust != nil:

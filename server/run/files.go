@@ -1,10 +1,12 @@
 package run
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -41,6 +43,67 @@ func resolveFiles(skill *skills.Skill, args map[string]any, folder string, grant
 			args[p.Name] = all
 		}
 	}
+}
+
+// Paths returns the arguments that name files of the proposal's workspaces, by the names of
+// their parameters: absolute, and without links, as they are now. A parameter with another
+// value has none. Approve's arguments alone have them.
+func (p *Proposal) Paths() map[string][]string {
+	names, found := map[string]bool{}, map[string][]string{}
+	if p.Skill.Entry == nil {
+		return nil
+	}
+	for _, param := range p.Skill.Entry.Params() {
+		names[param.Name] = param.Path
+	}
+	for _, file := range p.Skill.Entry.Files() {
+		names[file.Name] = true
+	}
+	for name := range names {
+		values, ok := p.Args[name].([]any)
+		if text, one := p.Args[name].(string); one {
+			values, ok = []any{text}, true
+		}
+		var paths []string
+		for _, value := range values {
+			text, _ := value.(string)
+			path, inside := p.path(text)
+			ok = ok && inside
+			paths = append(paths, path)
+		}
+		if names[name] && ok && len(paths) > 0 {
+			found[name] = paths
+		}
+	}
+	return found
+}
+
+// path returns the absolute path of a file in a workspace, without links. Files at its end
+// may be missing.
+func (p *Proposal) path(text string) (path string, ok bool) {
+	grant := p.Command.Grant
+	if rest, below := strings.CutPrefix(text, sandbox.WorkspaceDir+"/"); below && grant.Aliased() {
+		text = filepath.Join(grant.Workspaces[0], rest)
+	}
+	text = strings.TrimSuffix(text, "/")
+	if !filepath.IsAbs(text) || filepath.Clean(text) != text {
+		return "", false
+	}
+	path, err := realPath(text)
+	return path, err == nil && slices.ContainsFunc(grant.Workspaces, func(dir string) bool {
+		dir, err := filepath.EvalSymlinks(dir)
+		return err == nil && skillfs.Inside(dir, path)
+	})
+}
+
+// realPath returns an absolute path without links, of which the last names may be missing.
+func realPath(name string) (string, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if _, there := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) || there == nil { // a link to nowhere is none
+		return real, err
+	}
+	parent, err := realPath(filepath.Dir(name))
+	return filepath.Join(parent, filepath.Base(name)), err
 }
 
 // fallback sets a parameter to value in place of the script's own default, unless

@@ -105,8 +105,8 @@ func (s *Store) AddApproval(ctx context.Context, a Approval, limits ApprovalLimi
 // nothing, if another process has changed it since it was read.
 func (s *Store) ReplaceApproval(ctx context.Context, old, new Approval) (replaced bool, err error) {
 	err = s.persist(ctx, func(tx *sql.Tx) error {
-		result, err := tx.Exec("UPDATE approvals SET state = ?, expires = ?, content = ?, mac = ? WHERE id = ? AND state = ? AND mac = ?",
-			new.State, new.Expires.Unix(), new.Content, new.MAC, old.ID, old.State, old.MAC)
+		result, err := tx.Exec("UPDATE approvals SET subject = ?, state = ?, expires = ?, content = ?, mac = ? WHERE id = ? AND state = ? AND mac = ?",
+			new.Subject, new.State, new.Expires.Unix(), new.Content, new.MAC, old.ID, old.State, old.MAC)
 		if err != nil {
 			return err
 		}

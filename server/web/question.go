@@ -80,7 +80,7 @@ type choice struct {
 // session is the client's own.
 func (q question) Choices() []choice {
 	var all []choice
-	for _, scope := range q.Scopes {
+	for _, scope := range q.Answers() {
 		if scope == approval.Session {
 			continue
 		}

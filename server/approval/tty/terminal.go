@@ -81,7 +81,7 @@ func random() (string, error) {
 // Confirm implements [approval.Terminal]. One read of the input may outlive ctx: nothing
 // ends a read of a terminal but the end of the program.
 func (t *Terminal) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
-	return t.choose(ctx, q.Terminal(), q.Scopes, q.Action())
+	return t.choose(ctx, q.Terminal(), q.Answers(), q.Action())
 }
 
 // Ask shows lines and reports whether the person confirms an action, such as "trust it".
@@ -137,14 +137,20 @@ func (t *Terminal) show(ctx context.Context, lines []string) (bool, error) {
 
 // choices returns the prompt of the answers. The number alone is the first of the scopes.
 func choices(number string, scopes []approval.Scope, action string) string {
-	meaning := map[approval.Scope]string{approval.Once: action, approval.Always: action + " now and always, with any arguments, until it changes"}
-	text := fmt.Sprintf("Type %s to %s", number, meaning[scopes[0]])
-	for _, scope := range scopes[1:] {
-		if words := meaning[scope]; words != "" {
-			text += fmt.Sprintf(", %s %s to %s", number, scope, words)
+	var rules []string
+	for _, scope := range scopes {
+		if scope != approval.Once && scope != approval.Session {
+			rules = append(rules, string(scope))
 		}
 	}
-	return text + ", anything else to leave it: "
+	once, more := fmt.Sprintf("Type %s to %s", number, action), ""
+	switch {
+	case scopes[0] != approval.Once:
+		once, more = fmt.Sprintf("Type %s to %s by the rule %s", number, action, scopes[0]), fmt.Sprintf(", %s once to do so once", number)
+	case len(rules) > 0:
+		more = fmt.Sprintf(", %s and %s to do so by that rule", number, strings.Join(rules, " or "))
+	}
+	return once + more + ", anything else to leave it: "
 }
 
 // chosen returns the answer that a text is.

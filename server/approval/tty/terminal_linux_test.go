@@ -111,8 +111,8 @@ func TestPreparedInput(t *testing.T) {
 // A long question is shown page by page, none higher than the terminal, and the last one
 // with the grant.
 func TestPages(t *testing.T) {
-	got, screens := confirm(t, question(5000), nil, "\n\n\n\n", "", "", "", "4821")
-	if got != approval.Once || len(screens) != 4 {
+	got, screens := confirm(t, question(5000), nil, "\n\n\n\n", "", "", "", "", "4821")
+	if got != approval.Once || len(screens) != 5 {
 		t.Fatalf("%q after %d pages", got, len(screens))
 	}
 	_, screens[0], _ = strings.Cut(screens[0], "skills-mcp itself asks") // after the echo of what was typed before
@@ -121,7 +121,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("page %d has %d rows", i+1, rows)
 		}
 	}
-	if last := screens[3]; !strings.Contains(last, "It may write to") || !strings.Contains(last, "Run it?") {
+	if last := screens[4]; !strings.Contains(last, "It may write to") || !strings.Contains(last, "Run it?") {
 		t.Errorf("the last page is %q", last)
 	}
 	if got, _ := confirm(t, question(5000), nil, "", "", "q"); got != approval.No {
@@ -193,7 +193,7 @@ func TestPassphraseIsHidden(t *testing.T) {
 		"ahead":                   {1, []string{"4821\n" + secret + "\n", secret + "\n"}, approval.Once},
 		"at the number":           {1, []string{secret + "\n"}, approval.No},
 		"with the number":         {1, []string{"4821 " + secret + "\n"}, approval.No},
-		"on the first page":       {5000, []string{"\n" + secret + "\n", "\n", "\n", "4821\n", secret + "\n"}, approval.Once},
+		"on the first page":       {5000, []string{"\n" + secret + "\n", "\n", "\n", "\n", "4821\n", secret + "\n"}, approval.Once},
 		"a wrong one":             {1, []string{"4821\n", "closed " + secret + "\n"}, approval.No},
 		"a wrong one, and a next": {1, []string{"4821\n", "closed " + secret + "\n" + secret + "\n"}, approval.No},
 	} {

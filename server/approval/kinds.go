@@ -1,0 +1,231 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+)
+
+// The answers for a kind of call, which the page and a terminal offer, and no form.
+const (
+	Same        Scope = "same"   // these arguments
+	BelowFolder Scope = "below"  // other paths below a folder
+	WholePlugin Scope = "plugin" // all skills of the plugin
+)
+
+// Below are the paths of a call, with a folder that contains them.
+type Below struct {
+	Folder string   `json:"folder"`     // absolute, without links
+	Names  []string `json:"parameters"` // that are paths below it
+	Args   string   `json:"args"`       // identifies them and the other arguments
+}
+
+// A PluginVersion is a plugin with its files that a question is about.
+type PluginVersion struct {
+	Name string `json:"name"`
+	// Skills are the digests of its skills by their folders below the plugin's.
+	Skills map[string]string `json:"skills"`
+}
+
+// Answers returns the answers that confirm a question on the page and on a terminal: those
+// for all calls come last, unless they are likeliest.
+func (q *Question) Answers() []Scope {
+	all := slices.Clone(q.Scopes)
+	if at := slices.Index(all, Always); at > 0 {
+		return slices.Insert(all, at, q.Kinds...)
+	}
+	return all
+}
+
+// offer adds the answers for a kind of call, of those that apply to a proposal whose
+// approval may last.
+func (q *Question) offer(p *run.Proposal) {
+	if slices.Index(q.Scopes, Always) <= 0 {
+		return
+	}
+	if len(p.Args) > 0 {
+		q.Kinds = append(q.Kinds, Same)
+	}
+	if paths := p.Paths(); len(paths) > 0 {
+		q.Below = below(p, paths, common(paths))
+		q.Kinds = append(q.Kinds, BelowFolder)
+	}
+}
+
+// below returns the paths of a proposal below a folder.
+func below(p *run.Proposal, paths map[string][]string, folder string) *Below {
+	b, rest := &Below{Folder: folder}, maps.Clone(p.Args)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		if !slices.ContainsFunc(paths[name], func(path string) bool { return !skillfs.Inside(folder, path) }) {
+			b.Names = append(b.Names, name)
+			delete(rest, name)
+		}
+	}
+	others, _ := json.Marshal(rest) // sorted by name; of JSON, so it is some
+	b.Args = digest(append([]string{"below", folder, string(others)}, b.Names...)...)
+	return b
+}
+
+// common returns the folder that contains all paths: a folder contains itself.
+func common(paths map[string][]string) string {
+	var folder string
+	for path := range maps.Values(paths) {
+		for _, path := range path {
+			if info, err := os.Stat(path); err != nil || !info.IsDir() {
+				path = filepath.Dir(path)
+			}
+			if folder == "" {
+				folder = path
+			}
+			for !skillfs.Inside(folder, path) {
+				folder = filepath.Dir(folder)
+			}
+		}
+	}
+	return folder
+}
+
+const (
+	maxSkills = 64 // of a plugin that a question is about
+	maxDepth  = 4  // of their folders
+)
+
+// offerPlugin adds the answer for all skills of the call's plugin, with their files as they
+// are. It reads them, so a form, which does not offer it, does without.
+func (c *call) offerPlugin(ctx context.Context) {
+	skill, q := c.Skill.Owner(), c.question
+	if skill.Plugin == "" || slices.Index(q.Scopes, Always) <= 0 || q.Plugin != nil {
+		return
+	}
+	found, root := map[string]string{}, skillfs.DirFS(skill.PluginDir)
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
+			return fs.SkipDir
+		case d.IsDir() || d.Name() != "SKILL.md":
+			return nil
+		case len(found) == maxSkills:
+			return fs.ErrInvalid
+		}
+		dir := filepath.Join(skill.PluginDir, filepath.FromSlash(name), "..")
+		found[c.inPlugin(dir)], err = snapshot.Digest(ctx, skillfs.DirFS(dir))
+		return err
+	})
+	if err == nil && len(found) > 1 && found[c.inPlugin(skill.Dir)] == c.Digest {
+		q.Plugin = &PluginVersion{skill.Plugin, found}
+		q.Kinds = append(q.Kinds, WholePlugin)
+	}
+}
+
+// inPlugin returns the path of a folder below the plugin of the call's skill.
+func (c *call) inPlugin(dir string) string {
+	name, _ := filepath.Rel(c.Skill.Owner().PluginDir, dir)
+	return name
+}
+
+// pluginSubject names the plugin of a skill in the store; "" is none.
+func pluginSubject(skill *skills.Skill) string {
+	owner := skill.Owner()
+	if owner.Plugin == "" {
+		return ""
+	}
+	return "plugin " + owner.Plugin + "\n" + string(skill.Origin().Kind) + ":" + owner.PluginDir
+}
+
+// ofPlugin reports whether an approval for all skills of a plugin covers a call: its files
+// are those of then, and it gets no more than the call that was shown.
+func (c *call) ofPlugin(r *Record) bool {
+	now, then := c.question, &r.Question
+	return c.Action == run.ActionSkill && then.Plugin != nil && r.Binding == c.plugin() && then.Plugin.Skills[c.inPlugin(c.Skill.Owner().Dir)] == c.Digest &&
+		!c.Decision.Session && (now.Class == then.Class || now.Class == skills.Safe) &&
+		within(now.Writes, then.Writes) && within(slices.Concat(now.Reads, now.Writes), slices.Concat(then.Reads, then.Writes)) &&
+		within(now.Hosts, then.Hosts) && within(now.Variables, then.Variables) && within(now.Calls, then.Calls)
+}
+
+func within(all, in []string) bool {
+	return !slices.ContainsFunc(all, func(one string) bool { return !slices.Contains(in, one) })
+}
+
+// plugin returns the binding of an approval for all skills of the call's plugin.
+func (c *call) plugin() Binding {
+	return Binding{Skill: pluginSubject(c.Skill), Args: anyArgs, Preview: digest(slices.Concat(c.Stack, c.Callers)...)}
+}
+
+// binding returns the binding that a call has for the approvals of a record's kind.
+func (c *call) binding(r *Record) Binding {
+	b := c.every
+	switch below := r.Question.Below; {
+	case r.Scope == Same:
+		b.Args = c.exact.Args
+	case r.Scope == BelowFolder && below != nil:
+		b.Args = c.below(below.Folder)
+	}
+	return b
+}
+
+// below identifies the arguments of a call for an approval of the paths below a folder.
+func (c *call) below(folder string) string { return below(c.Proposal, c.Paths(), folder).Args }
+
+// Kind returns the calls that an approval covers, in a few words.
+func (r *Record) Kind() string {
+	switch q := &r.Question; {
+	case r.Scope == Same:
+		return "always for these arguments"
+	case r.Scope == BelowFolder && q.Below != nil:
+		return "always for paths below " + said(q.Below.Folder, math.MaxInt)
+	case r.Scope == WholePlugin && q.Plugin != nil:
+		return "always for all skills of the plugin " + said(q.Plugin.Name, math.MaxInt)
+	}
+	return string(r.Scope)
+}
+
+// every returns strangers' texts for a sentence, of which none is cut.
+func every(texts []string) string { return first(len(texts), texts, math.MaxInt) }
+
+// Becomes returns the rule that an answer for more than this call becomes, in one sentence;
+// "" for other answers.
+func (q *Question) Becomes(answer Scope) string {
+	who, until := said(q.Skill, math.MaxInt), ", until it gains something or its grant changes."
+	if q.endsWithFiles() {
+		until = ", until one of its files or its grant changes."
+	}
+	switch answer {
+	case Always:
+		who += " with any arguments"
+	case Same:
+		who += " with exactly these arguments"
+	case BelowFolder:
+		who += " with any paths below " + said(q.Below.Folder, math.MaxInt) + " as " + every(q.Below.Names)
+		if len(q.Args) > len(q.Below.Names) {
+			who += " and its other arguments as here"
+		}
+	case WholePlugin:
+		who = fmt.Sprintf("each of the %d skills of the plugin %s, with any arguments, unless it is dangerous or gets more than this", len(q.Plugin.Skills), said(q.Plugin.Name, math.MaxInt))
+		until = ", until its files change."
+	default:
+		return ""
+	}
+	for _, grant := range []struct {
+		verb string
+		list []string
+	}{{", writing to ", q.Writes}, {", connecting to ", q.Hosts}, {", given ", q.Variables}, {", calling ", q.Calls}} {
+		if len(grant.list) > 0 {
+			who += grant.verb + every(grant.list)
+		}
+	}
+	return "From now on runs without asking: " + who + until
+}
