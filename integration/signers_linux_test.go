@@ -30,6 +30,10 @@ func (a *account) dialogue(prompts []prompt, args ...string) (screen string, cod
 	for chunk := make([]byte, 4096); ; {
 		n, err := person.Read(chunk)
 		screen += string(chunk[:n])
+		if page := strings.LastIndex(screen, "type q to leave it: "); page >= seen {
+			fmt.Fprintln(person)
+			seen = len(screen)
+		}
 		for len(prompts) > 0 {
 			pattern := regexp.MustCompile(prompts[0].shown)
 			match := pattern.FindStringSubmatchIndex(screen[seen:])
