@@ -311,11 +311,8 @@ func (e *evaluator) call(n *node, s *scope) value {
 
 // parserMethod evaluates a method of a parser, or of a command of a library.
 func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
-	switch p.dialect {
-	case clickDialect:
+	if p.dialect == clickDialect {
 		return e.library.method(p, name, a)
-	case optparseDialect:
-		return p.optparseMethod(e.reading, name, a)
 	}
 	return p.call(e.reading, name, a)
 }
@@ -350,11 +347,7 @@ func (e *evaluator) libraryFunction(name reference, a *arguments) value {
 	switch name {
 	case "argparse.ArgumentParser":
 		return e.newParser(nil, a)
-	case "optparse.OptionParser":
-		return e.newOptionParser(a)
-	case "optparse.OptionGroup":
-		return e.newOptionGroup(a.line)
-	case "argparse.FileType", "optparse.make_option", "optparse.Option", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
+	case "argparse.FileType", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
 		return &libraryCall{name, a}
 	}
 	if v, ok := e.library.call(name, a); ok {

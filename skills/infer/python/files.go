@@ -111,7 +111,7 @@ func (c code) eachUse(member bool, found func(name string, writes bool)) {
 // look finds the uses of arguments as files in the script.
 func (c *CommandLine) look(script code) {
 	used := map[string]File{}
-	click := c.top.dialect != argparseDialect && c.top.dialect != optparseDialect
+	click := c.top.dialect != argparseDialect
 	script.eachUse(!click, func(name string, written bool) {
 		f := used[name]
 		// A plain name may be another function's, which says less.

@@ -24,8 +24,6 @@ type parser struct {
 	actions     []*action
 	flags       map[string]*action
 	parents     []*parser
-	groups      []*parser // of optparse
-	usage       string    // of optparse
 	subs        *subparsers
 	mutexes     []*group
 	broken      *Note // why its command line is not known
@@ -452,7 +450,6 @@ type dialect int
 const (
 	argparseDialect dialect = iota
 	clickDialect
-	optparseDialect
 	wordsDialect // the script's own code
 )
 

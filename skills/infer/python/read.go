@@ -1,5 +1,5 @@
 // Package python reads the command line of a Python script from its source,
-// without running it: the arguments that are declared with argparse, optparse, click
+// without running it: the arguments that are declared with argparse, click
 // or typer. It makes a JSON Schema of them, and of arguments that fit the schema the
 // exact command line.
 //
@@ -68,12 +68,6 @@ func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *Comma
 	p := e.chosen()
 	if p == nil {
 		return nil
-	}
-	if p.dialect == optparseDialect {
-		if note := m.addPlaces(p); note != nil {
-			told.add(note.Line, "%s", note.Text)
-			return nil
-		}
 	}
 	p.description = cmp.Or(p.description, doc)
 	return newCommandLine(p, told)

@@ -362,38 +362,8 @@ func (e *wordEval) arguments(n *node, p *wordPath) *wordArgs {
 	return a
 }
 
-// optparseCall evaluates a method of optparse that ends the script, or returns its
-// arguments without the options.
-func (e *wordEval) optparseCall(n *node, p *wordPath) (value, bool) {
-	callee := n.kids[0]
-	if !e.optparse || callee.kind != nAttribute {
-		return nil, false
-	}
-	if callee.name == "parse_args" {
-		e.arguments(n, p)
-		e.getopt = true
-		return &sequence{[]value{unknown{}, vector{space: restWords, from: 1}}, '('}, true
-	}
-	if e.eval(callee.kids[0], p) != (optionParser{}) {
-		return nil, false
-	}
-	switch callee.name {
-	case "error":
-		e.consume(e.arguments(n, p))
-		p.ended = true
-	case "exit":
-		e.exit(e.arguments(n, p), p)
-	default:
-		e.consume(e.arguments(n, p))
-	}
-	return unknown{}, true
-}
-
 func (e *wordEval) call(n *node, p *wordPath) value {
 	callee := n.kids[0]
-	if v, ok := e.optparseCall(n, p); ok {
-		return v
-	}
 	if callee.kind == nAttribute {
 		receiver := e.eval(callee.kids[0], p)
 		name := ""
@@ -488,18 +458,9 @@ func (e *wordEval) function(name reference, a *wordArgs, p *wordPath) value {
 			}
 			return v
 		}
-	case name == "getopt.getopt" || name == "getopt.gnu_getopt":
-		return e.readGetopt(name == "getopt.gnu_getopt", a)
 	}
 	if v, ok := e.convert(strings.TrimPrefix(string(name), "builtins."), a); ok {
 		return v
-	}
-	if e.optparse && strings.HasPrefix(string(name), "optparse.") {
-		e.consume(a)
-		if name == "optparse.OptionParser" {
-			return optionParser{}
-		}
-		return unknown{}
 	}
 	if parsesCommandLines(string(name)) {
 		e.fail(a.line, string(name)+" may read the arguments")

@@ -16,8 +16,6 @@ type wordRecord struct {
 	lists      map[element]wordNames // of the variables with all words from a place on
 	ends       []*wordPath           // the ways on which the script ended well
 	fixed      map[element]string    // options that are looked for at a place
-	optparse   bool                  // parse_args of optparse reads the options
-	getopt     bool                  // options end at the first word that is none
 	dashed     bool                  // a word that begins with a dash is taken for an option
 	skipped    bool                  // the script looks for options that were not named
 	visited    map[*function]bool

@@ -52,7 +52,7 @@ func (l *wordLine) settle(base *parser) *Note {
 	r := l.record
 	rest := slices.ContainsFunc(slices.Collect(maps.Keys(r.places)), func(e element) bool { return e.space == restWords })
 	whole := slices.ContainsFunc(slices.Collect(maps.Keys(r.places)), func(e element) bool { return e.space == allWords })
-	if rest || r.getopt {
+	if rest {
 		l.space = restWords
 	}
 	if rest && whole && (len(r.options) > 0 || r.skipped) {
@@ -68,7 +68,7 @@ func (l *wordLine) settle(base *parser) *Note {
 	if loose && slices.ContainsFunc(slices.Collect(maps.Values(r.places)), func(p *wordPlace) bool { return p.list }) {
 		return &Note{r.options[0].line, "it does not tell its options from its arguments"}
 	}
-	base.words = &wordLayout{optionsFirst: r.getopt, dashed: r.dashed || r.getopt, filled: loose}
+	base.words = &wordLayout{dashed: r.dashed, filled: loose}
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (l *wordLine) positional(at int, place *wordPlace, usage usagetext.Text, co
 	e := element{l.space, at + 1}
 	a := &action{line: place.line, kind: "store", typ: place.typ, file: place.file}
 	a.required = max(l.final.least[l.space], 0) > at
-	if place.list && l.final.least[l.space] <= at && l.space == restWords && len(l.record.options) == 0 && !l.record.optparse {
+	if place.list && l.final.least[l.space] <= at && l.space == restWords && len(l.record.options) == 0 {
 		a.required = l.final.least[allWords] > at
 	}
 	if place.list {

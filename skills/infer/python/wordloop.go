@@ -11,7 +11,6 @@ type optionLoop struct {
 	refuses  func(body []*stmt) bool
 	path     *wordPath
 	variable string // that has the word
-	second   string // that has the value of an option of getopt
 	list     string // the variable of the list, or "sys.argv"
 	index    string // the variable of the index
 	vector   vector
@@ -106,9 +105,7 @@ func (o *optionLoop) read(body []*stmt) {
 	if !o.named && o.several == "" && len(o.others) == 0 {
 		o.record.fail(line, "it loops over its arguments in a way that is not known")
 	}
-	if o.second == "" {
-		o.finish(line)
-	}
+	o.finish(line)
 }
 
 // isWord reports whether an expression is the word of this round.
@@ -132,8 +129,6 @@ func (o *optionLoop) isWord(n *node) bool {
 // isNext reports whether an expression is the word behind that of this round.
 func (o *optionLoop) isNext(n *node) bool {
 	switch {
-	case n.kind == nName:
-		return o.second != "" && n.name == o.second
 	case n.kind == nSubscript && o.list != "" && dotted(n.kids[0]) == o.list:
 		index := n.kids[1]
 		if o.index == "" {
@@ -337,7 +332,7 @@ func (o *optionLoop) other(body []*stmt) {
 	}
 	for _, s := range flatten(body) {
 		switch {
-		case s.value != nil && s.value.any(o.isNext) && o.second == "":
+		case s.value != nil && s.value.any(o.isNext):
 			o.record.fail(s.line, "it loops over its arguments in a way that is not known")
 		case s.kind == sExpr && isCall(s.value) && len(s.value.kids) == 2 && s.value.any(o.isWord) && s.value.kids[0].kind == nAttribute && (s.value.kids[0].name == "append" || s.value.kids[0].name == "add"):
 			o.several = lastName(s.value.kids[0].kids[0])

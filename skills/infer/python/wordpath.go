@@ -146,7 +146,7 @@ func joinVars(to, from map[string]value, merged func(a, b value) value) {
 // same reports whether two values are certainly the same.
 func same(a, b value) bool {
 	switch a.(type) {
-	case *sequence, *mapping, *function, *class, nil, bool, int64, float64, string, none, reference, vector, element, count, flagIndex, flagTest, optionValue, optionPairs, vague:
+	case *sequence, *mapping, *function, *class, nil, bool, int64, float64, string, none, reference, vector, element, count, flagIndex, flagTest, optionValue, vague:
 		return a == b
 	}
 	return isUnknown(a) && isUnknown(b)

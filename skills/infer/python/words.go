@@ -22,8 +22,8 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 		told.add(m.broken, "a statement could not be read")
 		return nil
 	}
-	if m.mentions("argv") || m.mentions("getopt") {
-		l := m.follow(reads, nil, false)
+	if m.mentions("argv") {
+		l := m.follow(reads, nil)
 		usage := usagetext.Parse(m.usage()...)
 		note := m.commands(top, l, reads, usage)
 		if note != nil {
@@ -64,7 +64,7 @@ func (m *Module) commands(top *parser, l *wordLine, reads map[*function]bool, us
 	same := ""
 	for _, text := range texts {
 		child := newWordParser(top.prog)
-		one := m.follow(reads, map[element]string{first: text}, false)
+		one := m.follow(reads, map[element]string{first: text})
 		if note := one.withoutFirst(); note != nil {
 			return note
 		}
@@ -130,11 +130,9 @@ func (l *wordLine) withoutFirst() *Note {
 	return nil
 }
 
-// follow executes the module's statements. Assumed are the texts of words. Optparse is
-// set where parse_args has read the options.
-func (m *Module) follow(reads map[*function]bool, assumed map[element]string, optparse bool) *wordLine {
+// follow executes the module's statements. Assumed are the texts of words.
+func (m *Module) follow(reads map[*function]bool, assumed map[element]string) *wordLine {
 	w := newWordWalk(len(m.source))
-	w.optparse = optparse
 	w.reads, w.teller.reads, w.assumed = reads, reads, assumed
 	p := newWordPath()
 	p.vars["__name__"], p.vars["__file__"], p.vars["__doc__"] = "__main__", unknown{}, unknown{}

@@ -74,7 +74,6 @@ func TestWordsArgv(t *testing.T) {
 		{"src = sys.argv[1]\nfast = '--fast' in sys.argv\n", `{"src": "q", "fast": true}`, `q --fast`},
 		{"src = sys.argv[1]\nfast = '--fast' in sys.argv\n", `{"src": "--fast"}`, `"src" cannot be "--fast": the script would take it for an option`},
 		{"src = sys.argv[1] if len(sys.argv) > 1 else None\nfast = '--fast' in sys.argv\n", `{"fast": true}`, `"fast" can only be given with "src"`},
-		{"import getopt\nopts, args = getopt.getopt(sys.argv[1:], 'o:v')\nfor o, a in opts:\n  if o == '-o': out = a\n  elif o == '-v': verbose = True\nfiles = args\nfor f in files: pass\n", `{"out": "-x", "verbose": true, "files": ["-a", "b"]}`, `-o -x -v -- -a b`},
 		{"for a in sys.argv[1:]:\n  if a.startswith('--n='): n = int(a[4:])\n  else: src = a\n", `{"n": -5, "src": "q"}`, `q --n=-5`},
 		{"for a in sys.argv[1:]:\n  if a.startswith('--n='): n = int(a[4:])\n  else: src = a\n", `{"src": "-q"}`, `"src" cannot be "-q": the script would take it for an option`},
 		{"cmd = sys.argv[1]\nif cmd == 'add': name = sys.argv[2]\nelif cmd == 'list': pass\nelse: sys.exit(1)\n", `{"cmd": "add", "name": "x"}`, `add x`},

@@ -19,7 +19,7 @@ func (m *Module) readers(words ...string) map[*function]bool {
 	for at := 0; at < len(functions); at++ {
 		functions = append(functions, functions[at].parseNested()...)
 	}
-	names := map[string]bool{"argv": true, "getopt": true}
+	names := map[string]bool{"argv": true}
 	for _, word := range words {
 		names[word] = true
 	}
@@ -61,7 +61,7 @@ func (m *Module) library() *Note {
 		for _, as := range s.imports {
 			module, _, _ := strings.Cut(strings.TrimLeft(as.path, "."), ".")
 			imported[as.name] = as.path
-			if module != "getopt" && module != "fileinput" && parsesCommandLines(as.path) && !runsNothing(module, m) && note == nil {
+			if module != "fileinput" && parsesCommandLines(as.path) && !runsNothing(module, m) && note == nil {
 				note = &Note{s.line, "what " + module + " reads of the arguments is not known"}
 			}
 			if module == "fileinput" && note == nil {

@@ -48,14 +48,8 @@ type flagTest struct{ option *wordOption }
 // An optionValue is the value of an option.
 type optionValue struct{ option *wordOption }
 
-// optionPairs is the list of options that getopt returns.
-type optionPairs struct{}
-
 // A vague value may be one of several lists of words. It cannot be used.
 type vague struct{}
-
-// An optionParser is an optparse.OptionParser for the code that reads its result.
-type optionParser struct{}
 
 func comesFromWords(v value) bool {
 	switch v.(type) {
@@ -126,9 +120,8 @@ type wordArgs struct {
 
 // A wordLayout is the order of the words of a script without a parser.
 type wordLayout struct {
-	optionsFirst bool // behind the options, "--" ends them
-	dashed       bool // a word that begins with a dash would be an option
-	filled       bool // options follow all positional arguments
+	dashed bool // a word that begins with a dash would be an option
+	filled bool // options follow all positional arguments
 }
 
 // numberType returns the type that a function makes of a text.

@@ -478,10 +478,6 @@ func (w *wordWalk) loop(s *stmt, p *wordPath, f *wordFrame) {
 	over := s.clauses[0].value
 	all := w.eval(over, p)
 	v, is := all.(vector)
-	if _, pairs := all.(optionPairs); pairs {
-		w.pairs(s, p)
-		return
-	}
 	if !is {
 		w.unrolled(s, p, f)
 		return
@@ -514,17 +510,6 @@ func (w *wordWalk) enumerated(s *stmt, p *wordPath) bool {
 	o := optionLoop{record: w.wordRecord, refuses: func(body []*stmt) bool { return w.teller.refuses(body, p) }, path: p, variable: names[1], index: names[0], list: list, vector: v}
 	o.read(s.clauses[0].body)
 	return true
-}
-
-// pairs reads a loop over the options of getopt.
-func (w *wordWalk) pairs(s *stmt, p *wordPath) {
-	names := namesOf(s.targets[0])
-	if len(names) != 2 {
-		w.fail(s.line, "it loops over its options in a way that is not known")
-		return
-	}
-	o := optionLoop{record: w.wordRecord, refuses: func(body []*stmt) bool { return w.teller.refuses(body, p) }, path: p, variable: names[0], second: names[1]}
-	o.read(s.clauses[0].body)
 }
 
 // words executes a loop over the words: of options, where it compares them, or of all

@@ -198,8 +198,8 @@ func (a *action) with(d dialect, flag, text string) []string {
 	if d == wordsDialect && !a.joined {
 		return []string{flag, text}
 	}
-	if (d == clickDialect || d == optparseDialect) && !strings.HasPrefix(flag, "--") {
-		return []string{flag, text} // of -f=x, click and optparse take the = for a part of the value
+	if d == clickDialect && !strings.HasPrefix(flag, "--") {
+		return []string{flag, text} // of -f=x, click takes the = for a part of the value
 	}
 	return []string{flag + "=" + text}
 }
@@ -225,19 +225,13 @@ func (w *writer) ordered(layout *wordLayout) ([]string, error) {
 			return nil, fault(option.arg.property.name, "can only be given with %q", missing)
 		}
 	}
-	if !layout.optionsFirst {
-		return append(words, options...), nil
-	}
-	if slices.ContainsFunc(words, isFlag) {
-		options = append(options, "--")
-	}
-	return append(options, words...), nil
+	return append(words, options...), nil
 }
 
 // fits refuses a word that the script would take for an option.
 func (w *writer) fits(arg *argument, text string, layout *wordLayout) error {
 	_, known := w.level.parser.flags[text]
-	if arg.choices == nil && (known || layout.dashed && !layout.optionsFirst && isFlag(text)) {
+	if arg.choices == nil && (known || layout.dashed && isFlag(text)) {
 		return fault(arg.property.name, "cannot be %q: the script would take it for an option", text)
 	}
 	return nil
