@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
@@ -41,8 +39,8 @@ func newShortcut(system, home, program string) (*shortcut, error) {
 		file := filepath.Join(home, "AppData", "Roaming", "Microsoft", "Windows", "Start Menu", "Programs", "Skills.cmd")
 		return &shortcut{file, "@\"" + strings.ReplaceAll(program, "%", "%%") + "\" ui\r\n", 0o644}, nil
 	case "darwin":
-		quoted, err := syntax.Quote(program, syntax.LangPOSIX)
-		return &shortcut{filepath.Join(home, "Applications", "Skills.command"), "#!/bin/sh\nexec " + quoted + " ui\n", 0o755}, err
+		quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
+		return &shortcut{filepath.Join(home, "Applications", "Skills.command"), "#!/bin/sh\nexec " + quoted + " ui\n", 0o755}, nil
 	}
 	// Quoted as an argument, and escaped again as a value: the Desktop Entry Specification,
 	// "The Exec key".

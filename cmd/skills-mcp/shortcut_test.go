@@ -14,7 +14,7 @@ func TestShortcut(t *testing.T) {
 	for _, test := range []struct{ system, program, path, line string }{
 		{"linux", "/usr/bin/skills-mcp", ".local/share/applications/skills-mcp.desktop", `Exec="/usr/bin/skills-mcp" ui`},
 		{"linux", "/a b/50%/\"$HOME`\\/s", ".local/share/applications/skills-mcp.desktop", `Exec="/a b/50%%/\\"\\$HOME\\` + "`" + `\\\\/s" ui`},
-		{"darwin", "/Applications/it's/skills-mcp", "Applications/Skills.command", `exec "/Applications/it's/skills-mcp" ui`},
+		{"darwin", "/Applications/it's/skills-mcp", "Applications/Skills.command", `exec '/Applications/it'\''s/skills-mcp' ui`},
 		{"windows", `C:\Users\A B\100%\skills-mcp.exe`, "AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Skills.cmd", `@"C:\Users\A B\100%%\skills-mcp.exe" ui` + "\r"},
 	} {
 		s, err := newShortcut(test.system, "/home/ann", test.program)
