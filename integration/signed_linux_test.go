@@ -51,7 +51,10 @@ func TestDecisionsOfAnotherConfiguration(t *testing.T) {
 		{[]string{"grant", "note", "--network", "example.com:443"}, granted},
 		{[]string{"enable", "off"}, listed("off")},
 		{[]string{"pin", "office/report"}, succeeds("run_skill", run)},
-		{[]string{"trust", a.workspace}, func(*toolClient) bool { out, _ := a.run("trust", "--list", "--json"); return strings.Contains(out, `"state": "trusted"`) }},
+		{[]string{"trust", a.workspace}, func(*toolClient) bool {
+			out, _ := a.run("trust", "--list", "--json")
+			return strings.Contains(out, `"state": "trusted"`)
+		}},
 		{[]string{"install", source}, succeeds("load_skill", map[string]any{"name": "greet"})},
 	}
 	for _, d := range decisions {
