@@ -153,7 +153,7 @@ func (c *call) ofPlugin(r *Record) bool {
 	return c.Action == run.ActionSkill && then.Plugin != nil && r.Binding == c.plugin() && then.Plugin.Skills[c.inPlugin(c.Skill.Owner().Dir)] == c.Digest &&
 		!c.Decision.Session && (now.Class == then.Class || now.Class == skills.Safe) &&
 		within(now.Writes, then.Writes) && within(slices.Concat(now.Reads, now.Writes), slices.Concat(then.Reads, then.Writes)) &&
-		within(now.Hosts, then.Hosts) && within(now.Variables, then.Variables) && within(now.Calls, then.Calls)
+		within(now.Protected, then.Protected) && within(now.Hosts, then.Hosts) && within(now.Variables, then.Variables) && within(now.Calls, then.Calls)
 }
 
 func within(all, in []string) bool {
@@ -222,7 +222,7 @@ func (q *Question) Becomes(answer Scope) string {
 	for _, grant := range []struct {
 		verb string
 		list []string
-	}{{", writing to ", q.Writes}, {", connecting to ", q.Hosts}, {", given ", q.Variables}, {", calling ", q.Calls}} {
+	}{{", writing to ", q.Writes}, {", there also to ", q.Protected}, {", connecting to ", q.Hosts}, {", given ", q.Variables}, {", calling ", q.Calls}} {
 		if len(grant.list) > 0 {
 			who += grant.verb + every(grant.list)
 		}

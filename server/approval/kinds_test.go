@@ -191,6 +191,7 @@ func TestPlugin(t *testing.T) {
 		"a neighbour's!":   func(p *run.Proposal) { p.Skill.Dir += "/../pptx" },
 		"a host!":          func(p *run.Proposal) { p.Command.Grant.Hosts = []string{"a.example:443"} },
 		"a workspace!":     func(p *run.Proposal) { p.Command.Grant.Workspaces = []string{"/work", "/home"} },
+		"a hook!":          func(p *run.Proposal) { p.Command.Grant.Unprotected = []string{".git/hooks"} },
 		"a variable!":      func(p *run.Proposal) { p.Variables = []string{"TOKEN"} },
 		"calls!":           func(p *run.Proposal) { p.Decision.Calls = []string{"*"} },
 		"dangerous!":       func(p *run.Proposal) { p.Decision.Class = skills.Dangerous },
