@@ -173,7 +173,7 @@ var walls = map[string]string{
 	"server/run":                "sandbox sandbox/session server/elicit server/identity server/scriptio skills skills/dependencies skills/infer skills/lazyregexp skills/schema skills/skillfs skills/snapshot",
 	"server/scriptio":           "server/media skills/lazyregexp skills/schema",
 	"server/skillsext":          "skills skills/check skills/manifest skills/skillfs skills/stamp",
-	"server/seal":               "",
+	"server/seal":               "skills/atomicfile",
 	"server/skillshost":         "server/run server/seal server/termtext skills skills/atomicfile skills/lazyregexp skills/manifest skills/skillfs skills/truncate",
 	"server/store":              "",
 	"server/tasks":              "sandbox server/identity server/rpc",
