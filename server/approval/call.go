@@ -74,6 +74,8 @@ func required(c *call, r *Record, who string) error {
 		way = "through the operator of this server, who runs there: skills-mcp approve " + r.ID
 	case ok:
 		way = "on the page, " + url + " , or " + way
+	case c.page != nil:
+		way += ", or on the page, which Skills among the applications opens"
 	}
 	first := fmt.Sprintf("skill %s %s, so %s has to say yes first; only then does the same call succeed, once.", termtext.Visible(c.question.Skill), kind, who)
 	answer := fmt.Sprintf("answer %s (until %s)", way, r.Expires.Format("15:04"))
