@@ -29,7 +29,7 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	findings = append(findings, checkLimits(e.info)...)
 	findings = append(findings, checkIsolation(e.info)...)
 	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
-		findings = append(findings, d.checkImage(ctx, e, role))
+		findings = append(findings, checkImage(ctx, e, role, d.roles[role]))
 	}
 	return append(findings, checkLayers(ctx, e)...)
 }
@@ -108,8 +108,8 @@ func checkIsolation(info system.Info) []sandbox.Finding {
 }
 
 // checkImage finds out whether the first command of a role has to wait.
-func (d *Driver) checkImage(ctx context.Context, e *engine, role string) sandbox.Finding {
-	subject, ref := "image "+role, d.roles[role]
+func checkImage(ctx context.Context, e *engine, role, ref string) sandbox.Finding {
+	subject := "image " + role
 	found, err := e.inspectImage(ctx, role, ref)
 	switch {
 	case cerrdefs.IsNotFound(err):

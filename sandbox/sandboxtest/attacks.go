@@ -32,7 +32,7 @@ func (s suite) attack(t *testing.T, h *host, group []attack) {
 	h.available = availableMemory()
 	for i, o := range h.run(t, group, mark) {
 		t.Run(group[i].name, func(t *testing.T) {
-			if err := s.verdict(group[i], o); err != nil {
+			if err := group[i].verdict(s.traits, o); err != nil {
 				t.Errorf("%v\n%v", err, o)
 			}
 			if err := h.leaked(o); err != nil {
@@ -64,19 +64,19 @@ func (a attack) shares() bool {
 	return a.judge == nil && !a.write && !a.probed && a.stdin == "" && a.limits == sandbox.Limits{}
 }
 
-// verdict returns an error for a wrong outcome of an attack.
-func (s suite) verdict(a attack, o outcome) error {
+// verdict returns an error for a wrong outcome of the attack on a driver with some traits.
+func (a attack) verdict(traits Traits, o outcome) error {
 	if a.judge != nil {
 		return a.judge(o)
 	}
 	var worked []string
 	for _, resource := range o.denied {
-		if !(s.traits.HostUser && slices.Contains(a.shared, resource)) {
+		if !(traits.HostUser && slices.Contains(a.shared, resource)) {
 			worked = append(worked, resource)
 		}
 	}
 	inside := func(line string) bool {
-		return s.traits.OwnKernel && slices.ContainsFunc(a.inside, func(pattern string) bool {
+		return traits.OwnKernel && slices.ContainsFunc(a.inside, func(pattern string) bool {
 			matches, _ := path.Match(pattern, line)
 			return matches
 		})

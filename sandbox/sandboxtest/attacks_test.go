@@ -76,7 +76,7 @@ func TestAttacksWork(t *testing.T) {
 			if o.err != nil {
 				t.Fatal(o.err)
 			}
-			if err := (suite{}).verdict(a, o); err == nil {
+			if err := a.verdict(Traits{}, o); err == nil {
 				t.Errorf("without a sandbox nothing worked: %v", o)
 			}
 		})
@@ -118,7 +118,7 @@ func TestJudges(t *testing.T) {
 		if a.name == "hand out more than there is room for" {
 			bad = append(bad[:0], withFile("new\nline", ""))
 		}
-		if !slices.ContainsFunc(bad, func(o outcome) bool { return (suite{}).verdict(a, o) != nil }) {
+		if !slices.ContainsFunc(bad, func(o outcome) bool { return a.verdict(Traits{}, o) != nil }) {
 			t.Errorf("%s: nothing fails it", a.name)
 		}
 	}
