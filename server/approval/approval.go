@@ -58,7 +58,7 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 				c.Approval = r.ID
 				return true, nil
 			}
-			used, err := a.use(ctx, r)
+			used, err := a.book.use(ctx, r)
 			if err != nil {
 				return true, unavailable(err)
 			}
@@ -98,14 +98,6 @@ func (a *Approvals) covers(r *Record, c *call) bool {
 	return r.Binding == c.exact
 }
 
-// use marks an approval of one call as used. Only one call succeeds.
-func (a *Approvals) use(ctx context.Context, r *Record) (bool, error) {
-	if !a.book.proved(r) { // it was used since it was read
-		return false, nil
-	}
-	return a.book.replace(ctx, r, func(r *Record) { r.State = store.ApprovalUsed })
-}
-
 // sign records that a person has confirmed a call, and returns the row. An approval of
 // one call that is complete is used by it.
 func (a *Approvals) sign(ctx context.Context, c *call, way Way, scope Scope) (*Record, error) {
@@ -130,20 +122,9 @@ func (a *Approvals) confirmed(who Signer, way Way, scope Scope, complete string)
 		if len(r.Signatures) < r.Needed {
 			return
 		}
-		r.State, r.Expires = complete, now.Add(a.lifetime(scope))
+		r.State, r.Expires = complete, now.Add(a.options.Expiry.lifetime(scope))
 		r.bindTo(scope)
 	}
-}
-
-// lifetime returns the time for which an approval of a scope counts.
-func (a *Approvals) lifetime(scope Scope) time.Duration {
-	switch scope {
-	case Once:
-		return a.options.Expiry.Once
-	case Session:
-		return sessionExpiry
-	}
-	return a.options.Expiry.Always
 }
 
 // pend stores the question of a call, unless it is stored, for somebody to answer later.

@@ -57,6 +57,9 @@ func differences(ctx context.Context, c *call, rows []*Record) []string {
 	return nil
 }
 
+// asks reports whether a record is the question about a call, and waits.
+func (r *Record) asks(c *call) bool { return r.State == store.ApprovalPending && r.Binding == c.exact }
+
 // required returns the error of a call that somebody has to confirm first. It names nothing
 // that would approve by itself: the command in it asks on a terminal, and the page asks
 // whom it knows.

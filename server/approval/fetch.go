@@ -7,7 +7,7 @@ import (
 )
 
 // fetch returns the lines about a skill of another MCP server that a yes fetches.
-func (q *Question) fetch(b bounds) []string {
+func fetch(q *Question, b bounds) []string {
 	return []string{
 		mark + quote(q.Skill) + ", of the server",
 		mark + quote(q.Fetch.Address),

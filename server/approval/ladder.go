@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // errCannotAsk is returned by a way of asking that reaches nobody for this call: the next
@@ -79,6 +80,20 @@ func (l *ladder) askForm(ctx context.Context, c *call) (Scope, error) {
 		return "", errCannotAsk
 	}
 	return No, nil
+}
+
+// of returns the question of a call for a form; nil if no form asks about it.
+func (f Forms) of(c *call) *Question {
+	q := *c.question
+	switch {
+	case f == FormsAll:
+		return &q
+	case f == FormsNever, q.Class == skills.Dangerous, q.Needed > 1, len(q.Variables) > 0,
+		q.Review != nil, q.Trust != nil, q.Fetch != nil, len(q.Grown) > 0: // a yes to one of these lasts
+		return nil
+	}
+	q.Scopes = slices.DeleteFunc(slices.Clone(q.Scopes), func(s Scope) bool { return s == Always })
+	return &q
 }
 
 // An answer is the result of a request to a person, or {"error": …}.

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Terminal asks the person whose own call it is, at the command line or on the page.
@@ -31,6 +29,17 @@ type Expiry struct {
 
 // sessionExpiry bounds the approvals of a session that nobody ends.
 const sessionExpiry = 12 * time.Hour
+
+// lifetime returns the time for which an approval of a scope counts.
+func (e Expiry) lifetime(scope Scope) time.Duration {
+	switch scope {
+	case Once:
+		return e.Once
+	case Session:
+		return sessionExpiry
+	}
+	return e.Always
+}
 
 // Workspaces are the workspaces that the person trusts.
 type Workspaces interface {
@@ -57,20 +66,6 @@ const (
 
 // AllForms returns the values of Forms.
 func AllForms() []Forms { return []Forms{FormsAll, FormsOnce, FormsNever} }
-
-// of returns the question of a call for a form; nil if no form asks about it.
-func (f Forms) of(c *call) *Question {
-	q := *c.question
-	switch {
-	case f == FormsAll:
-		return &q
-	case f == FormsNever, q.Class == skills.Dangerous, q.Needed > 1, len(q.Variables) > 0,
-		q.Review != nil, q.Trust != nil, q.Fetch != nil, len(q.Grown) > 0: // a yes to one of these lasts
-		return nil
-	}
-	q.Scopes = slices.DeleteFunc(slices.Clone(q.Scopes), func(s Scope) bool { return s == Always })
-	return &q
-}
 
 // Options configure [Approvals]. The zero value is usable.
 type Options struct {

@@ -2,13 +2,17 @@ package approval
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Question describes a call that a person is asked to confirm. All texts are raw: strangers wrote
@@ -69,6 +73,20 @@ type Question struct {
 	Plugin *PluginVersion `json:"plugin,omitempty"`
 }
 
+// Below are the paths of a call, with a folder that contains them.
+type Below struct {
+	Folder string   `json:"folder"`     // absolute, without links
+	Names  []string `json:"parameters"` // that are paths below it
+	Args   string   `json:"args"`       // identifies them and the other arguments
+}
+
+// A PluginVersion is a plugin with its files that a question is about.
+type PluginVersion struct {
+	Name string `json:"name"`
+	// Skills are the digests of its skills by their folders below the plugin's.
+	Skills map[string]string `json:"skills"`
+}
+
 // An Argument is one argument of a call.
 type Argument struct {
 	Name string `json:"name"`
@@ -89,6 +107,13 @@ const (
 	Once    Scope = "once"
 	Session Scope = "this session"
 	Always  Scope = "always"
+)
+
+// The answers for a kind of call, which the page and a terminal offer, and no form.
+const (
+	Same        Scope = "same"   // these arguments
+	BelowFolder Scope = "below"  // other paths below a folder
+	WholePlugin Scope = "plugin" // all skills of the plugin
 )
 
 const (
@@ -125,6 +150,54 @@ func newQuestion(p *run.Proposal) *Question {
 		q.Reads = p.Command.Grant.Workspaces
 	}
 	return q
+}
+
+// offer adds the answers for a kind of call, of those that apply to a proposal whose
+// approval may last.
+func (q *Question) offer(p *run.Proposal) {
+	if slices.Index(q.Scopes, Always) <= 0 {
+		return
+	}
+	if len(p.Args) > 0 {
+		q.Kinds = append(q.Kinds, Same)
+	}
+	if paths := p.Paths(); len(paths) > 0 {
+		q.Below = below(p, paths, common(paths))
+		q.Kinds = append(q.Kinds, BelowFolder)
+	}
+}
+
+// below returns the paths of a proposal below a folder.
+func below(p *run.Proposal, paths map[string][]string, folder string) *Below {
+	b, rest := &Below{Folder: folder}, maps.Clone(p.Args)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		if !slices.ContainsFunc(paths[name], func(path string) bool { return !skillfs.Inside(folder, path) }) {
+			b.Names = append(b.Names, name)
+			delete(rest, name)
+		}
+	}
+	others, _ := json.Marshal(rest) // sorted by name; of JSON, so it is some
+	b.Args = digest(append([]string{"below", folder, string(others)}, b.Names...)...)
+	return b
+}
+
+// common returns the folder that contains all paths: a folder contains itself.
+func common(paths map[string][]string) string {
+	var folder string
+	for path := range maps.Values(paths) {
+		for _, path := range path {
+			if info, err := os.Stat(path); err != nil || !info.IsDir() {
+				path = filepath.Dir(path)
+			}
+			if folder == "" {
+				folder = path
+			}
+			for !skillfs.Inside(folder, path) {
+				folder = filepath.Dir(folder)
+			}
+		}
+	}
+	return folder
 }
 
 // scopes returns the answers that a decision allows. A session is offered to principals

@@ -66,9 +66,6 @@ func (r *Record) OwnedBy(p identity.Principal) bool { return r.Owner == ownerOf(
 // or of several people who confirm the same call.
 func (r *Record) concerns(owner string) bool { return r.Owner == owner || r.Needed > 1 }
 
-// asks reports whether a record is the question about a call, and waits.
-func (r *Record) asks(c *call) bool { return r.State == store.ApprovalPending && r.Binding == c.exact }
-
 // key names the calls that are one question.
 func (r *Record) key() string {
 	owner := r.Owner
@@ -233,6 +230,14 @@ func (b *book) replace(ctx context.Context, r *Record, change func(*Record)) (bo
 		}
 	}
 	return replaced, err
+}
+
+// use marks an approval of one call as used. Only one call succeeds.
+func (b *book) use(ctx context.Context, r *Record) (bool, error) {
+	if !b.proved(r) { // it was used since it was read
+		return false, nil
+	}
+	return b.replace(ctx, r, func(r *Record) { r.State = store.ApprovalUsed })
 }
 
 // bindTo makes a record cover the calls of a scope.

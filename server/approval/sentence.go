@@ -20,10 +20,10 @@ const (
 
 // sentence returns the first sentence of the question, without its end: who wants what, with
 // which arguments. complete reports that each argument is there, and whole.
-func (q *Question) sentence() (text string, complete bool) {
+func sentence(q *Question) (text string, complete bool) {
 	var reaches string
 	for most := 40; ; most -= 4 {
-		if text, reaches = q.wants(most); len(text+reaches) < maxSentence-len(" (arguments: 99)") || most <= 12 {
+		if text, reaches = wants(q, most); len(text+reaches) < maxSentence-len(" (arguments: 99)") || most <= 12 {
 			break
 		}
 	}
@@ -48,7 +48,7 @@ func (q *Question) sentence() (text string, complete bool) {
 
 // wants returns the sentence before and after the arguments, with at most most bytes of each
 // text in it. Hosts come last: some clients show 95 characters, and all hosts below.
-func (q *Question) wants(most int) (text, reaches string) {
+func wants(q *Question, most int) (text, reaches string) {
 	who := said(q.Skill, most)
 	switch {
 	case q.Review != nil:
@@ -56,16 +56,16 @@ func (q *Question) wants(most int) (text, reaches string) {
 	case q.Fetch != nil:
 		return fmt.Sprintf("%s wants to be fetched from %s and used (%s)", who, said(q.Fetch.Address, most), size(q.Fetch)), ""
 	case q.Trust != nil:
-		return fmt.Sprintf("%s wants to run, which takes your trust in all skills of %s", who, q.folder(q.Trust.Workspace, most)), ""
+		return fmt.Sprintf("%s wants to run, which takes your trust in all skills of %s", who, folder(q.Home, q.Trust.Workspace, most)), ""
 	}
 	var does []string
 	if q.Code {
 		does = []string{"run " + wroteCode}
 	}
 	if len(q.Writes) > 0 {
-		does = append(does, "change files in "+q.folders(q.Writes, most))
+		does = append(does, "change files in "+folders(q.Home, q.Writes, most))
 	} else if len(q.Reads) > 0 && !q.Code {
-		does = append(does, "read files in "+q.folders(q.Reads, most))
+		does = append(does, "read files in "+folders(q.Home, q.Reads, most))
 	}
 	if len(q.Hosts) > 0 {
 		connect := "connect to " + firstHost(q.Hosts, most+12)
@@ -82,16 +82,16 @@ func (q *Question) wants(most int) (text, reaches string) {
 }
 
 // folder returns a folder for a sentence: below the person's home folder it begins with ~.
-func (q *Question) folder(path string, most int) string {
-	if below, ok := strings.CutPrefix(path, q.Home+string(filepath.Separator)); ok && q.Home != "" {
+func folder(home, path string, most int) string {
+	if below, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
 		path = "~/" + filepath.ToSlash(below)
 	}
 	return said(path, most)
 }
 
 // folders returns the first of some folders, and the number of the others.
-func (q *Question) folders(paths []string, most int) string {
-	return and(q.folder(paths[0], most), len(paths)-1)
+func folders(home string, paths []string, most int) string {
+	return and(folder(home, paths[0], most), len(paths)-1)
 }
 
 // and adds the number of the texts that are not shown.
@@ -103,14 +103,14 @@ func and(text string, more int) string {
 }
 
 // effects returns the grant in words, after "It may".
-func (q *Question) effects() string {
+func effects(q *Question) string {
 	const most = 60
 	files := "read none of your files"
 	switch {
 	case len(q.Writes) > 0:
-		files = "change files in " + q.folders(q.Writes, most)
+		files = "change files in " + folders(q.Home, q.Writes, most)
 	case len(q.Reads) > 0:
-		files = "read, and not change, files in " + q.folders(q.Reads, most)
+		files = "read, and not change, files in " + folders(q.Home, q.Reads, most)
 	}
 	hosts, variables := "no host", "none of your variables"
 	if len(q.Hosts) > 0 {
@@ -123,7 +123,7 @@ func (q *Question) effects() string {
 }
 
 // choice returns the end of the first sentence in a form: the answers.
-func (q *Question) choice() string {
+func choice(q *Question) string {
 	if q.Review != nil || q.Fetch != nil || q.Trust != nil {
 		return ", yes or no?"
 	}

@@ -43,13 +43,13 @@ func (q *Question) Terminal() []string {
 
 // summary returns one line for a person whose client shows no question.
 func (q *Question) summary() string {
-	text, complete := q.sentence()
+	text, complete := sentence(q)
 	text += " (digest " + shortDigest(q.Digest) + ")."
 	if q.Review != nil {
 		return text + " It " + termtext.Visible(q.Review.Summary)
 	}
 	if q.Fetch == nil {
-		text += " It may " + q.effects() + "."
+		text += " It may " + effects(q) + "."
 	}
 	if !complete {
 		text += fmt.Sprintf(" Not all of the arguments is shown: they have %d bytes, sha256 %s.", q.All.Size, q.All.Sum)
@@ -78,7 +78,7 @@ func (q *Question) text(b bounds) []string {
 	about, grant := append(q.skill(b), q.arguments(b)...), append(q.news(), q.trust()...)
 	switch {
 	case q.Fetch != nil:
-		about = q.fetch(b)
+		about = fetch(q, b)
 	case q.Review != nil:
 		about = append(append(q.arguments(b), "Its digest: "+b.digest(q.Digest)), q.Review.Lines...)
 	default:
@@ -92,11 +92,11 @@ func (q *Question) text(b bounds) []string {
 
 // head returns the first lines of a question.
 func (q *Question) head(b bounds) []string {
-	sentence, _ := q.sentence()
+	opening, _ := sentence(q)
 	if b == whole {
-		sentence += "."
+		opening += "."
 	} else {
-		sentence += q.choice()
+		opening += choice(q)
 	}
 	second := "skills-mcp asks this, not the skill. "
 	switch {
@@ -105,13 +105,13 @@ func (q *Question) head(b bounds) []string {
 	case q.Fetch != nil:
 		second += "It is a skill of another MCP server, and nothing of it was fetched yet."
 	default:
-		second += "It may " + q.effects() + "."
+		second += "It may " + effects(q) + "."
 	}
 	third := fmt.Sprintf("It is %s, and called by %s.", q.Class, q.Caller)
 	if n := len(q.Grown); n > 0 {
 		third = "It could do more now than you have accepted: " + first(1, q.Grown, 80) + ". " + third
 	}
-	all := []string{sentence, second, third}
+	all := []string{opening, second, third}
 	if len(q.Differs) > 0 {
 		all = append(all, "Since the last approval of this skill: "+strings.Join(q.Differs, "; ")+".")
 	}
@@ -130,7 +130,7 @@ func (q *Question) head(b bounds) []string {
 func (q *Question) preview(every bool) []string {
 	switch {
 	case q.Fetch != nil:
-		return q.fetch(whole)
+		return fetch(q, whole)
 	case every:
 		other := *q
 		other.Digest = ""
