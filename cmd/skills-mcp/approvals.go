@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
@@ -27,15 +26,6 @@ func approvalOptions(s *settings) *approval.Options {
 	return &approval.Options{
 		Home: s.home, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Forms: approval.Forms(s.Policy.Forms), Key: s.key, Logger: s.logger,
 	}
-}
-
-// passphrases returns the hashes by which people prove who they are.
-func (s *settings) passphrases() approval.Passphrases {
-	return passphrasesOf(s.Config)
-}
-
-func passphrasesOf(c *config.Config) approval.Passphrases {
-	return approval.Passphrases{Person: c.Policy.Passphrase, Approvers: c.Policy.Approvers, Script: c.Policy.ScriptToken}
 }
 
 // approvalsCommand lists approvals.

@@ -116,7 +116,7 @@ func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, e
 	case c.yes:
 		return approval.Local(), "", c.provedScript(s)
 	}
-	return s.passphrases().Signer(c.as)
+	return passphrases(s.Config).Signer(c.as)
 }
 
 // confirm records the answer and prints its effect.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -12,18 +13,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // newHost returns the connected MCP servers, whose folder lies beside the store.
-func newHost(home string, s *settings) *skillshost.Host {
+func newHost(home string, s *store.Store, key *seal.Key, logger *slog.Logger) *skillshost.Host {
 	if info, err := os.Stat(home); err != nil || !info.IsDir() {
 		home = "" // programs run in the current folder
 	}
-	return skillshost.New(filepath.Join(filepath.Dir(s.store.File()), "mcp"), s.key, &skillshost.HostOptions{
+	return skillshost.New(filepath.Join(filepath.Dir(s.File()), "mcp"), key, &skillshost.HostOptions{
 		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: home},
-		Getenv:  os.Getenv, Logger: s.logger,
+		Getenv:  os.Getenv, Logger: logger,
 	})
 }
 

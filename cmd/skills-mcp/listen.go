@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/api"
@@ -65,16 +64,6 @@ func (v *serveFlags) hintStdio(a *app, logger *slog.Logger) {
 	if isTerminal(a.stdin) {
 		fmt.Fprintln(a.stderr, `skills-mcp: serving MCP on standard input and output, which a client does: see "skills-mcp connect --help". For HTTP, add --transport http. Ctrl-D ends it.`)
 	}
-}
-
-// isLoopback reports whether only this machine reaches an address.
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // serve serves MCP until ctx ends.

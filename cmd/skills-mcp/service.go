@@ -42,7 +42,7 @@ func (b *backend) service() *apiServer {
 	return &apiServer{running: running, Service: api.New(api.Options{
 		Directory: directory, Rules: b.filter, Policy: b.sandboxes.decider(nil), Outlook: b.outlook, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
 		Page:   func(approval string) string { url, _ := b.pages().approval(approval); return url },
-		Doctor: b.diagnose, Passphrases: b.passphrases(), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
+		Doctor: b.diagnose, Passphrases: passphrases(b.Config), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
 	})}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
@@ -60,9 +61,8 @@ func (a *app) settings() (*settings, error) {
 		a.state = store.New(storeFile(home), &store.Options{Logger: logger})
 	}
 	a.passphrase = c.Policy.Passphrase
-	key := seal.New(filepath.Join(filepath.Dir(a.state.File()), "approvals.key"), passphrasesOf(c).Keys())
-	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, key, logger), store: a.state, key: key}
-	s.host = newHost(home, s)
+	key := seal.New(filepath.Join(filepath.Dir(a.state.File()), "approvals.key"), passphrases(c).Keys())
+	s := &settings{Config: c, home: home, logger: logger, workspaces: w, trust: trust.New(a.state, key, logger), store: a.state, key: key, host: newHost(home, a.state, key, logger)}
 	s.sandboxes = &sandboxSettings{Config: c, home: home, workspaces: w.folders, host: s.host, logger: logger}
 	if a.recorder == nil {
 		a.recorder = s.sandboxes.newRecorder(a.state)
@@ -78,6 +78,11 @@ func (a *app) settings() (*settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// passphrases returns the hashes by which people prove who they are.
+func passphrases(c *config.Config) approval.Passphrases {
+	return approval.Passphrases{Person: c.Policy.Passphrase, Approvers: c.Policy.Approvers, Script: c.Policy.ScriptToken}
 }
 
 // configuration returns the configuration with the flags applied. Relative paths

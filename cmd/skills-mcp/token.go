@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -69,6 +71,16 @@ func (t *tokenReader) token(s config.Serve) (bearerToken, error) {
 	}
 	text, err = t.own()
 	return bearerToken{text, t.made, true}, err
+}
+
+// isLoopback reports whether only this machine reaches an address.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // own returns the token of the state folder, which it makes if there is none. Programs

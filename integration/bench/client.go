@@ -241,6 +241,9 @@ func (c *httpClient) ask(ctx context.Context, q question) ([]byte, error) {
 	return reply, checkReply(reply, id)
 }
 
+// token is the bearer token of skills-mcp over HTTP, which other servers ignore.
+const token = "benchmarks-send-this-token"
+
 // do makes an HTTP request and returns the message that answers it.
 func (c *httpClient) do(ctx context.Context, method, body string, q question) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.url, strings.NewReader(body))

@@ -40,9 +40,6 @@ type serveOptions struct {
 	noticed  func(line []byte) // is called for each notification; may be nil
 }
 
-// token is the bearer token of skills-mcp over HTTP, which other servers ignore.
-const token = "benchmarks-send-this-token"
-
 // serve starts skills-mcp in a home folder with a config.yaml. close ends it.
 func (b binary) serve(home string, o serveOptions) (*process, error) {
 	cmd := exec.Command(b.file, append([]string{"serve", "--config", filepath.Join(home, "config.yaml")}, o.args...)...)

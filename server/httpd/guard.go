@@ -26,12 +26,12 @@ type guard struct {
 	cors    CORS
 }
 
-func newGuard(o *Options) guard {
-	g := guard{own: o.OwnUser, cors: o.CORS}
-	for _, host := range o.Hosts {
+func newGuard(hosts, origins []string, own bool, cors CORS) guard {
+	g := guard{own: own, cors: cors}
+	for _, host := range hosts {
 		g.hosts = append(g.hosts, strings.ToLower(host))
 	}
-	for _, origin := range o.Origins {
+	for _, origin := range origins {
 		g.origins = append(g.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
 	}
 	return g

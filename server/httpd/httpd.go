@@ -114,7 +114,7 @@ func New(options *Options) *Server {
 		}
 	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
-	s := &Server{options: o, guard: newGuard(&o), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s := &Server{options: o, guard: newGuard(o.Hosts, o.Origins, o.OwnUser, o.CORS), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s
 }

@@ -23,9 +23,6 @@ const (
 	Program = "program" // states whom it has authenticated by other means
 )
 
-// People are the public keys of a configuration, by name.
-type People map[string]ed25519.PublicKey
-
 // An Agent holds a private key that a passphrase has unlocked, until the process ends.
 type Agent struct {
 	key atomic.Pointer[ed25519.PrivateKey]

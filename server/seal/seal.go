@@ -27,6 +27,9 @@ const keySize = 32
 // SumSize is the size of a MAC of [Key.Sum], in bytes.
 const SumSize = sha256.Size
 
+// People are the public keys of a configuration, by name.
+type People map[string]ed25519.PublicKey
+
 // A Key seals and signs texts. Its file is read, or made, at the first use. It may be used
 // concurrently.
 type Key struct {

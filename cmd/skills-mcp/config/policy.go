@@ -145,15 +145,6 @@ func validatePatterns(key string, lists ...[]string) error {
 	return nil
 }
 
-// list joins words for people.
-func list[T ~string](words []T) string {
-	all := make([]string, len(words))
-	for i, word := range words {
-		all[i] = string(word)
-	}
-	return strings.Join(all, ", ")
-}
-
 // Options returns the mode, the rules and the profiles for package policy.
 func (p Policy) Options() policy.Options {
 	options := policy.Options{Mode: policy.Mode(p.Mode), Profiles: map[string]policy.Profile{"": {Allow: p.Allow, Deny: p.Deny}}}

@@ -77,6 +77,15 @@ func (f *Forms) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// list joins words for people.
+func list[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		all[i] = string(word)
+	}
+	return strings.Join(all, ", ")
+}
+
 // A Host is written as [egress.ParseRule] reads it.
 type Host struct{ egress.Rule }
 
