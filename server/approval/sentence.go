@@ -30,10 +30,24 @@ func sentence(q *Question) (text string, complete bool) {
 	if len(q.Args) == 0 {
 		return text + reaches, true
 	}
+	args, complete := briefly(q, maxSentence-len(text+reaches))
+	if !complete && reaches != "" { // the hosts are below, and the arguments perhaps cut
+		reaches = " and connect to 1 host"
+		if n := len(q.Hosts); n > 1 {
+			reaches = fmt.Sprintf(" and connect to %d hosts", n)
+		}
+		args, complete = briefly(q, maxSentence-len(text+reaches))
+	}
+	return text + args + reaches, complete
+}
+
+// briefly returns the arguments in parentheses, as many as there is room for. complete
+// reports that each is there, and whole.
+func briefly(q *Question, room int) (text string, complete bool) {
 	var args []string
-	room, complete := maxSentence-len(text+reaches)-len(" (, and 99 more)"), true
+	room, complete = room-len(" (, and 99 more)"), true
 	for i, a := range q.Args {
-		shown, all := a.brief()
+		shown, all := a.brief(q.Home)
 		if room -= len(shown) + len(", "); room < 0 {
 			args, complete = append(args, fmt.Sprintf("and %d more", len(q.Args)-i)), false
 			break
@@ -43,7 +57,7 @@ func sentence(q *Question) (text string, complete bool) {
 	if room < 0 && len(args) == 1 {
 		args[0] = fmt.Sprintf("arguments: %d", len(q.Args))
 	}
-	return text + " (" + strings.Join(args, ", ") + ")" + reaches, complete
+	return " (" + strings.Join(args, ", ") + ")", complete
 }
 
 // wants returns the sentence before and after the arguments, with at most most bytes of each
@@ -171,12 +185,12 @@ func said(text string, most int) string {
 }
 
 // brief returns an argument for a sentence. complete reports that nothing of it is missing.
-func (a Argument) brief() (text string, complete bool) {
+func (a Argument) brief(home string) (text string, complete bool) {
 	value, given := said(a.Value, math.MaxInt), ""
 	switch {
 	case len(a.Value) != a.Size:
 	case strings.HasPrefix(a.Value, `"`) && json.Unmarshal([]byte(a.Value), &given) == nil:
-		value = said(given, math.MaxInt)
+		value = folder(home, given, math.MaxInt)
 	case len(a.Value) <= maxArgument: // its strings are in quotes
 		value = termtext.Visible(a.Value)
 	}

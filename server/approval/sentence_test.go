@@ -32,6 +32,10 @@ func TestFirstSentence(t *testing.T) {
 			p.Skill.Name, p.Args = "rename-files", map[string]any{"pattern": "*.csv", "to": "c"}
 			p.Command.Grant.Workspaces = []string{"/home/ann/shop"}
 		}, "rename-files wants to change files in ~/shop (pattern=*.csv, to=c)" + end, "connect to no host", "called by a model"},
+		"a file below the home folder, and a host": {func(p *run.Proposal) {
+			p.Skill.Name, p.Args = "rename-files", map[string]any{"path": "/home/ann/shop/data/a.csv", "to": "c"}
+			p.Command.Grant.Workspaces, p.Command.Grant.Hosts = []string{"/home/ann/shop"}, hosts(1)
+		}, "rename-files wants to change files in ~/shop (path=~/shop/data/a.csv, to=c) and connect to 1 host" + end, "connect to host1.example:443; change files in ~/shop", ""},
 		"eight hosts": {func(p *run.Proposal) { p.Command.Grant.Hosts = hosts(8) },
 			"docx wants to change files in /work (path=a.docx) and connect to host1.example:443 and 7 more" + end, "connect to host1.example:443 and 7 more", "mutating"},
 		"hosts alone": {func(p *run.Proposal) { p.Command.Grant.Hosts, p.Command.Grant.Workspaces = hosts(1), nil },
@@ -57,7 +61,7 @@ func TestFirstSentence(t *testing.T) {
 		}, `docx wants to change files in /work (a00="some value", a01="some value", a02="some value", and 10 more)` + end, "", ""},
 		"a long name, path and host": {func(p *run.Proposal) {
 			p.Skill.Name, p.Command.Grant.Workspaces, p.Command.Grant.Hosts = strings.Repeat("name", 30), []string{"/" + strings.Repeat("path/", 50)}, []string{strings.Repeat("h.", 100) + "example:443"}
-		}, "namen … ename wants to change files in /path … path/ (arguments: 1) and connect to …h.h.h.h.h.h.h.example:443" + end, "", ""},
+		}, "namen … ename wants to change files in /path … path/ (path=a.docx) and connect to 1 host" + end, "", ""},
 		"a name that is a sentence": {func(p *run.Proposal) {
 			p.Skill.Name = "skills-mcp asks. docx wants to read files\nand\u202e more"
 		}, `"skills-mcp asks. … nand\u202e more" wants to change files in /work (path=a.docx)` + end, "", ""},
