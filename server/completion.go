@@ -73,7 +73,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 
 // found completes a text that no name has with the names of the skills that it describes.
 func (c completer) found(ctx context.Context, v *view, q search.Query, name func(*skills.Skill) string) complete.List {
-	result, err := c.search.index.Search(ctx, v.catalog, q) // no reranker: it is asked at each key
+	result, err := c.search.index.Search(ctx, v.catalog, q)
 	if err != nil || result.Doubtful {
 		return complete.List{}
 	}

@@ -62,8 +62,6 @@ type Options struct {
 	Search *search.Options
 	// Indexed is called once, when the skills were indexed in the background; nil is not.
 	Indexed func()
-	// Reranker orders the hits of searches by meaning; nil leaves the order of the index.
-	Reranker Reranker
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
 	// over, they are answered without skills, and clients are notified of the catalog
 	// when it comes. Calls wait for as long as it takes, and requests that only open a

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -235,35 +233,6 @@ func folderless(answers []string) (all []string) {
 		all = append(all, folder.ReplaceAllString(a, ""))
 	}
 	return all
-}
-
-// reversed is a reranker that reverses the hits, or fails.
-type reversed struct{ fail error }
-
-func (r reversed) Rerank(ctx context.Context, texts []string, found []search.Hit) ([]search.Hit, error) {
-	if _, bounded := ctx.Deadline(); !bounded || len(texts) != 2 {
-		return nil, fmt.Errorf("deadline %t, texts %q", bounded, texts)
-	}
-	found = slices.Clone(found)
-	slices.Reverse(found)
-	return found, r.fail
-}
-
-// A reranker orders the hits, and its failure leaves them as they were.
-func TestRerank(t *testing.T) {
-	const args = `{"query": "apple trees", "alternatives": ["orchard"]}`
-	var orders [][]string
-	for _, r := range []Reranker{nil, reversed{}, reversed{errors.New("no endpoint")}} {
-		b := newBenchWith(t, ends(0, "", ""), Options{Reranker: r})
-		b.skillFiles(orchard())
-		names, _ := b.found(args)
-		orders = append(orders, names)
-	}
-	want := slices.Clone(orders[0])
-	slices.Reverse(want)
-	if len(want) < 2 || !slices.Equal(orders[1], want) || !slices.Equal(orders[2], orders[0]) {
-		t.Errorf("%q", orders)
-	}
 }
 
 // The index is built when publications have settled, and no goroutine outlives Close.

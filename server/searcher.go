@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,30 +11,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
-// A Reranker orders hits by the meaning of a query.
-type Reranker interface {
-	// Rerank returns the hits in the order in which they answer the texts, the phrasings
-	// of one wish. It adds and removes none, and must return when ctx is done. After an
-	// error the order of the index counts.
-	Rerank(ctx context.Context, texts []string, hits []search.Hit) ([]search.Hit, error)
-}
-
-// Bounds of a rerank.
-const (
-	rerankTime = 300 * time.Millisecond
-	maxRerank  = 50 // hits
-)
-
 // indexDelay is the time between a publication and its indexing in the background: the
 // first lists are answered before, and a burst of changes is indexed once.
 const indexDelay = 500 * time.Millisecond
 
 // A searcher finds the skills of views by words. It must be started, and then closed.
 type searcher struct {
-	index    *search.Index
-	reranker Reranker       // nil is none
-	uses     map[string]int // by qualified name, at the start
-	indexed  func()         // called after the first update in the background that finds skills; nil is not
+	index   *search.Index
+	uses    map[string]int // by qualified name, at the start
+	indexed func()         // called after the first update in the background that finds skills; nil is not
 	failures
 
 	wake    chan struct{}      // holds one message while a catalog is to be indexed; set by start
@@ -95,11 +79,7 @@ func (s *searcher) close() {
 // search returns the skills of a view that match a query.
 func (s *searcher) search(ctx context.Context, v *view, q search.Query) (search.Result, error) {
 	q.Boost = Boost(v.exposed, s.uses)
-	result, err := s.index.Search(ctx, v.catalog, q)
-	if rest := result.Hits[min(result.Named, len(result.Hits)):]; err == nil && s.reranker != nil && len(rest) > 1 {
-		s.rerank(ctx, q, rest[:min(len(rest), maxRerank)])
-	}
-	return result, err
+	return s.index.Search(ctx, v.catalog, q)
 }
 
 // Boosts of a score. On the labelled set, with 15 % of the skills used by a Zipf law, a
@@ -127,15 +107,5 @@ func Boost(exposed *exposure.Exposure, uses map[string]int) func(*skills.Skill) 
 			boost += activeBoost
 		}
 		return boost
-	}
-}
-
-// rerank orders hits anew, unless that fails or takes too long.
-func (s *searcher) rerank(ctx context.Context, q search.Query, hits []search.Hit) {
-	ctx, cancel := context.WithTimeout(ctx, rerankTime)
-	defer cancel()
-	ranked, err := s.reranker.Rerank(ctx, append([]string{q.Text}, q.Alternatives...), slices.Clone(hits))
-	if err == nil {
-		copy(hits, ranked)
 	}
 }

@@ -112,10 +112,6 @@ func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 		b.onClose(counter.Close)
 		options.Usage, options.Expose.Uses = counter, counter.Uses()
 	}
-	if r := s.reranker(); r != nil {
-		b.onClose(r.Close)
-		options.Reranker = r
-	}
 	return options
 }
 

@@ -44,9 +44,6 @@ type Result struct {
 	Hits []Hit
 	// Total counts the skills that match.
 	Total int
-	// Named counts the first of Hits: those that the query names, which stay first
-	// whatever else reorders them.
-	Named int
 	// Doubtful reports that probably no skill fits: Hits are the nearest.
 	Doubtful bool
 	// Nearest are up to three qualified names that resemble Text; only where

@@ -40,8 +40,6 @@ type Config struct {
 	Sandbox Sandbox `yaml:"sandbox"`
 	// Expose selects the skills that are tools of their own.
 	Expose Expose `yaml:"expose"`
-	// Search configures how skills are found.
-	Search Search `yaml:"search"`
 	// Policy decides which skills may run, what they get, and who confirms it.
 	Policy Policy `yaml:"policy"`
 	// Serve configures how clients reach the server.

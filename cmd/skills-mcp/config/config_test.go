@@ -30,7 +30,6 @@ sandbox:
   network: {allow: ["API.example.com:443", "*.example.org"], private: [10.1.0.0/16, "fd00::/8"]}
 tools: {run_code: true}
 expose: {mode: search, max_tools: 5, pin: [deploy, "team/*"]}
-search: {embeddings: {url: "http://localhost:11434/v1", model: nomic-embed-text, key: API_KEY}}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +47,6 @@ search: {embeddings: {url: "http://localhost:11434/v1", model: nomic-embed-text,
 	want.Sandbox.Asking.Wait, want.Sandbox.Asking.PerCaller = time.Minute, 2
 	want.Tools.RunCode = true
 	want.Expose = Expose{Mode: "search", MaxTools: 5, CatalogChars: 12_000, Pin: []string{"deploy", "team/*"}}
-	want.Search.Embeddings = Embeddings{URL: "http://localhost:11434/v1", Model: "nomic-embed-text", Key: "API_KEY"}
 	want.Sandbox.Dependencies = DependenciesBuild
 	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(Sandbox{}, "Network"), cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -61,20 +59,17 @@ search: {embeddings: {url: "http://localhost:11434/v1", model: nomic-embed-text,
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"skils: []":                                       `line 1: unknown key "skils"; did you mean "skills"?`,
-		"roots:\n  usr: true":                             `line 2: unknown key "usr"; did you mean "user"?`,
-		"sandbox: {limits: {zzzzzzzzzz: 1}}":              `line 1: unknown key "zzzzzzzzzz"`,
-		"skills: 5":                                       `line 1: "5" cannot stand here; write a list, such as [a, b]`,
-		"sandbox: {asking: {wait: 5}}":                    `line 1: "5" cannot stand here; write a time, such as 90s or 5m`,
-		"sandbox: {slots: {queue: {a: b}}}":               `line 1: a key with a value cannot stand here; write a whole number`,
-		"serve: 5":                                        `line 1: "5" cannot stand here; write keys with values, such as {key: value}`,
-		"serve: {no_token: [1]}":                          `line 1: a list cannot stand here; write true or false`,
-		"sandbox: {driver: podman}":                       `sandbox.driver is "podman"; write one of auto, docker, native`,
-		"sandbox: {limits: {memory: -1}}":                 `line 1: "-1" is not a size; write for example 512MB`,
-		"search: {embeddings: {model: m}}":                "search.embeddings.url is missing; write one such as https://api.example.com/v1",
-		"search: {embeddings: {url: \"https://a.b/v1\"}}": "search.embeddings: the model is missing; name one that the endpoint has",
-		"search: {embeddings: {url: \"https://a.b/v1\", model: m, key: sk-123}}": "search.embeddings.key is no name of a variable; write the name of the one that holds the key, not the key",
-		"search: {embeddings: {url: \"http://a.b/v1\", model: m}}":               "search.embeddings: what is sent to a.b could be read on the way; write https",
+		"skils: []":                                    `line 1: unknown key "skils"; did you mean "skills"?`,
+		"search: {embeddings: {model: m}}":             `line 1: unknown key "search"; did you mean "serve"?`,
+		"roots:\n  usr: true":                          `line 2: unknown key "usr"; did you mean "user"?`,
+		"sandbox: {limits: {zzzzzzzzzz: 1}}":           `line 1: unknown key "zzzzzzzzzz"`,
+		"skills: 5":                                    `line 1: "5" cannot stand here; write a list, such as [a, b]`,
+		"sandbox: {asking: {wait: 5}}":                 `line 1: "5" cannot stand here; write a time, such as 90s or 5m`,
+		"sandbox: {slots: {queue: {a: b}}}":            `line 1: a key with a value cannot stand here; write a whole number`,
+		"serve: 5":                                     `line 1: "5" cannot stand here; write keys with values, such as {key: value}`,
+		"serve: {no_token: [1]}":                       `line 1: a list cannot stand here; write true or false`,
+		"sandbox: {driver: podman}":                    `sandbox.driver is "podman"; write one of auto, docker, native`,
+		"sandbox: {limits: {memory: -1}}":              `line 1: "-1" is not a size; write for example 512MB`,
 		"scan: {folders: -1}":                          "scan.folders is too small; write at least 1",
 		"sandbox: {limits: {timeout: 1ms}}":            "sandbox.limits.timeout is too small; write at least 1s",
 		"sandbox: {slots: {queue: -1}}":                "sandbox.slots.queue is too small; write at least 1",

@@ -22,14 +22,14 @@ policy:
       <<: *docx
       approve: each
 record: {keep: 30d}
-search: {embeddings: {url: "https://a.example/v1", model: m}}
+install: {clawhub: "https://a.example/v1"}
 `
 	c, err := Parse([]byte(text), "/etc/c.yaml", "/home/ann")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Policy.Passphrase, c.Policy.Approvers = hash, map[string]string{"bob": hash}
-	c.Search.Embeddings.URL = "https://ann:s3cret@a.example/v1?key=s3cret"
+	c.Install.ClawHub = "https://ann:s3cret@a.example/v1?key=s3cret"
 	c.Apply("sandbox.driver", "--sandbox")
 	c.Apply("expose.mode", "SKILLS_MCP_EXPOSE")
 	got := map[string]Value{}
@@ -60,7 +60,7 @@ search: {embeddings: {url: "https://a.example/v1", model: m}}
 		{"policy.script_token", "not set", "default"},
 		{"policy.approvers.bob", "set; only its hash is known", "default"},
 		{"record.keep", "720h0m0s", "/etc/c.yaml:14"},
-		{"search.embeddings.url", "https://ann:xxxxx@a.example/v1?…", "/etc/c.yaml:15"},
+		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", "/etc/c.yaml:15"},
 		{"expose.mode", "auto", "SKILLS_MCP_EXPOSE"},
 		{"images.node", "node:22-slim", "default"},
 	} {

@@ -102,9 +102,6 @@ func (c *Config) validate() error {
 	if err := c.Expose.validate(); err != nil {
 		return err
 	}
-	if err := c.Search.Embeddings.validate(); err != nil {
-		return err
-	}
 	if err := c.Policy.validate(); err != nil {
 		return err
 	}
