@@ -18,7 +18,7 @@ import (
 // checkCommand checks skills and plugins.
 type checkCommand struct {
 	*app
-	json, strict, fix, overlap bool
+	json, strict, fix bool
 }
 
 func newCheckCommand(a *app) *cobra.Command {
@@ -34,34 +34,27 @@ Each problem is printed as "path:line:col: severity: message (how to fix it)".
 An error is why a skill does not load or cannot run; a warning says that it does
 otherwise than its author may expect; a note, that something is not honoured.
 
-  --strict   the rules of the Agent Skills standard as well, each an error;
-             warnings fail the check, too
-  --fix      fix in the files at each PATH what is certain: quote a value with a
-             colon, add the missing end of a frontmatter, write the name as the
-             standard wants it, and take a byte order mark and Windows line ends
-             out of the frontmatter; then check what is left
-  --overlap  instead of all that, the skills whose descriptions a model will confuse,
-             the most similar first, with the words that they share and the words
-             that tell them apart; each group is a warning
+  --strict  the rules of the Agent Skills standard as well, each an error;
+            warnings fail the check, too
+  --fix     fix in the files at each PATH what is certain: quote a value with a
+            colon, add the missing end of a frontmatter, write the name as the
+            standard wants it, and take a byte order mark and Windows line ends
+            out of the frontmatter; then check what is left
 
 Exits with 0 when all is fine, 1 when there are errors, and 2 when it was called
 in a wrong way.`,
-		Example: "  skills-mcp check .claude/skills\n  skills-mcp check --strict --fix my-skill/SKILL.md\n  skills-mcp check --overlap",
+		Example: "  skills-mcp check .claude/skills\n  skills-mcp check --strict --fix my-skill/SKILL.md",
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print the problems as a JSON array")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "check the rules of the Agent Skills standard as well, and let warnings fail")
 	cmd.Flags().BoolVar(&c.fix, "fix", false, "fix in the files what is certain")
-	cmd.Flags().BoolVar(&c.overlap, "overlap", false, "report the skills that a model will confuse, and nothing else")
 	return cmd
 }
 
 func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	if c.fix && len(paths) == 0 {
 		return usageError(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
-	}
-	if c.fix && c.overlap {
-		return usageError(errors.New("--overlap fixes nothing: call it without --fix"))
 	}
 	s, err := c.settings()
 	if err != nil {
@@ -70,9 +63,6 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	catalogs, err := s.checkPaths(ctx, paths)
 	if err != nil {
 		return err
-	}
-	if c.overlap {
-		return overlapReport{c.app, c.json, c.strict}.run(ctx, catalogs)
 	}
 	repairs := findRepairs(catalogs, c.strict)
 	failed := false
