@@ -62,6 +62,9 @@ func TestConnectedServer(t *testing.T) {
 				t.Fatalf("no question: %+v", r)
 			}
 			c.fails(c.choose(r, "no"), "the person said no")
+			c.fails(c.call("load_skill", load), "not asked about the same call again") // by this client
+			c = a.serve(generation, `{"elicitation":{}}`)
+			c.sees("afar/greeter")
 			if files := a.cached(); len(files) > 0 {
 				t.Errorf("fetched without a yes: %q", files)
 			}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,16 +73,17 @@ func (c *caller) run(ctx context.Context, line []byte) (*skills.Skill, *Outcome,
 	if c.job.Callees == nil {
 		return nil, nil, &Error{Code: Unavailable, Message: "no skill can be called here"}
 	}
+	may := c.mayCall()
 	skill, err := c.job.Callees.Find(ctx, call.Skill)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, cmp.Or(may, err) // who may call none learns of none
 	}
 	refused := func(err error) (*skills.Skill, *Outcome, error) {
 		r := c.request(skill, call.Args)
 		return nil, nil, c.records.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: skill, Args: call.Args}, &r.Call, err)
 	}
-	if err := c.mayCall(); err != nil {
-		return refused(err)
+	if may != nil {
+		return refused(may)
 	}
 	if err := c.mayCallSkill(skill); err != nil {
 		return refused(err)
