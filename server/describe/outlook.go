@@ -47,7 +47,7 @@ func covers(d *run.Decision) string {
 	case d.Each:
 		return "the one call"
 	case d.Always:
-		return "all later calls, while the skill gains no capability"
+		return "all later calls, while the skill gains no capability; of a stranger's that may write or reach hosts, while no file changes"
 	case d.Session:
 		return "at most the client's session"
 	}
