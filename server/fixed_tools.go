@@ -103,9 +103,10 @@ func (t *fixedTools) getSkill() mcpserver.ServerTool {
 
 // state returns a function that says whether the client of a request can use a skill.
 func (t *fixedTools) state(r *request) func(*skills.Skill) string {
+	approved := run.ApprovedFor(r.ctx, t.invoke.executor, r.principal, t.invoke.workspaces(r.ctx))
 	return func(skill *skills.Skill) string {
 		d, err := t.invoke.executor.Preview(r.ctx, r.principal, skill)
-		return describe.StateUnder(skill, d, err)
+		return describe.StateUnder(skill, d, err, approved)
 	}
 }
 

@@ -118,8 +118,8 @@ func newProcess(t *testing.T, folder, profile string, expose exposure.Options) *
 		Directory: p.Directory(), Rules: filter, Policy: decider,
 		Doctor: func(context.Context) (*api.Diagnosis, error) { return &api.Diagnosis{OK: true}, nil },
 		Outlook: func(ctx context.Context, skill *skills.Skill, profile string) (all []describe.Outlook, _ error) {
-			for _, o := range decider.Outlooks(ctx, skill, profile, "", "", nil) {
-				all = append(all, describe.NewOutlook(o.Callers, o.Decision, o.Refused))
+			for _, o := range decider.Outlooks(ctx, skill, profile, "", "", nil, func(identity.Principal, *skills.Skill) string { return "" }) {
+				all = append(all, describe.NewOutlook(o.Callers, o.Decision, o.Refused, o.Approved))
 			}
 			return all, nil
 		},

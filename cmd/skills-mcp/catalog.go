@@ -13,8 +13,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/feedback"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -114,12 +116,13 @@ func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]stri
 // view describes the skills of a catalog as a server would.
 func (s *settings) view(ctx context.Context, catalog *skills.Catalog) *describe.View {
 	names, decider := server.ToolNames(catalog.Skills), s.sandboxes.decider(nil)
+	approved := run.ApprovedFor(ctx, s.standing(), identity.Principal{Kind: identity.Person}, nil)
 	return &describe.View{
-		State:   func(skill *skills.Skill) string { return stateUnder(ctx, decider, skill) },
+		State:   func(skill *skills.Skill) string { return stateUnder(ctx, decider, skill, approved) },
 		Catalog: catalog, Exposed: s.exposed(ctx, catalog), Library: skillsext.New(catalog, &skillsext.Digests{}),
 		Name: func(skill *skills.Skill) string { return names[skill] }, Shadowed: catalog.Shadowed, Feedback: s.feedbackOf, Installed: (&installedView{settings: s}).of,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
-			command, err := s.sandboxes.executor(nil, nil, nil, nil).Plan(ctx, skill, nil)
+			command, err := s.sandboxes.executor(nil, nil, nil, s.approvals(nil)).Plan(ctx, skill, nil)
 			return s.sandboxes.description().Plan(skill, command, err)
 		},
 	}

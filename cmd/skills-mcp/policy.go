@@ -36,11 +36,11 @@ func checkProfile(p config.Policy, flag, name string) error {
 }
 
 // stateUnder returns whether a skill can be used under a policy, in a few words.
-func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill) string {
+func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill, approved func(*skills.Skill) string) string {
 	client := identity.Principal{Kind: identity.Model}
 	if why := p.Missing(ctx, client, skill); why != "" {
 		return "off: " + why
 	}
 	d, err := p.Decide(ctx, &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true})
-	return describe.StateUnder(skill, d, err)
+	return describe.StateUnder(skill, d, err, approved)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
@@ -148,14 +149,15 @@ func openSnapshots() (*snapshot.Store, error) {
 	return snapshot.New(filepath.Join(dir, "snapshots")), nil
 }
 
-// executor returns an executor of skills. approver asks the person who runs the
-// program whether a skill may run that is not safe; nil asks nobody.
-func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approver policy.Approver) *run.Executor {
-	return run.New(runner, snapshots, hostedDecider{s.decider(approver), s.host}, &run.Options{
+// executor returns an executor of skills. approvals ask the person who runs the
+// program whether a skill may run that is not safe.
+func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approvals *approval.Approvals) *run.Executor {
+	return run.New(runner, snapshots, hostedDecider{s.decider(approvals), s.host}, &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces,
 		Secrets:    grantable(s.Sandbox.Env),
 		Recorder:   s.recorder,
+		Standing:   approval.Standing(approvals),
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     elicit.Limits(s.Sandbox.Asking),
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -92,8 +93,9 @@ func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile str
 	if skill.Untrusted() {
 		e.Notes = append(e.Notes, fmt.Sprintf("the workspace %s is not trusted: no rule gives its skills anything", skill.Workspace))
 	}
-	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.workspaces.folders) {
-		e.Calls = append(e.Calls, describe.NewOutlook(o.Callers, o.Decision, o.Refused))
+	approved := run.Approved(ctx, s.standing(), nil)
+	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.workspaces.folders, approved) {
+		e.Calls = append(e.Calls, describe.NewOutlook(o.Callers, o.Decision, o.Refused, o.Approved))
 	}
 	return e, nil
 }
@@ -142,6 +144,9 @@ func printOutlook(c *describe.Outlook, row func(key, value string)) {
 		if c.Signatures > 1 {
 			verdict = fmt.Sprintf("runs after the yes of %d different people, which covers %s", c.Signatures, c.Covers)
 		}
+	}
+	if c.Approved != "" {
+		verdict = c.Approved + "; else " + verdict
 	}
 	row("a call", verdict)
 	for _, line := range c.Grown {

@@ -116,7 +116,7 @@ func newBench(t testing.TB) *bench {
 	files := library()
 	filter := policy.NewFilter(decider, identity.Principal{Kind: identity.Model})
 	reloader := &reloader{files: files, filter: filter}
-	s := server.New(run.New(runner, snapshots, decider, &run.Options{Recorder: recorder}), &server.Options{Version: "test", Snapshots: snapshots, Reloader: reloader})
+	s := server.New(run.New(runner, snapshots, decider, &run.Options{Recorder: recorder, Standing: approval.Standing(approvals)}), &server.Options{Version: "test", Snapshots: snapshots, Reloader: reloader})
 	t.Cleanup(s.Close)
 	reloader.server = s
 	if _, _, err := reloader.Reload(t.Context()); err != nil {

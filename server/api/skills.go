@@ -164,7 +164,7 @@ func (q *SkillQuery) matches(skill *skills.Skill) bool {
 // find returns the skills that a query selects, as many as there can be on all pages, and
 // the number of all.
 func (s *Service) find(ctx context.Context, view *describe.View, q *SkillQuery) (all []found, total int, err error) {
-	state := s.states.of(ctx, s.options.Rules, view)
+	state := s.states.of(ctx, &s.options, view)
 	off := s.off(ctx, func(f found) bool { return q.matches(f.skill) && q.keeps(state, f) })
 	if strings.TrimSpace(q.Text) == "" {
 		for _, skill := range view.Catalog.Skills {

@@ -21,21 +21,24 @@ type states struct {
 // A statesKey identifies what states depend on.
 type statesKey struct {
 	catalog    *skills.Catalog
-	generation int64 // of the person's decisions
-	kind       identity.Kind
-	profile    string
+	generation int64  // of the person's decisions
+	approvals  string // the stamp of the approvals
+	who        identity.Key
 }
 
 // of returns a function that returns the first word of a skill's state to the principal of
 // ctx.
-func (s *states) of(ctx context.Context, rules Rules, view *describe.View) func(*skills.Skill) string {
-	who := identity.FromContext(ctx)
-	key := statesKey{catalog: view.Catalog, kind: who.Kind, profile: who.Profile}
-	if rules != nil {
-		var err error
-		if key.generation, err = rules.Generation(ctx); err != nil {
-			s = &states{} // for this call alone
-		}
+func (s *states) of(ctx context.Context, o *Options, view *describe.View) func(*skills.Skill) string {
+	key := statesKey{catalog: view.Catalog, who: identity.FromContext(ctx).Key()}
+	var err1, err2 error
+	if o.Rules != nil {
+		key.generation, err1 = o.Rules.Generation(ctx)
+	}
+	if o.Approvals != nil {
+		key.approvals, err2 = o.Approvals.Stamp(ctx)
+	}
+	if err1 != nil || err2 != nil {
+		s = &states{} // for this call alone
 	}
 	return func(skill *skills.Skill) string {
 		s.mu.Lock()
@@ -46,8 +49,10 @@ func (s *states) of(ctx context.Context, rules Rules, view *describe.View) func(
 		word, known := s.current[skill]
 		if !known {
 			word, _, _ = strings.Cut(view.StateOf(skill), " ")
-			word = strings.TrimSuffix(word, ":")
-			s.current[skill] = word
+			word = strings.TrimRight(word, ":,")
+			if word != "approved" { // until a file changes, of which the key tells nothing
+				s.current[skill] = word
+			}
 		}
 		return word
 	}

@@ -84,18 +84,24 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 
 // covers reports whether a given approval covers a call.
 func (a *Approvals) covers(r *Record, c *call) bool {
-	lasts := !c.Decision.Each && len(c.Decision.Grown) == 0
+	if r.Scope == Once {
+		return r.Needed >= c.question.Needed && r.Binding == c.exact
+	}
+	return lasts(a.memory, r, c, c.binding(r))
+}
+
+// lasts reports whether a given approval of more than one call covers those of a binding,
+// which have the files, the grant and the rules of c.
+func lasts(m *memory, r *Record, c *call, b Binding) bool {
 	switch {
-	case r.Needed < c.question.Needed:
+	case r.Needed < c.question.Needed, c.Decision.Each, len(c.Decision.Grown) > 0:
 		return false
 	case r.Scope == Session:
-		return lasts && r.Binding == c.every && a.memory.allows(c.Principal.Key(), r.ID)
+		return r.Binding == b && m.allows(c.Principal.Key(), r.ID)
 	case r.Scope == WholePlugin:
-		return lasts && c.ofPlugin(r)
-	case r.Scope != Once:
-		return lasts && c.binding(r).since(r.Binding, c.ancestors())
+		return c.ofPlugin(r)
 	}
-	return r.Binding == c.exact
+	return b.since(r.Binding, c.ancestors())
 }
 
 // sign records that a person has confirmed a call, and returns the row. An approval of

@@ -9,7 +9,8 @@ import (
 // callers.
 type Outlook struct {
 	By         []string     `json:"by"`
-	Outcome    string       `json:"outcome"` // runs, asks or refused
+	Outcome    string       `json:"outcome"`            // runs, approved, asks or refused
+	Approved   string       `json:"approved,omitempty"` // the calls that a given approval covers
 	Class      skills.Class `json:"class,omitempty"`
 	Rule       string       `json:"rule,omitempty"`
 	Signatures int          `json:"signatures"`
@@ -27,7 +28,8 @@ type Outlook struct {
 }
 
 // NewOutlook describes a decision about the calls of some callers, or their refusal.
-func NewOutlook(callers []string, d *run.Decision, refused *run.Error) Outlook {
+// approved has the words for those that a given approval covers; "" is none.
+func NewOutlook(callers []string, d *run.Decision, refused *run.Error, approved string) Outlook {
 	if refused != nil {
 		return Outlook{By: callers, Outcome: "refused", Code: refused.Code, Message: refused.Message}
 	}
@@ -37,6 +39,9 @@ func NewOutlook(callers []string, d *run.Decision, refused *run.Error) Outlook {
 	}
 	if d.Signatures > 0 {
 		o.Outcome, o.Covers = "asks", covers(d)
+	}
+	if approved != "" {
+		o.Outcome, o.Approved = "approved", approved
 	}
 	return o
 }

@@ -6,6 +6,8 @@
 package describe
 
 import (
+	"cmp"
+
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -52,8 +54,9 @@ func State(skill *skills.Skill) string {
 }
 
 // StateUnder returns whether a model can use a skill, under the decision about a call of it:
-// that of [State], "refused", "needs trust in its workspace", "needs two approvals", "needs approval" or "ready".
-func StateUnder(skill *skills.Skill, d *run.Decision, refused error) string {
+// that of [State], "refused", "needs trust in its workspace", "needs two approvals", the words of
+// approved, if there are some, "needs approval" or "ready".
+func StateUnder(skill *skills.Skill, d *run.Decision, refused error, approved func(*skills.Skill) string) string {
 	switch state := State(skill); {
 	case state != "ready" && state != "needs approval", skill.Entry == nil:
 		return state
@@ -64,7 +67,7 @@ func StateUnder(skill *skills.Skill, d *run.Decision, refused error) string {
 	case d.Signatures > 1:
 		return "needs two approvals"
 	case d.Signatures > 0:
-		return "needs approval"
+		return cmp.Or(approved(skill), "needs approval")
 	}
 	return "ready"
 }

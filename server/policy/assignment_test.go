@@ -21,7 +21,7 @@ func TestAssignmentsGrantNothing(t *testing.T) {
 		if err := p.Assign(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range p.Outlooks(t.Context(), dangerous, profile, "", "", nil) {
+		for _, o := range p.Outlooks(t.Context(), dangerous, profile, "", "", nil, func(identity.Principal, *skills.Skill) string { return "" }) {
 			if o.Refused == nil {
 				t.Errorf("profile %q: %+v", profile, o.Decision)
 			}

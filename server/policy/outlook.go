@@ -15,12 +15,13 @@ type Outlook struct {
 	Callers  []string
 	Decision *run.Decision // nil: it would be refused
 	Refused  *run.Error
+	Approved string // the calls that a given approval covers; "" is none
 }
 
 // Outlooks returns what calls of a skill would meet: of a model, of its code that has the
 // skill's grant, of a person who picks it in a client, and of the person on the command line; with the profile, if it is not "".
-// digest and folder belong to a snapshot of the skill.
-func (p *Policy) Outlooks(ctx context.Context, skill *skills.Skill, profile, digest, folder string, workspaces []string) []Outlook {
+// digest and folder belong to a snapshot of the skill; approved is [run.Approved].
+func (p *Policy) Outlooks(ctx context.Context, skill *skills.Skill, profile, digest, folder string, workspaces []string, approved func(identity.Principal, *skills.Skill) string) []Outlook {
 	proposal := run.Proposal{Action: run.ActionSkill, Skill: skill, Digest: digest, Folder: folder, Workspaces: workspaces, DryRun: true}
 	model, code, picked, person := proposal, proposal, proposal, proposal
 	model.Principal = identity.Principal{Kind: identity.Model, Profile: profile}
@@ -36,9 +37,11 @@ func (p *Policy) Outlooks(ctx context.Context, skill *skills.Skill, profile, dig
 		if caller.Action == run.ActionCode && (err != nil || d.Signatures == 0) {
 			continue // the skill gives code nothing
 		}
-		next := Outlook{[]string{caller.name}, d, nil}
+		next := Outlook{Callers: []string{caller.name}, Decision: d}
 		if err != nil {
 			next.Decision, next.Refused = nil, run.AsError(err)
+		} else if caller.Action == run.ActionSkill && d.Signatures > 0 && skill.Entry != nil {
+			next.Approved = approved(caller.Principal, skill)
 		}
 		if at := slices.IndexFunc(all, next.equal); at >= 0 {
 			all[at].Callers = append(all[at].Callers, caller.name)
@@ -55,7 +58,7 @@ func (o Outlook) equal(other Outlook) bool {
 	if o.Refused != nil || other.Refused != nil {
 		return o.Refused != nil && other.Refused != nil && o.Refused.Message == other.Refused.Message
 	}
-	return o.Decision.Version == other.Decision.Version && o.Decision.Session == other.Decision.Session
+	return o.Approved == other.Approved && o.Decision.Version == other.Decision.Version && o.Decision.Session == other.Decision.Session
 }
 
 // Foreign returns the rules that name a skill and do not count for it, since they belong to

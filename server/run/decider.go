@@ -29,6 +29,10 @@ type Decider interface {
 	Approve(ctx context.Context, p *Proposal) error
 }
 
+// A Standing returns, in a few words, the calls like a proposal's that given approvals of its
+// principal cover; "" is none. It completes a proposal without a command if there may be some.
+type Standing func(p *Proposal, complete func() error) string
+
 // A Recorder is told of each call that was decided about.
 type Recorder interface {
 	// Begin receives each proposal whose run is about to start. An error refuses the

@@ -34,6 +34,8 @@ type Options struct {
 	Secrets Secrets
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
+	// Standing reads the given approvals; nil is none.
+	Standing func(ctx context.Context) Standing
 	// MaxTimeout bounds the timeouts of skills and calls; 0 is the sandbox's default
 	// limit.
 	MaxTimeout time.Duration
@@ -56,6 +58,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.Recorder == nil {
 		c.Recorder = discard{}
+	}
+	if c.Standing == nil {
+		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
 	}
 	return c
 }
@@ -130,31 +135,41 @@ func (x *Executor) admitted(ctx context.Context, j *job, p *Proposal) (*Outcome,
 // came.
 func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 	p := j.proposal()
-	snap, err := x.snapshot(ctx, j.skill, j.lease)
+	err := prepare(ctx, x, j, p)
 	if err != nil {
 		return p, err
+	}
+	if err := fits(j, p); err != nil {
+		return p, err
+	}
+	if x.options.InstallDependencies && j.action == ActionSkill {
+		if p.Command.Dependencies, err = required(j.skill, p.Command.Folder, p.Command.Argv); err != nil {
+			return p, err
+		}
+	}
+	return p, translate("the call", "", x.decider.Approve(ctx, p))
+}
+
+// prepare makes the snapshot, the decision and the command of a proposal. The error is an
+// [*Error].
+func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
+	snap, err := x.snapshot(ctx, j.skill, j.lease)
+	if err != nil {
+		return err
 	}
 	if j.skill != nil {
 		p.Digest, p.Folder = snap.Digest, snap.Dir
 	}
 	d, err := x.decider.Decide(ctx, p)
 	if err != nil {
-		return p, translate("the call", "", err)
+		return translate("the call", "", err)
 	}
 	p.Decision = d
 	if err := command(ctx, j, p, d, x.options.Secrets); err != nil {
-		return p, translate("the call", "", err)
+		return translate("the call", "", err)
 	}
 	p.Command.Folder = snap.Dir
-	if err := fits(j, p); err != nil {
-		return p, err
-	}
-	if x.options.InstallDependencies && j.action == ActionSkill {
-		if p.Command.Dependencies, err = required(j.skill, snap.Dir, p.Command.Argv); err != nil {
-			return p, err
-		}
-	}
-	return p, translate("the call", "", x.decider.Approve(ctx, p))
+	return nil
 }
 
 // proposal returns the proposal of a job, without digest and command.

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -43,6 +44,37 @@ func (x *Executor) Preview(ctx context.Context, who identity.Principal, skill *s
 	p.Principal = who
 	d, err := x.decider.Decide(ctx, p)
 	return d, translate("the call", "", err)
+}
+
+// Approved returns a function that returns, in a few words, the calls of a skill that given
+// approvals of a principal cover; "" is none. It reads the approvals once.
+func Approved(ctx context.Context, x *Executor, workspaces []string) func(identity.Principal, *skills.Skill) string {
+	find := sync.OnceValue(func() Standing { return x.options.Standing(ctx) })
+	return func(who identity.Principal, skill *skills.Skill) string {
+		j, p := x.planJob(skill, workspaces)
+		j.Principal, p.Principal = who, who
+		return find()(p, func() error { return prepare(ctx, x, j, p) })
+	}
+}
+
+// ApprovedFor is Approved for a list of skills: a person gets the approvals of the clients of
+// this machine, and their own last.
+func ApprovedFor(ctx context.Context, x *Executor, who identity.Principal, workspaces []string) func(*skills.Skill) string {
+	approved, kinds := Approved(ctx, x, workspaces), []identity.Kind{who.Kind}
+	if who.Kind == identity.Person {
+		kinds = []identity.Kind{identity.Model, identity.Token, identity.Anonymous, identity.Person}
+	}
+	whose := []string{"", ", for clients with the token", ", for clients without a token", ", for your own calls"}
+	return func(skill *skills.Skill) string {
+		for i, kind := range kinds {
+			caller := who
+			caller.Kind = kind
+			if words := approved(caller, skill); words != "" {
+				return words + whose[i]
+			}
+		}
+		return ""
+	}
 }
 
 // planJob returns the job of a person's call without arguments, and its proposal.

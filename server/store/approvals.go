@@ -135,6 +135,11 @@ func (s *Store) Approvals(ctx context.Context, subject string) ([]Approval, erro
 	return s.approvals(ctx, "WHERE subject = ? ORDER BY rowid DESC", subject)
 }
 
+// GivenApprovals returns the given approvals that have not expired, the newest first.
+func (s *Store) GivenApprovals(ctx context.Context) ([]Approval, error) {
+	return s.approvals(ctx, "WHERE state = ? AND expires > ? ORDER BY rowid DESC", ApprovalGiven, time.Now().Unix())
+}
+
 // ApprovalsStamp returns a text that differs after each change of an approval, and after the
 // end of a question or an approval that nobody has answered or used.
 func (s *Store) ApprovalsStamp(ctx context.Context) (string, error) {

@@ -140,6 +140,8 @@ func remedy(info *describe.Skill) string {
 		return "No model can call it: try it here."
 	case word == "needs trust in its workspace":
 		return "If you trust all skills there, run skills-mcp trust " + info.Workspace + " in a terminal."
+	case strings.HasPrefix(word, "approved"):
+		return "The section Approvals lists what you have approved, and revokes it."
 	case strings.HasPrefix(word, "needs"):
 		return "Each call asks you first: here, in the client, or in the section Approvals."
 	case strings.HasPrefix(word, "shadowed"):

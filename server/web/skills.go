@@ -116,7 +116,7 @@ func filters(q *api.SkillQuery) []filter {
 	return []filter{
 		{"source", "Source", string(q.Source), [][2]string{all, {"session", "Workspace"}, {"user", "User"}, {"system", "System"}, {"extra", "Extra"}}},
 		{"class", "Class", string(q.Class), [][2]string{all, {"safe", "Safe"}, {"mutating", "Mutating"}, {"dangerous", "Dangerous"}}},
-		{"state", "State", q.State, [][2]string{all, {"ready", "Ready"}, {"needs", "Needs a yes"}, {"unavailable", "Unavailable"}, {"blocked", "Blocked"}, {"refused", "Refused"}, {"person", "Person only"}, {"off", "Off"}}},
+		{"state", "State", q.State, [][2]string{all, {"ready", "Ready"}, {"needs", "Needs a yes"}, {"approved", "Approved"}, {"unavailable", "Unavailable"}, {"blocked", "Blocked"}, {"refused", "Refused"}, {"person", "Person only"}, {"off", "Off"}}},
 	}
 }
 
@@ -163,7 +163,7 @@ func (r skillRow) Heading() string { return truncate.String(cmp.Or(r.Title, r.Na
 // Tone returns the class of the badge of the state.
 func (r skillRow) Tone() string {
 	switch word, _, _ := strings.Cut(r.State, " "); word {
-	case "ready":
+	case "ready", "approved", "approved,":
 		return "badge-ok"
 	case "needs", "person":
 		return "badge-warn"
