@@ -16,6 +16,7 @@ import (
 type documents struct {
 	manuals     []file // skills-mcp.1 and one of each command
 	completions map[string]file
+	desktop     []file // the entry among the applications, by its places in a Linux package
 }
 
 // shells have completions of the program; the value is the file of each by its
@@ -57,6 +58,16 @@ func document(ctx context.Context, day time.Time) (*documents, error) {
 		}
 		d.completions[shell] = file{name, text, 0o644}
 	}
+	for _, f := range []struct{ name, source string }{
+		{"usr/share/applications/skills-mcp.desktop", "cmd/skills-mcp/skills-mcp.desktop"},
+		{"usr/share/icons/hicolor/scalable/apps/skills-mcp.svg", "server/icon/mark.svg"},
+	} {
+		data, err := os.ReadFile(filepath.FromSlash(f.source))
+		if err != nil {
+			return nil, err
+		}
+		d.desktop = append(d.desktop, file{f.name, data, 0o644})
+	}
 	return d, nil
 }
 
@@ -92,16 +103,7 @@ func (d *documents) installed() ([]file, error) {
 		{"usr/share/fish/vendor_completions.d/skills-mcp.fish", d.completions["fish"].data, 0o644},
 		{"usr/share/zsh/vendor-completions/_skills-mcp", d.completions["zsh"].data, 0o644},
 	}
-	for _, f := range []struct{ name, source string }{
-		{"usr/share/applications/skills-mcp.desktop", "cmd/skills-mcp/skills-mcp.desktop"},
-		{"usr/share/icons/hicolor/scalable/apps/skills-mcp.svg", "server/icon/mark.svg"},
-	} {
-		data, err := os.ReadFile(filepath.FromSlash(f.source))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{f.name, data, 0o644})
-	}
+	files = append(files, d.desktop...)
 	for _, page := range d.manuals {
 		data, err := zipped(page.data)
 		if err != nil {
