@@ -104,6 +104,9 @@ func (r releaseFiles) testDeb(t *testing.T) {
 	quiet(t, "dpkg", append(force, "--install", r.file("skills-mcp-0.1.0-linux-"+runtime.GOARCH+".deb"))...)
 	program := filepath.Join(root, "usr/bin/skills-mcp")
 	testInstallation(t, program, root, "usr/share/man/man1/skills-mcp.1.gz", "usr/share/bash-completion/completions/skills-mcp")
+	if entry := string(readFile(t, filepath.Join(root, "usr/share/applications/skills-mcp.desktop"))); !strings.Contains(entry, "\nExec=skills-mcp ui\n") || !strings.Contains(entry, "\nTerminal=true\n") {
+		t.Errorf("the entry among the applications is\n%s", entry)
+	}
 	quiet(t, "dpkg", append(force, "--purge", "skills-mcp")...)
 	if _, err := os.Stat(filepath.Join(root, "usr/share/doc/skills-mcp")); err == nil || fileExists(program) {
 		t.Error("files are left")
@@ -129,6 +132,9 @@ func (r releaseFiles) testRPM(t *testing.T) {
 	rpm("--install", "--nodeps", "--ignorearch", r.file("skills-mcp-0.1.0-linux-"+runtime.GOARCH+".rpm"))
 	program := filepath.Join(root, "usr/bin/skills-mcp")
 	testInstallation(t, program, root, "usr/share/man/man1/skills-mcp.1.gz", "usr/share/bash-completion/completions/skills-mcp")
+	if entry := string(readFile(t, filepath.Join(root, "usr/share/applications/skills-mcp.desktop"))); !strings.Contains(entry, "\nExec=skills-mcp ui\n") || !strings.Contains(entry, "\nTerminal=true\n") {
+		t.Errorf("the entry among the applications is\n%s", entry)
+	}
 	rpm("--verify", "--nodeps", "skills-mcp")
 	rpm("--erase", "skills-mcp")
 	if fileExists(program) {
