@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,8 +60,9 @@ type consent struct {
 	store    *store.Store
 	recorder *audit.Recorder // of the current cell
 	proved   *seal.Agent     // of the passphrase
-	people   seal.People
+	key      *seal.Key       // that it signs with
 	calls    int
+	asked    string // the ID of the last question
 }
 
 // TestConsent: what becomes of a call, and what the record has of it, for every way in, class,
@@ -85,7 +85,7 @@ func TestConsent(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
-		c := &consent{T: t, store: s, proved: proved, people: approval.Passphrases{Person: hash}.Keys()}
+		c := &consent{T: t, store: s, proved: proved, key: seal.New(filepath.Join(t.TempDir(), "key"), approval.Passphrases{Person: hash}.Keys())}
 		defer func() {
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -156,7 +156,7 @@ func (c *consent) outcome(way caller, a answerer, class skills.Class, passphrase
 	way.Session = name
 	options, ctx := c.options(way, a, scope), c.Context()
 	if passphrase {
-		options.Key = seal.New(filepath.Join(c.TempDir(), "key"), c.people)
+		options.Key = c.key
 	}
 	approvals := approval.New(c.store, options)
 	rules := &policy.Options{Mode: policy.Confirm, Rules: []policy.Rule{{Name: "rule", Pattern: "*"}}, Approver: approvals}
@@ -180,17 +180,16 @@ func (c *consent) outcome(way caller, a answerer, class skills.Class, passphrase
 	if said != "asked" {
 		return text
 	}
-	waiting, err := approvals.List(ctx, false)
-	i := slices.IndexFunc(waiting, func(r *approval.Record) bool { return r.Question.Skill == name })
-	if err != nil || i < 0 {
+	waiting, err := approvals.Find(ctx, c.asked)
+	if err != nil {
 		c.Fatalf("%s: no question: %v", name, err)
 	}
-	err = approvals.Confirm(ctx, waiting[i], approval.Local(), approval.ByTerminal, scope)
+	err = approvals.Confirm(ctx, waiting, approval.Local(), approval.ByTerminal, scope)
 	if passphrase {
 		if err == nil {
 			c.Errorf("%s: a yes without the passphrase", name)
 		}
-		err = approvals.Confirm(seal.NewContext(ctx, c.proved), waiting[i], approval.Local(), approval.ByTerminal, scope)
+		err = approvals.Confirm(seal.NewContext(ctx, c.proved), waiting, approval.Local(), approval.ByTerminal, scope)
 	}
 	if late := (*approval.AnswerError)(nil); errors.As(err, &late) {
 		return text + ", and a terminal offers no such answer"
@@ -265,6 +264,9 @@ func (c *consent) call(ctx context.Context, rules *policy.Options, way caller, c
 		if p.Decision.Signatures > 0 {
 			err = decider.Approve(ctx, p)
 		}
+	}
+	if err != nil {
+		c.asked = run.AsError(err).Approval
 	}
 	record := run.Record{Proposal: p, Err: err}
 	if err == nil {
