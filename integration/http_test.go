@@ -107,14 +107,22 @@ func adding(t *testing.T, to, name, value string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
+	through := &httputil.ReverseProxy{
 		FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set(name, value)
 		},
-	})
+	}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The answer may begin before the last read of the request, and would close its body:
+		// the other connection would break.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		through.ServeHTTP(w, r)
+	}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }
