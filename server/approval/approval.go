@@ -40,7 +40,7 @@ func New(s *store.Store, options *Options) *Approvals {
 		o.Forms = FormsOnce
 	}
 	return &Approvals{
-		book: &book{s, o.Key, o.Pending, o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
+		book: &book{store: s, key: o.Key, pending: o.Pending, logger: o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
 		ladder: &ladder{o.Terminal, o.Forms, elicit.NewWaitLimiter(o.Asking)}, options: o,
 	}
 }
