@@ -85,7 +85,7 @@ func (p *pool) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	defer p.retire(b, cmd.Warm, g.recipe)
-	if cmd.Grant.Write { // which the caller stops protecting
+	if len(cmd.Grant.Covers) > 0 { // which the caller takes away
 		defer func() { b.kill(); b.wait() }()
 	}
 	defer context.AfterFunc(ctx, b.kill)()
