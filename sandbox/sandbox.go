@@ -154,7 +154,7 @@ type Grant struct {
 	Workspaces []string
 	// Write makes the workspaces writable, but for their [Protected] paths.
 	Write bool
-	// Unprotected are those of the protected paths that are writable, too.
+	// Unprotected lists the protected paths that are writable, too.
 	Unprotected []string
 	// Covers are the mounts in writable workspaces that protect them; set by the driver.
 	Covers []Cover

@@ -40,7 +40,7 @@ func changed(files []string) string {
 }
 
 // differences returns the fields in which b differs from an earlier binding, for people.
-// files are those that have changed, as far as they are known.
+// files lists the changed files, as far as they are known.
 func (b Binding) differences(earlier Binding, files []string) []string {
 	var all []string
 	for _, field := range []struct {

@@ -20,7 +20,7 @@ const (
 	maxEqual = 32
 )
 
-// questions are those that a process asks now. Equal calls of a client are one.
+// questions holds the open questions of a process, one for equal calls of a client.
 type questions struct {
 	mu   sync.Mutex // guards the field, and the waiting calls of its values
 	open map[questionKey]*openQuestion

@@ -8,7 +8,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-// accepters are those who may accept a skill: a script installs what gains nothing.
+// accepters names the keys that may accept a skill: a script installs one that gains nothing.
 var accepters = []string{seal.Person, seal.Script}
 
 // acceptance returns the fields of a row that its person has signed.

@@ -71,7 +71,7 @@ type Options struct {
 	Approver Approver
 }
 
-// stop is what a model is told besides about a refusal that only a person can change.
+// stop tells a model that only a person can change a refusal.
 const stop = "tell the person, and do not try again"
 
 func denied(format string, args ...any) *run.Error {
