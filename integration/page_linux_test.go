@@ -370,6 +370,7 @@ func TestPageWithoutScript(t *testing.T) {
 	}))
 	v.show("/ui/")
 	v.do(chromedp.SendKeys(chromedp.CSS("#q"), "letters house\r"))
+	v.await(`location.search.includes("letters")`) // the list before it says the same
 	v.says("How letters of this house are written")
 	v.show("/ui/approvals")
 	v.click(`button[value="once"]`)
