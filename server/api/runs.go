@@ -33,7 +33,7 @@ type RunQuery struct {
 	Outcome  string    `json:"outcome,omitempty"`
 	Parent   string    `json:"parent,omitempty" jsonschema_description:"ID of a run: those that its script called"`
 	Approval string    `json:"approval,omitempty" jsonschema_description:"ID of the approval that they ran by"`
-	Since    time.Time `json:"since,omitzero" jsonschema_description:"runs that ended at this time or later"`
+	Since    time.Time `json:"since,omitempty,omitzero" jsonschema_description:"runs that ended at this time or later"`
 	Cursor   string    `json:"cursor,omitempty" jsonschema_description:"next of the page before"`
 	Limit    int       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=500" jsonschema_description:"runs of one page; 50 by default"`
 }
