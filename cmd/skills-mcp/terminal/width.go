@@ -2,20 +2,13 @@ package terminal
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
+	"github.com/rivo/uniseg"
 )
 
 // Width returns the number of columns of a text in one line.
-func Width(text string) (columns int) {
-	for text != "" {
-		first, n := character(text)
-		columns, text = columns+n, text[len(first):]
-	}
-	return columns
-}
+func Width(text string) int { return uniseg.StringWidth(text) }
 
 // Cut returns a text in at most so many columns, with "…" in place of the rest. It splits
 // no character that a person sees as one.
@@ -39,15 +32,15 @@ func CutMiddle(text string, columns int) string {
 
 // split splits a text after at most so many columns.
 func split(text string, columns int) (head, rest string) {
-	at := 0
-	for at < len(text) {
-		first, n := character(text[at:])
+	state := -1
+	for rest = text; rest != ""; {
+		_, after, n, next := uniseg.FirstGraphemeClusterInString(rest, state)
 		if columns -= n; columns < 0 {
 			break
 		}
-		at += len(first)
+		rest, state = after, next
 	}
-	return text[:at], text[at:]
+	return text[:len(text)-len(rest)], rest
 }
 
 // Wrap breaks a text into lines of at most so many columns, at spaces and between wide
@@ -73,54 +66,4 @@ func Wrap(text string, columns int) (lines []string) {
 		line, used = word, n
 	}
 	return append(lines, line)
-}
-
-const (
-	zeroWidthJoiner = '\u200d'
-	emojiSelector   = '\ufe0f'
-)
-
-// character returns the first character of a text that a person sees as one, such as a
-// letter with its accents or a joined emoji, and its columns. It is the part of Unicode's
-// rules (UAX 29) that terminals share.
-func character(text string) (first string, columns int) {
-	r, end := utf8.DecodeRuneInString(text)
-	columns = runeWidth(r)
-	flag, joined := isFlagLetter(r), false
-	for end < len(text) {
-		next, n := utf8.DecodeRuneInString(text[end:])
-		switch {
-		case next < 0x300:
-			return text[:end], columns
-		case joined && columns == 2, columns == 2 && next >= 0x1f3fb && next <= 0x1f3ff: // a tone of skin
-			joined = false
-		case flag && isFlagLetter(next):
-			flag, columns = false, 2
-		case next == emojiSelector && columns > 0:
-			columns = 2
-		case runeWidth(next) == 0:
-			joined = next == zeroWidthJoiner
-		default:
-			return text[:end], columns
-		}
-		end += n
-	}
-	return text, columns
-}
-
-func isFlagLetter(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
-
-// runeWidth returns the columns of a code point by itself.
-func runeWidth(r rune) int {
-	switch {
-	case r >= ' ' && r < 0x7f:
-		return 1
-	case r < ' ', unicode.In(r, unicode.Cc, unicode.Mn, unicode.Me, unicode.Cf), r >= 0x1160 && r <= 0x11ff: // inner letters of Hangul
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }

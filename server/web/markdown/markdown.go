@@ -7,12 +7,9 @@ package markdown
 import (
 	"bytes"
 	"html/template"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -22,26 +19,28 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// MaxText is the part of a text that is rendered, in bytes, so that none takes longer than
-// about a second. A note follows it.
-const MaxText = 256 << 10
+// MaxText is the part of a text that is rendered, in bytes. A note follows it. It bounds the
+// time, which for the worst texts grows with the square of their length: 3 s.
+const MaxText = 64 << 10
 
-const cutNote = "<p><em>Only the first 256 KiB of the text are shown here. Its file has the rest.</em></p>"
+const cutNote = "<p><em>Only the first 64 KiB of the text are shown here. Its file has the rest.</em></p>"
+
+const (
+	// maxCells bounds the cells of tables: the parser fills up short rows.
+	maxCells = 100_000
+	// maxDepth bounds the nesting of elements; browsers stop at 512.
+	maxDepth = 128
+)
 
 // Render returns the HTML of a Markdown text, for a section whose heading is an h2. Its own
 // headings begin at h3 and skip no level. HTML in the text is shown as text, an image is a
 // link, and a link to a file becomes one to the URL that file returns for its path in the
 // skill's folder: "" is no link. A nil file makes no such links.
 //
-// A text that nests deeper than people write is shown as it is, since the time to parse it
-// grows with its square.
+// A text with wider tables or deeper nesting than people write is shown as it is.
 func Render(text string, file func(path string) string) template.HTML {
 	text, cut := bounded(text)
-	out := preformatted(text)
-	if !hostile(text) {
-		out = convert(text, file)
-	}
-	out = termtext.Legible(out)
+	out := termtext.Legible(convert(text, file))
 	if cut {
 		out += cutNote
 	}
@@ -65,18 +64,44 @@ func preformatted(text string) string {
 	return `<pre tabindex="0">` + template.HTMLEscapeString(text) + "</pre>"
 }
 
-// convert returns the sanitized HTML of a text.
+// convert returns the HTML of a text. Every element and attribute is goldmark's or of
+// [nodes], which escape all that is of the text.
 func convert(text string, file func(path string) string) string {
 	var out bytes.Buffer
-	if err := newConverter(file).Convert([]byte(text), &out); err != nil {
-		return preformatted(text)
-	}
-	clean := policy().Sanitize(out.String())
-	if deep(clean) {
+	if wide(text) || newConverter(file).Convert([]byte(text), &out) != nil || deep(out.String()) {
 		return preformatted(text)
 	}
 	// Boxes that scroll can be reached by keyboard. No text looks like a tag any more.
-	return scrolling.Replace(clean)
+	return scrolling.Replace(out.String())
+}
+
+// wide reports whether the widest row, repeated on each line, has too many cells.
+func wide(text string) bool {
+	bars, lines := 0, 0
+	for line := range strings.Lines(text) {
+		bars, lines = max(bars, strings.Count(line, "|")), lines+1
+	}
+	return bars*lines > maxCells
+}
+
+// deep reports whether the elements of HTML nest too deep. Each '<' begins a tag.
+func deep(html string) bool {
+	depth := 0
+	for {
+		_, rest, found := strings.Cut(html, "<")
+		switch {
+		case !found:
+			return false
+		case strings.HasPrefix(rest, "/"):
+			depth--
+		case !strings.HasPrefix(rest, "br") && !strings.HasPrefix(rest, "hr"):
+			depth++
+		}
+		if depth > maxDepth {
+			return true
+		}
+		html = rest
+	}
 }
 
 var scrolling = strings.NewReplacer(
@@ -90,19 +115,3 @@ func newConverter(file func(path string) string) goldmark.Markdown {
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(&nodes{file: file}, 100))),
 	)
 }
-
-// policy returns the elements and attributes that remain. The converter makes no others:
-// this is the second wall.
-var policy = sync.OnceValue(func() *bluemonday.Policy {
-	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "pre", "code", "em", "strong", "del", "ul", "li",
-		"table", "thead", "tbody", "tr", "th", "td")
-	p.AllowAttrs("start").Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("ol")
-	p.AllowElements("ol")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^language-[A-Za-z0-9+#-]{1,32}$`)).OnElements("code")
-	p.AllowAttrs("href", "rel").OnElements("a")
-	p.AllowURLSchemes("http", "https", "mailto")
-	p.AllowRelativeURLs(true) // the file function's alone
-	p.RequireNoFollowOnLinks(true)
-	return p
-})
