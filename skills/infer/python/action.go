@@ -40,7 +40,6 @@ type action struct {
 	required bool
 	help     string
 	hidden   bool     // help=SUPPRESS
-	joined   bool     // the script reads flag=value, and not the two as two words
 	off      string   // the flag that turns it off
 	truths   []string // how true and false are written for a function of the file
 	file     fileUse

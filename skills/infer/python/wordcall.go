@@ -5,50 +5,6 @@ import (
 	"strings"
 )
 
-// vectorMethod evaluates a method of the list of words. Receiver is the variable that
-// holds it, or "".
-func (r *wordRecord) vectorMethod(v vector, name, receiver string, a *wordArgs, p *wordPath) value {
-	first := value(nil)
-	if len(a.positional) > 0 {
-		first = a.positional[0]
-	}
-	switch flag, _ := first.(string); {
-	case name == "copy":
-		return v
-	case name == "index" && isFlag(flag):
-		return flagIndex{r.option(a.line, flag), 0}
-	case name == "count" && isFlag(flag):
-		return flagTest{r.option(a.line, flag)}
-	case name == "remove" && isFlag(flag) && receiver != "":
-		r.option(a.line, flag).stripped = true
-		return none{}
-	case name == "pop" && receiver != "" && v.from > 0:
-		return r.pop(v, receiver, first, p, a.line)
-	}
-	r.fail(a.line, "it changes the list of its arguments")
-	return unknown{}
-}
-
-// pop evaluates args.pop(0), which returns the first word, and args.pop(i) of an option.
-func (r *wordRecord) pop(v vector, receiver string, index value, p *wordPath, line int) value {
-	if i, ok := index.(flagIndex); ok && i.plus <= 1 {
-		if i.option.stripped = true; i.plus == 1 {
-			i.option.kind = valueNext
-		}
-		return optionValue{i.option}
-	}
-	if index != int64(0) || v.flags {
-		r.fail(line, "it changes the list of its arguments")
-		return unknown{}
-	}
-	word := element{v.space, v.from}
-	p.limit(v.space, v.from, unlimited)
-	r.place(word, line)
-	v.from++
-	p.vars[receiver] = v
-	return word
-}
-
 // list notes that the script takes all words from the place of a vector on.
 func (r *wordRecord) list(v vector, joined bool, line int) value {
 	if v.from == 0 || v.flags {
@@ -66,13 +22,11 @@ func (r *wordRecord) list(v vector, joined bool, line int) value {
 
 // convert evaluates a function of one value, which is still the same argument.
 func (r *wordRecord) convert(name string, a *wordArgs) (value, bool) {
-	if len(a.positional) == 0 || a.opaque || a.spread != nil {
+	if len(a.positional) == 0 || a.opaque {
 		return nil, false
 	}
-	v := a.positional[0]
-	switch v.(type) {
-	case element, optionValue:
-	default:
+	v, ok := a.positional[0].(element)
+	if !ok {
 		return nil, false
 	}
 	switch name {
@@ -113,7 +67,7 @@ func (r *wordRecord) opened(v value, a *wordArgs) {
 }
 
 // wordMethod evaluates a method of a word.
-func (r *wordRecord) wordMethod(v value, name string, a *wordArgs) value {
+func (r *wordRecord) wordMethod(v element, name string, a *wordArgs) value {
 	switch name {
 	case "strip", "lower", "upper", "rstrip", "lstrip", "expanduser", "resolve", "absolute", "casefold", "title", "capitalize":
 		return v
@@ -122,9 +76,7 @@ func (r *wordRecord) wordMethod(v value, name string, a *wordArgs) value {
 	case "write_text", "write_bytes", "mkdir":
 		r.touches(v, writesFile)
 	}
-	if word, ok := v.(element); ok {
-		r.place(word, a.line).data = true
-	}
+	r.place(v, a.line).data = true
 	return unknown{}
 }
 

@@ -64,11 +64,6 @@ func (e *wordCond) byTruth(v value, p *wordPath) (yes, no *wordPath) {
 			no.limit(v.space, 0, v.at-1)
 		}
 	case flagTest:
-		yes.given[v.option] = true
-		yes.asked++
-		no.asked++
-	case optionValue:
-		yes.given[v.option] = true
 		yes.asked++
 		no.asked++
 	case bool: // of a comparison
@@ -127,9 +122,6 @@ func (e *wordCond) compareValues(op string, a, b value, p *wordPath, line int) (
 	}
 	e.plain(b, line)
 	e.plain(a, line)
-	if _, ok := a.(optionValue); ok {
-		return p.clone(), p.clone()
-	}
 	if op == "==" || op == "is" {
 		if is, known := equal(a, b); known {
 			return e.byTruth(is, p)

@@ -69,8 +69,6 @@ func (e *wordEval) plain(v value, line int) value {
 		e.place(v, line).data = true
 	case count:
 		e.counted = cmp.Or(e.counted, line)
-	case optionValue:
-		return unknown{}
 	}
 	return v
 }
@@ -93,12 +91,9 @@ func (e *wordEval) attribute(n *node, p *wordPath) value {
 
 // at returns the word at an index of a vector. The script fails without it.
 func (e *wordEval) at(v vector, index int64, p *wordPath, line int) value {
-	if index < 0 {
-		if p.least[v.space] != p.most[v.space] {
-			e.fail(line, "it counts its arguments from the end")
-			return unknown{}
-		}
-		index += int64(p.least[v.space] + 1 - v.from)
+	if index < 0 || v.other {
+		e.fail(line, "it counts its arguments from the end, or among others")
+		return unknown{}
 	}
 	at := v.from + int(min(index, maxPlaces+1))
 	if at == 0 && v.space == allWords || at < v.from {
@@ -108,11 +103,9 @@ func (e *wordEval) at(v vector, index int64, p *wordPath, line int) value {
 		e.fail(line, "it reads its options by their places")
 	}
 	word := element{v.space, at}
-	e.place(word, line)
+	place := e.place(word, line)
+	place.readOn(p, word)
 	e.typed(word, v.typ)
-	if v.fallback != nil && index < int64(len(v.fallback.items)) {
-		return e.merged(word, v.fallback.items[index])
-	}
 	p.limit(v.space, at, unlimited)
 	return word
 }
@@ -142,15 +135,8 @@ func (e *wordEval) subscript(n *node, p *wordPath) value {
 	if !is {
 		return unknown{}
 	}
-	switch i := key.(type) {
-	case int64:
+	if i, ok := key.(int64); ok {
 		return e.at(v, i, p, n.line)
-	case flagIndex:
-		if i.plus == 1 {
-			i.option.kind = max(i.option.kind, valueNext)
-			return optionValue{i.option}
-		}
-		return unknown{}
 	}
 	e.fail(n.line, "it reads an argument at a place that is computed")
 	return unknown{}
@@ -297,8 +283,8 @@ func (e *wordEval) either(n *node, p *wordPath) value {
 		left = unknown{}
 	}
 	if v, ok := left.(vector); ok {
-		v.fallback, _ = right.(*sequence)
-		return e.merged(v, right)
+		v.other = true
+		left = v
 	}
 	if same(left, right) {
 		return left
@@ -308,16 +294,8 @@ func (e *wordEval) either(n *node, p *wordPath) value {
 
 func (e *wordEval) operate(n *node, p *wordPath) value {
 	a, b := e.eval(n.kids[0], p), e.eval(n.kids[1], p)
-	switch n.name {
-	case "in":
-		if v, ok := b.(vector); ok {
-			return e.within(a, v, n.line)
-		}
-	case "+":
-		if i, ok := a.(flagIndex); ok {
-			plus, _ := b.(int64)
-			return flagIndex{i.option, i.plus + plus}
-		}
+	if v, ok := b.(vector); ok && n.name == "in" {
+		return e.within(a, v, n.line)
 	}
 	a, b = e.plain(a, n.line), e.plain(b, n.line)
 	if x, ok := a.(string); ok && n.name == "+" {
@@ -344,9 +322,7 @@ func (e *wordEval) arguments(n *node, p *wordPath) *wordArgs {
 	for _, kid := range n.kids[1:] {
 		switch {
 		case kid.kind == nStar:
-			if v, ok := e.eval(kid.kids[0], p).(vector); ok && a.spread == nil {
-				a.spread = &v
-			}
+			e.plain(e.eval(kid.kids[0], p), n.line)
 			a.opaque = true
 		case kid.kind == nKeyword && kid.name == "":
 			e.plain(e.eval(kid.kids[0], p), n.line)
@@ -365,15 +341,11 @@ func (e *wordEval) arguments(n *node, p *wordPath) *wordArgs {
 func (e *wordEval) call(n *node, p *wordPath) value {
 	callee := n.kids[0]
 	if callee.kind == nAttribute {
-		receiver := e.eval(callee.kids[0], p)
-		name := ""
-		if callee.kids[0].kind == nName {
-			name = callee.kids[0].name
-		}
-		switch o := receiver.(type) {
+		switch o := e.eval(callee.kids[0], p).(type) {
 		case vector:
-			return e.vectorMethod(o, callee.name, name, e.arguments(n, p), p)
-		case element, optionValue:
+			e.fail(n.line, "it changes the list of its arguments, or searches it")
+			return unknown{}
+		case element:
 			a := e.arguments(n, p)
 			e.consume(a)
 			return e.wordMethod(o, callee.name, a)
@@ -391,14 +363,12 @@ func (e *wordEval) call(n *node, p *wordPath) value {
 	case *function:
 		return e.invoke(f, a, p)
 	case *class:
-		init, ok := f.members["__init__"].(*function)
-		if !ok {
-			break
+		if init, ok := f.members["__init__"].(*function); ok {
+			with := *a
+			with.positional, with.nodes = append([]value{unknown{}}, a.positional...), append([]*node{callee}, a.nodes...)
+			e.invoke(init, &with, p)
+			return unknown{}
 		}
-		with := *a
-		with.positional, with.nodes = append([]value{unknown{}}, a.positional...), append([]*node{callee}, a.nodes...)
-		e.invoke(init, &with, p)
-		return unknown{}
 	case reference:
 		return e.function(f, a, p)
 	}
@@ -408,9 +378,6 @@ func (e *wordEval) call(n *node, p *wordPath) value {
 
 // consume gives arguments to code that is not known.
 func (e *wordEval) consume(a *wordArgs) {
-	if a.spread != nil {
-		e.fail(a.line, "it passes its arguments on")
-	}
 	for _, v := range a.positional {
 		e.plain(v, a.line)
 	}
@@ -433,9 +400,7 @@ func (e *wordEval) function(name reference, a *wordArgs, p *wordPath) value {
 		switch name {
 		case "builtins.len":
 			return count(v)
-		case "builtins.next":
-			return e.next(v, a, p)
-		case "builtins.iter", "builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "copy.copy":
+		case "builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "copy.copy":
 			return v
 		}
 	}
@@ -451,13 +416,6 @@ func (e *wordEval) function(name reference, a *wordArgs, p *wordPath) value {
 			}
 		}
 		return unknown{}
-	case name == "builtins.map" && len(a.positional) == 2:
-		if v, ok := a.positional[1].(vector); ok {
-			if of, _ := first.(reference); of != "" {
-				v.typ = numberType(strings.TrimPrefix(string(of), "builtins."))
-			}
-			return v
-		}
 	}
 	if v, ok := e.convert(strings.TrimPrefix(string(name), "builtins."), a); ok {
 		return v
@@ -467,22 +425,6 @@ func (e *wordEval) function(name reference, a *wordArgs, p *wordPath) value {
 	}
 	e.consume(a)
 	return unknown{}
-}
-
-// next evaluates next(it) and next(iter(sys.argv[1:]), "default").
-func (e *wordEval) next(v vector, a *wordArgs, p *wordPath) value {
-	before := p.clone()
-	var word value
-	if variable := a.nodes[0]; variable.kind == nName {
-		word = e.pop(v, variable.name, int64(0), p, a.line)
-	} else {
-		word = e.at(v, 0, p, a.line)
-	}
-	if len(a.positional) < 2 {
-		return word
-	}
-	*p = *p.join(before, func(a, _ value) value { return a })
-	return e.merged(word, a.positional[1])
 }
 
 // exit ends a path. One that ends well counts.

@@ -86,16 +86,9 @@ func (r *wordRecord) unite(a, b *wordOption) *wordOption {
 		return a
 	}
 	a.flags = append(a.flags, b.flags...)
-	a.kind, a.typ, a.stripped = max(a.kind, b.kind), max(a.typ, b.typ), a.stripped || b.stripped
+	a.stripped = a.stripped || b.stripped
 	r.options = slices.DeleteFunc(r.options, func(o *wordOption) bool { return o == b })
 	return a
-}
-
-// drop removes the options with some flags.
-func (r *wordRecord) drop(flags []string) {
-	r.options = slices.DeleteFunc(r.options, func(o *wordOption) bool {
-		return slices.ContainsFunc(flags, func(flag string) bool { return slices.Contains(o.flags, flag) })
-	})
 }
 
 // used notes what a value that comes from the command line is used for.
@@ -108,8 +101,6 @@ func (r *wordRecord) used(v value, variable string) {
 		names := r.lists[element{v.space, v.from}]
 		names.add(variable)
 		r.lists[element{v.space, v.from}] = names
-	case optionValue:
-		v.option.names.add(variable)
 	case flagTest:
 		v.option.names.add(variable)
 	}
@@ -123,26 +114,18 @@ func (r *wordRecord) typed(v value, typ valueType) {
 		}
 		return
 	}
-	switch v := v.(type) {
-	case element:
-		if at := r.place(v, 0); at.typ == typeString {
+	if word, ok := v.(element); ok {
+		if at := r.place(word, 0); at.typ == typeString {
 			at.typ = typ
-		}
-	case optionValue:
-		if v.option.typ == typeString {
-			v.option.typ = typ
 		}
 	}
 }
 
 // touches notes that a value names a file.
 func (r *wordRecord) touches(v value, use fileUse) {
-	switch v := v.(type) {
-	case element:
-		at := r.place(v, 0)
+	if word, ok := v.(element); ok {
+		at := r.place(word, 0)
 		at.file = max(at.file, use)
-	case optionValue:
-		v.option.file = max(v.option.file, use)
 	}
 }
 
@@ -154,15 +137,11 @@ func (r *wordRecord) merged(a, b value) value {
 		case element:
 			at := r.place(v, 0)
 			return r.defaulted(v, pair[1], &at.fallback, &at.several)
-		case optionValue:
-			return r.defaulted(v, pair[1], &v.option.fallback, &v.option.several)
 		case vector:
 			if _, list := pair[1].(*sequence); list || isNone(pair[1]) {
 				return v
 			}
 			return vague{}
-		case flagIndex:
-			return v
 		}
 	}
 	return unknown{}

@@ -15,6 +15,7 @@ type wordLine struct {
 	record *wordRecord
 	final  *wordPath
 	space  space
+	same   bool // all commands have the same arguments
 }
 
 // wordParser makes a parser of the arguments that a script was seen to take, which has
@@ -89,7 +90,6 @@ func (l *wordLine) fixedOptions(base *parser) *Note {
 		last := !slices.ContainsFunc(slices.Collect(maps.Keys(r.places)), func(other element) bool { return other.at > e.at })
 		switch {
 		case len(flags) == 0:
-		case !place.data && !last && l.valueBehind(e, flags):
 		case !place.data && !last:
 			return &Note{place.line, "the option " + flags[0] + " has the place of an argument"}
 		case place.data || place.list || !last || l.final.least[e.space] != e.at-1:
@@ -100,28 +100,6 @@ func (l *wordLine) fixedOptions(base *parser) *Note {
 		}
 	}
 	return nil
-}
-
-// valueBehind makes an option with a value of a flag at a place and the word behind it,
-// which nothing else follows.
-func (l *wordLine) valueBehind(e element, flags []string) bool {
-	r := l.record
-	behind := element{e.space, e.at + 1}
-	value := r.places[behind]
-	further := slices.ContainsFunc(slices.Collect(maps.Keys(r.places)), func(other element) bool { return other.at > behind.at })
-	if value == nil || value.list || further || len(flags) > 1 && !isShortAndLong(flags) || l.final.least[e.space] != e.at-1 {
-		return false
-	}
-	o := r.option(value.line, flags...)
-	o.kind, o.stripped, o.names, o.typ, o.file, o.fallback, o.several = valueNext, true, value.names, value.typ, value.file, value.fallback, value.several
-	delete(r.places, e)
-	delete(r.places, behind)
-	return true
-}
-
-// isShortAndLong reports whether two flags are the forms of one option.
-func isShortAndLong(flags []string) bool {
-	return len(flags) == 2 && strings.HasPrefix(flags[0], "--") != strings.HasPrefix(flags[1], "--")
 }
 
 // positions returns the arguments by their places, without a gap.
@@ -195,29 +173,20 @@ func (l *wordLine) positional(at int, place *wordPlace, usage usagetext.Text, co
 		help = usagetext.Rest(at)
 	}
 	a.help = strings.ReplaceAll(help, "%", "%%")
+	if place.depends(l.final) && !l.same { // by another command it may be anything
+		a.typ, a.choices, a.fallback, a.file = typeString, nil, nil, 0
+	}
 	return a
 }
 
 // option returns the argument of an option.
 func (l *wordLine) option(o *wordOption, usage usagetext.Text, comment func(int) string, names map[string]bool) *action {
-	a := &action{line: o.line, flags: o.flags, kind: "store", typ: o.typ, file: o.file, required: l.final.given[o]}
+	a := &action{line: o.line, flags: o.flags, kind: "store_true", fallback: false}
 	name := strings.TrimLeft(a.longest(), "-")
 	if shared := func(other *wordOption) bool { return other != o && other.names.variable == o.names.variable }; len(name) == 1 && !slices.ContainsFunc(l.record.options, shared) {
 		name = cmp.Or(o.names.variable, usage.Value(a.flags[0]), o.names.weak, name)
 	}
 	a.dest = unique(strings.ReplaceAll(name, "-", "_"), names)
-	switch {
-	case o.kind == flagOnly:
-		a.kind, a.fallback, a.required = "store_true", false, false
-	case o.list:
-		a.kind = "append"
-	}
-	if o.kind == valueJoined {
-		a.joined = true
-	}
-	if o.kind != flagOnly && !o.several && !o.list {
-		a.fallback = o.fallback
-	}
 	for _, flag := range o.flags {
 		if a.help = cmp.Or(a.help, usage.Help(flag)); a.help != "" {
 			break

@@ -15,19 +15,14 @@ type wordPath struct {
 	domains     map[element]domain
 	vars        map[string]value // of the function
 	globals     map[string]value
-	depth       int                  // of calls; at 0 vars are globals
-	given       map[*wordOption]bool // options that are certainly there
-	asked       int                  // conditions on options that were met
+	depth       int // of calls; at 0 vars are globals
+	asked       int // conditions on options that were met
 	ended       bool
 }
 
-// A domain holds the texts that a word can be where a path was followed. A missing one
-// holds all.
-type domain []string
-
 func newWordPath() *wordPath {
 	vars := map[string]value{}
-	return &wordPath{most: [spaces]int{unlimited, unlimited}, domains: map[element]domain{}, given: map[*wordOption]bool{}, vars: vars, globals: vars}
+	return &wordPath{most: [spaces]int{unlimited, unlimited}, domains: map[element]domain{}, vars: vars, globals: vars}
 }
 
 // size returns the number of variables, which a copy costs.
@@ -36,7 +31,6 @@ func (p *wordPath) size() int { return len(p.globals) + len(p.vars) }
 func (p *wordPath) clone() *wordPath {
 	c := *p
 	c.domains = maps.Clone(p.domains)
-	c.given = maps.Clone(p.given)
 	c.globals = maps.Clone(p.globals)
 	c.vars = c.globals
 	if p.depth > 0 {
@@ -114,7 +108,6 @@ func (p *wordPath) join(other *wordPath, merged func(a, b value) value) *wordPat
 	for s := range spaces {
 		c.least[s], c.most[s] = min(p.least[s], other.least[s]), max(p.most[s], other.most[s])
 	}
-	maps.DeleteFunc(c.given, func(o *wordOption, _ bool) bool { return !other.given[o] })
 	c.domains = map[element]domain{}
 	for _, pair := range [][2]*wordPath{{p, other}, {other, p}} {
 		for e, texts := range pair[0].domains {
@@ -146,8 +139,31 @@ func joinVars(to, from map[string]value, merged func(a, b value) value) {
 // same reports whether two values are certainly the same.
 func same(a, b value) bool {
 	switch a.(type) {
-	case *sequence, *mapping, *function, *class, nil, bool, int64, float64, string, none, reference, vector, element, count, flagIndex, flagTest, optionValue, vague:
+	case *sequence, *mapping, *function, *class, nil, bool, int64, float64, string, none, reference, vector, element, count, flagTest, vague:
 		return a == b
 	}
 	return isUnknown(a) && isUnknown(b)
+}
+
+// readOn notes the texts of earlier words on a path that reads the argument.
+func (place *wordPlace) readOn(p *wordPath, e element) {
+	if place.under == nil {
+		place.under = map[element]domain{}
+	}
+	for other, texts := range p.domains {
+		if other.at < e.at {
+			place.under[other] = append(place.under[other], texts...)
+		}
+	}
+}
+
+// depends reports whether an argument was read for some texts of an earlier word alone:
+// for the others it may be anything.
+func (place *wordPlace) depends(final *wordPath) bool {
+	for e, texts := range place.under {
+		if all, closed := final.domains[e]; !closed || slices.ContainsFunc(all, func(text string) bool { return !slices.Contains(texts, text) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // wordsOf reads the command line of a script that uses no library for it: the words of
-// sys.argv by their places and the options that it looks for. A script that has nothing
+// sys.argv by their places and the options that it looks for with "in". A script that has nothing
 // to do with its arguments has a command line without any. It returns nil, and tells
 // why, where the source does not determine them.
 func (m *Module) wordsOf(name string, told *notes) *CommandLine {
@@ -82,7 +83,7 @@ func (m *Module) commands(top *parser, l *wordLine, reads map[*function]bool, us
 		return top.broken
 	}
 	top.subs = nil
-	l.record.problem = nil
+	l.record.problem, l.same = nil, true
 	return l.parser(top, usage, m.comment)
 }
 
@@ -100,9 +101,16 @@ func nameOr(names wordNames, others ...string) string {
 func shapeOf(p *parser) string {
 	var b strings.Builder
 	for _, a := range p.actions {
-		b.WriteString(strings.Join([]string{a.dest, a.kind, a.nargs, strings.Join(a.flags, ","), string(rune('0' + a.typ))}, " ") + "\n")
+		b.WriteString(strings.Join([]string{a.dest, a.kind, a.nargs, strings.Join(a.flags, ",")}, " "))
+		fmt.Fprintln(&b, a.typ, a.required, a.file, a.fallback, choiceTexts(a))
 	}
 	return b.String()
+}
+
+// choiceTexts returns the texts that an argument may be; nil is any.
+func choiceTexts(a *action) []string {
+	items, _ := itemsOf(a.choices)
+	return stringsOf(items)
 }
 
 // withoutFirst removes the command from the arguments behind it.

@@ -74,13 +74,13 @@ func TestWordsArgv(t *testing.T) {
 		{"src = sys.argv[1]\nfast = '--fast' in sys.argv\n", `{"src": "q", "fast": true}`, `q --fast`},
 		{"src = sys.argv[1]\nfast = '--fast' in sys.argv\n", `{"src": "--fast"}`, `"src" cannot be "--fast": the script would take it for an option`},
 		{"src = sys.argv[1] if len(sys.argv) > 1 else None\nfast = '--fast' in sys.argv\n", `{"fast": true}`, `"fast" can only be given with "src"`},
-		{"for a in sys.argv[1:]:\n  if a.startswith('--n='): n = int(a[4:])\n  else: src = a\n", `{"n": -5, "src": "q"}`, `q --n=-5`},
-		{"for a in sys.argv[1:]:\n  if a.startswith('--n='): n = int(a[4:])\n  else: src = a\n", `{"src": "-q"}`, `"src" cannot be "-q": the script would take it for an option`},
 		{"cmd = sys.argv[1]\nif cmd == 'add': name = sys.argv[2]\nelif cmd == 'list': pass\nelse: sys.exit(1)\n", `{"cmd": "add", "name": "x"}`, `add x`},
 		{"cmd = sys.argv[1]\nif cmd == 'add': name = sys.argv[2]\nelif cmd == 'list': pass\nelse: sys.exit(1)\n", `{"cmd": "list", "name": "x"}`, `"name" is not an argument of the command "list"`},
 		{"print(' '.join(sys.argv[1:]))\n", `{"arg1": "a b"}`, `a b`},
 		{"", `{}`, ``},
 		{"", `{"x": 1}`, `"x" is not an argument of the script`},
+		{"args = [a for a in sys.argv[1:] if not a.startswith('-')]\nfast = '--fast' in sys.argv\nsrc = args[0]\n", `{"src": "-q"}`, `"src" cannot be "-q": the script would take it for an option`},
+		{"args = [a for a in sys.argv[1:] if not a.startswith('-')]\nfast = '--fast' in sys.argv\nsrc = args[0]\n", `{"src": "q", "fast": true}`, `q --fast`},
 	} {
 		line := Read("tool.py", []byte(script+test.source)).CommandLine
 		if line == nil {

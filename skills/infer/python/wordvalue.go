@@ -23,8 +23,7 @@ type vector struct {
 	from  int
 	flags bool // it has only the options
 	typ   valueType
-	// fallback has the words of sys.argv[1:] or ["x"] where there are none.
-	fallback *sequence
+	other bool // where it is empty, another list has its place
 }
 
 // An element is the word at a place.
@@ -33,27 +32,22 @@ type element struct {
 	at    int
 }
 
+// A domain holds the texts that a word can be where a path was followed. A missing one
+// holds all.
+type domain []string
+
 // A count is the length of a vector.
 type count vector
 
-// A flagIndex is the index of an option in a vector, and a number.
-type flagIndex struct {
-	option *wordOption
-	plus   int64
-}
-
 // A flagTest is whether an option was given.
 type flagTest struct{ option *wordOption }
-
-// An optionValue is the value of an option.
-type optionValue struct{ option *wordOption }
 
 // A vague value may be one of several lists of words. It cannot be used.
 type vague struct{}
 
 func comesFromWords(v value) bool {
 	switch v.(type) {
-	case vector, element, optionValue, flagIndex, count, vague:
+	case vector, element, count, vague:
 		return true
 	}
 	return false
@@ -67,10 +61,11 @@ type wordPlace struct {
 	tried    valueType // a number that the script makes of it, if it can
 	file     fileUse
 	fallback value
-	several  bool // fallback has more than one value
-	list     bool // it is all words from here on
-	joined   bool // they are put together as one text
-	data     bool // it is more than compared
+	several  bool               // fallback has more than one value
+	list     bool               // it is all words from here on
+	joined   bool               // they are put together as one text
+	data     bool               // it is more than compared
+	under    map[element]domain // the texts of earlier words on the ways on which it was read
 }
 
 // A wordOption is an argument that a script finds by its flag.
@@ -78,22 +73,8 @@ type wordOption struct {
 	line     int
 	flags    []string
 	names    wordNames
-	typ      valueType
-	file     fileUse
-	kind     optionKind
-	fallback value
-	several  bool
-	list     bool
 	stripped bool // it is gone from the words that are counted
 }
-
-type optionKind int
-
-const (
-	flagOnly  optionKind = iota
-	valueNext            // in the word behind the flag
-	valueJoined
-)
 
 // wordNames are names for an argument, of which the first is best.
 type wordNames struct{ variable, weak string }
@@ -114,8 +95,7 @@ type wordArgs struct {
 	nodes      []*node
 	positional []value
 	keywords   map[string]value
-	spread     *vector // sys.argv[1:] of f(*sys.argv[1:])
-	opaque     bool    // others are spread that are not known
+	opaque     bool // others are spread that are not known
 }
 
 // A wordLayout is the order of the words of a script without a parser.

@@ -43,18 +43,11 @@ func (w *wordWalk) run(body []*stmt, p *wordPath, f *wordFrame) {
 func (w *wordWalk) execute(s *stmt, p *wordPath, f *wordFrame) {
 	switch s.kind {
 	case sExpr:
-		if s.value.kind == nTuple || !w.deletes(s.value, p) {
-			w.plain(w.eval(s.value, p), s.line)
-		}
+		w.expression(s.value, p)
 	case sAssign:
 		w.assign(s, p)
 	case sAugment:
 		v := w.eval(s.targets[0], p)
-		if i, ok := v.(flagIndex); ok {
-			plus, _ := w.eval(s.value, p).(int64)
-			w.bind(s.targets[0], flagIndex{i.option, i.plus + plus}, p)
-			return
-		}
 		w.plain(v, s.line)
 		w.plain(w.eval(s.value, p), s.line)
 		w.bind(s.targets[0], unknown{}, p)
@@ -87,26 +80,14 @@ func (w *wordWalk) execute(s *stmt, p *wordPath, f *wordFrame) {
 	}
 }
 
-// deletes evaluates del args[i:i+2] of an option.
-func (w *wordWalk) deletes(n *node, p *wordPath) bool {
-	if n.kind != nSubscript {
-		return false
+// expression executes an expression, or del of one.
+func (w *wordWalk) expression(n *node, p *wordPath) {
+	if n.kind == nSubscript {
+		if _, ok := w.eval(n.kids[0], p).(vector); ok {
+			w.fail(n.line, "it changes the list of its arguments")
+		}
 	}
-	v, ok := w.eval(n.kids[0], p).(vector)
-	if !ok {
-		return false
-	}
-	index := n.kids[1]
-	if index.kind == nSlice {
-		index = index.kids[0]
-	}
-	i, ok := w.eval(index, p).(flagIndex)
-	if !ok || v.from == 0 {
-		w.fail(n.line, "it changes the list of its arguments")
-		return true
-	}
-	i.option.stripped = true
-	return true
+	w.plain(w.eval(n, p), n.line)
 }
 
 func (w *wordWalk) class(c *class, p *wordPath) {
@@ -223,7 +204,7 @@ func (w *wordWalk) giveBack(s *stmt, p *wordPath, f *wordFrame) {
 
 // invokeFunction executes one of the file's own functions.
 func (w *wordWalk) invokeFunction(fn *function, a *wordArgs, p *wordPath) value {
-	concerned := w.reads[fn] || a.spread != nil
+	concerned := w.reads[fn]
 	for _, v := range a.positional {
 		concerned = concerned || comesFromWords(v)
 	}
@@ -274,16 +255,12 @@ func (w *wordWalk) outer(fn *function, p *wordPath) map[string]value {
 // parameters gives a function's parameters their values.
 func (w *wordWalk) parameters(fn *function, a *wordArgs, p *wordPath) map[string]value {
 	vars := map[string]value{}
-	next, required, starred := 0, 0, false
+	next := 0
 	for _, param := range fn.params {
 		v, given := a.keywords[param.name]
 		switch {
 		case param.star == "**":
 			v, given = unknown{}, true
-		case param.star == "*" && a.spread != nil && next >= len(a.positional):
-			rest := *a.spread
-			rest.from += next - len(a.positional)
-			v, given, starred = rest, true, true
 		case param.star == "*":
 			v, given = &sequence{open: '('}, true
 			for _, rest := range a.positional[min(next, len(a.positional)):] {
@@ -294,11 +271,6 @@ func (w *wordWalk) parameters(fn *function, a *wordArgs, p *wordPath) map[string
 		case next < len(a.positional):
 			v, given = a.positional[next], true
 			next++
-		case a.spread != nil:
-			v, given = w.spread(param, next-len(a.positional), a, p), true
-			if next++; param.fallback == nil {
-				required = next - len(a.positional)
-			}
 		}
 		if !given && param.fallback != nil {
 			v = w.eval(param.fallback, p)
@@ -308,27 +280,7 @@ func (w *wordWalk) parameters(fn *function, a *wordArgs, p *wordPath) map[string
 		w.used(v, param.name)
 		vars[param.name] = v
 	}
-	if a.spread != nil {
-		most := unlimited
-		if !starred {
-			most = a.spread.from + next - len(a.positional) - 1
-		}
-		p.limit(a.spread.space, a.spread.from+required-1, most)
-	}
 	return vars
-}
-
-// spread returns the word that a parameter gets from f(*sys.argv[1:]).
-func (w *wordWalk) spread(param param, at int, a *wordArgs, p *wordPath) value {
-	word := element{a.spread.space, a.spread.from + at}
-	w.place(word, a.line)
-	if a.spread.from == 0 {
-		w.fail(a.line, "it passes its arguments on")
-	}
-	if param.fallback != nil {
-		return w.merged(word, w.eval(param.fallback, p))
-	}
-	return word
 }
 
 func (w *wordWalk) compound(s *stmt, p *wordPath, f *wordFrame) {
@@ -338,7 +290,8 @@ func (w *wordWalk) compound(s *stmt, p *wordPath, f *wordFrame) {
 	case "for":
 		w.loop(s, p, f)
 	case "while":
-		w.whileLoop(s, p, f)
+		w.plain(w.eval(s.clauses[0].value, p), s.line)
+		w.unrolled(s, p, f)
 	case "try":
 		w.try(s, p, f)
 	case "match":
@@ -455,11 +408,15 @@ func (w *wordWalk) unrolled(s *stmt, p *wordPath, f *wordFrame) {
 	jumps := w.jumps
 	w.jumps = nil
 	way := p.clone()
-	for _, target := range s.targets {
-		for _, name := range namesOf(target) {
-			way.vars[name] = unknown{}
+	forget := func(s *stmt) {
+		for _, target := range s.targets {
+			for _, name := range namesOf(target) {
+				way.vars[name] = unknown{}
+			}
 		}
 	}
+	forget(s)
+	each(s.clauses[0].body, forget) // an index of another round
 	w.run(s.clauses[0].body, way, f)
 	for _, jump := range w.jumps {
 		way = way.join(jump, w.merged)
@@ -472,9 +429,6 @@ func (w *wordWalk) unrolled(s *stmt, p *wordPath, f *wordFrame) {
 }
 
 func (w *wordWalk) loop(s *stmt, p *wordPath, f *wordFrame) {
-	if w.enumerated(s, p) {
-		return
-	}
 	over := s.clauses[0].value
 	all := w.eval(over, p)
 	v, is := all.(vector)
@@ -485,43 +439,14 @@ func (w *wordWalk) loop(s *stmt, p *wordPath, f *wordFrame) {
 	w.words(v, s.targets[0], s, p, f)
 }
 
-// enumerated reads a loop over enumerate(sys.argv), and reports whether it is one.
-func (w *wordWalk) enumerated(s *stmt, p *wordPath) bool {
-	over := s.clauses[0].value
-	names := namesOf(s.targets[0])
-	if !isCall(over) || dotted(over.kids[0]) != "enumerate" || len(over.kids) < 2 || len(names) != 2 || len(s.clauses) > 1 {
-		return false
-	}
-	v, ok := w.eval(over.kids[1], p).(vector)
-	list := dotted(over.kids[1])
-	if len(over.kids) == 3 && over.kids[1].kind == nSubscript { // enumerate(sys.argv[1:], 1)
-		start := over.kids[2]
-		if start.kind == nKeyword {
-			start = start.kids[0]
-		}
-		if start.value == value(int64(v.from)) {
-			list = dotted(over.kids[1].kids[0])
-		}
-	}
-	if !ok || !comparesOptions(s.clauses[0].body, names[1]) {
-		return false
-	}
-	v.from = max(v.from, 1)
-	o := optionLoop{record: w.wordRecord, refuses: func(body []*stmt) bool { return w.teller.refuses(body, p) }, path: p, variable: names[1], index: names[0], list: list, vector: v}
-	o.read(s.clauses[0].body)
-	return true
-}
-
-// words executes a loop over the words: of options, where it compares them, or of all
-// that are left.
+// words executes a loop over all words that are left.
 func (w *wordWalk) words(v vector, target *node, s *stmt, p *wordPath, f *wordFrame) {
 	if target.kind != nName || len(s.clauses) > 1 {
 		w.fail(s.line, "it loops over its arguments in a way that is not known")
 		return
 	}
 	if comparesOptions(s.clauses[0].body, target.name) {
-		o := optionLoop{record: w.wordRecord, refuses: func(body []*stmt) bool { return w.teller.refuses(body, p) }, path: p, variable: target.name, vector: v}
-		o.read(s.clauses[0].body)
+		w.fail(s.line, "it looks for options in a loop")
 		return
 	}
 	word, _ := w.list(v, false, s.line).(element)
@@ -542,14 +467,17 @@ func (w *wordWalk) unrolledWith(name string, v value, s *stmt, p *wordPath, f *w
 	}
 }
 
-// whileLoop executes a while loop: of options, where it goes through the words.
-func (w *wordWalk) whileLoop(s *stmt, p *wordPath, f *wordFrame) {
-	body := s.clauses[0].body
-	o := optionLoop{record: w.wordRecord, refuses: func(body []*stmt) bool { return w.teller.refuses(body, p) }, path: p}
-	if o.counts(s.clauses[0].value, w.wordEval) {
-		o.read(body)
-		return
-	}
-	w.plain(w.eval(s.clauses[0].value, p), s.line)
-	w.unrolled(s, p, f)
+// comparesOptions reports whether statements compare a variable with texts that begin
+// with a dash.
+func comparesOptions(body []*stmt, variable string) bool {
+	return slices.ContainsFunc(body, func(s *stmt) bool {
+		return slices.ContainsFunc(s.clauses, func(c clause) bool {
+			of := c.value.any(func(n *node) bool { return dotted(n) == variable })
+			dashed := c.value.any(func(n *node) bool {
+				text, _ := n.value.(string)
+				return n.kind == nConst && isFlag(text)
+			})
+			return of && dashed || comparesOptions(c.body, variable)
+		})
+	})
 }

@@ -195,7 +195,7 @@ func (w *writer) option(arg *argument, v any) error {
 
 // with writes a flag with its value, which may start with anything.
 func (a *action) with(d dialect, flag, text string) []string {
-	if d == wordsDialect && !a.joined {
+	if d == wordsDialect {
 		return []string{flag, text}
 	}
 	if d == clickDialect && !strings.HasPrefix(flag, "--") {
