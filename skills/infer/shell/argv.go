@@ -109,8 +109,6 @@ func (c *CommandLine) fault(a argument, value string, inLoop bool) string {
 	switch {
 	case a.kind != positional:
 		return ""
-	case value == "" && c.notEmpty:
-		return "must not be empty: the script stops reading there"
 	case !strings.HasPrefix(value, "-"):
 		return ""
 	case a.careful != "":

@@ -14,7 +14,6 @@ type CommandLine struct {
 
 	terminator bool // "--" ends the options
 	inLoop     bool // the script reads positionals where it reads options, without a terminator
-	notEmpty   bool // the script stops reading at an empty argument
 	stdin      bool // it takes none, and reads its standard input
 }
 

@@ -12,45 +12,18 @@ type loop struct {
 	before  int             // arguments that are shifted before the case
 	after   int             // and behind it
 	each    bool            // it is "for x in "$@"", one argument at a time
-	forever bool            // only a break ends it
-	// untilDashes is set where "--" ends it, and is the first argument behind it.
-	untilDashes bool
-	value       string // the variable with an option's value, with getopts
-	items       []*syntax.CaseItem
+	value   string          // the variable with an option's value, with getopts
+	items   []*syntax.CaseItem
 }
 
-// A condition is that of a while loop over arguments.
-type condition int
-
-const (
-	unknown    condition = iota
-	whileCount           // an argument is left
-	whileText            // the next one is not empty
-	forever
-	untilDashes // the next one is not "--"
-)
-
-func conditionOf(stmt *syntax.Stmt) condition {
-	if stmt.Background || len(stmt.Redirs) > 0 {
-		return unknown
-	}
-	if name := command(stmt.Cmd); !stmt.Negated && (name == "true" || name == ":") {
-		return forever
-	}
+// argumentsLeft reports whether a command asks whether an argument is left.
+func argumentsLeft(stmt *syntax.Stmt) bool {
 	ways := tests(stmt, false)
-	if len(ways) != 1 {
-		return unknown
+	if stmt.Background || len(stmt.Redirs) > 0 || len(ways) != 1 {
+		return false
 	}
-	switch t := ways[0]; {
-	case t.name == "#" && t.bare && t.text == "0" && slices.Contains([]string{"-gt", "-ne", "!=", ">"}, t.op),
-		t.name == "#" && t.bare && t.text == "1" && (t.op == "-ge" || t.op == ">="):
-		return whileCount
-	case t.name == "1" && t.text == "" && (t.op == "-n" || t.op == "!="):
-		return whileText
-	case t.name == "1" && t.bare && t.text == "--" && t.op == "!=":
-		return untilDashes
-	}
-	return unknown
+	t := ways[0]
+	return t.name == "#" && t.bare && (t.text == "0" && slices.Contains([]string{"-gt", "-ne", "!=", ">"}, t.op) || t.text == "1" && (t.op == "-ge" || t.op == ">="))
 }
 
 // body reads the one case of a loop, and the shifts around it.

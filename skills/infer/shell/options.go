@@ -10,7 +10,6 @@ import (
 // options reads the loop over a script's options into its arguments.
 type options struct {
 	args *arguments
-	spec getoptSpec // nil where getopt has not put the arguments in order
 }
 
 // cases reads the items of a loop's case.
@@ -45,7 +44,7 @@ func (r *options) cases(l *loop) bool {
 	line.inLoop = !line.terminator
 	r.args.shifted = 0
 	r.args.consumed = l.each || !line.terminator && !stays
-	return !l.forever || stays
+	return true
 }
 
 // pattern reads an item for all arguments but the options before it.
@@ -214,52 +213,4 @@ func letterOf(item *syntax.CaseItem, takes, seen map[string]bool) (letter string
 		}
 	}
 	return letter, true
-}
-
-// getoptCases reads the items of a case for the options that getopt has put in order.
-func (r *options) getoptCases(l *loop) bool {
-	line := r.args.line
-	ended := l.untilDashes
-	r.args.shifted = -1 // "--" is the first
-	for _, item := range reachable(l.items) {
-		labels, ok := labelsOf(item)
-		if !ok {
-			return false
-		}
-		e, understood := effectOf(item, l, r.args.script)
-		switch {
-		case labels.kind == isTerminator, labels.any && !ended:
-			if ended || !understood || !e.breaks || e.shifts > 1 || e.touched > 0 || len(e.sets) > 0 {
-				return false
-			}
-			ended = true
-			r.args.shifted += e.shifts
-		case labels.any || labels.kind == isJoined: // getopt has refused it, or taken it apart
-		case labels.kind == isPattern || !understood || !r.getoptOption(labels, e):
-			return false
-		}
-	}
-	line.terminator, line.inLoop, line.notEmpty = true, false, false
-	return ended
-}
-
-// getoptOption reads an item for options, of which getopt refuses those it does not know.
-func (r *options) getoptOption(l labels, e *effect) bool {
-	l.flags = slices.DeleteFunc(l.flags, func(flag string) bool { _, known := r.spec[flag]; return !known })
-	if len(l.flags) == 0 {
-		return true
-	}
-	takes := r.spec[longest(l.flags)]
-	if slices.ContainsFunc(l.flags, func(flag string) bool { return (r.spec[flag] == noValue) != (takes == noValue) }) {
-		return false
-	}
-	before := len(r.args.line.options)
-	if takes == noValue != (e.touched == 0) || !r.option(l, e) {
-		return false
-	}
-	if all := r.args.line.options; takes == mayHaveValue && len(all) > before {
-		all[before].kind = joined
-		return strings.HasPrefix(all[before].flag, "--")
-	}
-	return true
 }

@@ -12,9 +12,8 @@ import (
 // A reader goes through the steps of a script once. Its methods are false where
 // a use of the arguments is not understood.
 type reader struct {
-	args     *arguments
-	options  *options
-	prepared map[string]getoptSpec // by variable, with the output of getopt
+	args    *arguments
+	options *options
 }
 
 func newReader(s *script, usage usagetext.Text) *reader {
@@ -43,16 +42,10 @@ func (r *reader) read(steps []step) *CommandLine {
 			break
 		}
 	}
-	if (r.prepared != nil || r.options.spec != nil) && !r.args.looped {
-		return nil // the arguments are in the order of getopt
-	}
 	return r.args.finish()
 }
 
 func (r *reader) step(stmt *syntax.Stmt) bool {
-	if is, ok := r.getopt(stmt); is {
-		return ok
-	}
 	if assigns := assignments(stmt); assigns != nil {
 		return r.assignAll(assigns)
 	}
@@ -126,23 +119,7 @@ func (r *reader) loop(stmt *syntax.Stmt, c *syntax.WhileClause) bool {
 		return r.options.getopts(cond, c.Do)
 	}
 	l := &loop{aliases: map[string]bool{"1": true}}
-	switch conditionOf(cond) {
-	case unknown:
-		return false
-	case whileText:
-		r.args.line.notEmpty = true
-	case forever:
-		l.forever = true
-	case untilDashes:
-		l.untilDashes = true
-	}
-	if !l.body(c.Do) || l.untilDashes && r.options.spec == nil || !r.args.startLoop() {
-		return false
-	}
-	if r.options.spec != nil {
-		return r.options.getoptCases(l)
-	}
-	return r.options.cases(l)
+	return argumentsLeft(cond) && l.body(c.Do) && r.args.startLoop() && r.options.cases(l)
 }
 
 // iterate reads a loop over "$@": of options where it has a case, else of all
@@ -150,7 +127,7 @@ func (r *reader) loop(stmt *syntax.Stmt, c *syntax.WhileClause) bool {
 func (r *reader) iterate(c *syntax.ForClause, variable string) bool {
 	l := &loop{aliases: map[string]bool{variable: true}, each: true}
 	if l.body(c.Do) {
-		return r.options.spec == nil && !r.args.looped && r.args.shifted == 0 && r.args.startLoop() && r.options.cases(l)
+		return !r.args.looped && r.args.shifted == 0 && r.args.startLoop() && r.options.cases(l)
 	}
 	r.args.fromPlace[variable] = all
 	for _, stmt := range c.Do {
@@ -226,47 +203,4 @@ func defaulted(node syntax.Node, at int) bool {
 		p, ok := n.(*syntax.ParamExp)
 		return ok && p.Param != nil && place(p.Param.Value) == at && p.Exp != nil
 	})
-}
-
-// getopt reads a statement with OPTS=$(getopt … -- "$@"), or one with eval set -- "$OPTS".
-// is reports whether it is one, and ok whether it is understood.
-func (r *reader) getopt(stmt *syntax.Stmt) (is, ok bool) {
-	if call, isCall := stmt.Cmd.(*syntax.CallExpr); isCall && command(call) == "eval" {
-		return r.evalGetopt(stmt, call)
-	}
-	var found *syntax.Assign
-	several := contains(stmt, func(n syntax.Node) bool {
-		a, isAssign := n.(*syntax.Assign)
-		if !isAssign || getoptCall(a.Value) == nil {
-			return false
-		}
-		several := found != nil
-		found = a
-		return several
-	})
-	if found == nil {
-		return false, false
-	}
-	_, isFunction := stmt.Cmd.(*syntax.FuncDecl)
-	places, direct := uses(stmt)
-	if several || isFunction || !direct || len(places) != 1 || upsets(stmt) || r.args.looped || found.Name == nil || found.Append {
-		return !isFunction, false
-	}
-	spec := r.args.script.getoptSpec(getoptCall(found.Value))
-	r.prepared = map[string]getoptSpec{found.Name.Value: spec}
-	return true, spec != nil
-}
-
-// evalGetopt reads eval set -- "$OPTS".
-func (r *reader) evalGetopt(stmt *syntax.Stmt, call *syntax.CallExpr) (is, ok bool) {
-	word := resetTo(call)
-	if word == nil || !plain(stmt) || r.args.looped || len(call.Assigns) > 0 {
-		return true, false
-	}
-	if inner := getoptCall(word); inner != nil {
-		r.options.spec = r.args.script.getoptSpec(inner)
-	} else if p := expansion(word); p != nil && p.Param != nil && !odd(p) && p.Exp == nil {
-		r.options.spec = r.prepared[p.Param.Value]
-	}
-	return true, r.options.spec != nil
 }

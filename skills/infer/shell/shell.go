@@ -1,7 +1,6 @@
 // Package shell reads from the text of a shell script how it is called: its
-// getopts, its loop over options with a case, which getopt may put in order, or its
-// positional parameters. It runs nothing. It does not read a script that does more with its arguments than the
-// few known forms.
+// getopts, its loop over options with a case, or its positional parameters. It
+// runs nothing. A script that does more with its arguments is not read.
 //
 // Start with [NewModule].
 package shell

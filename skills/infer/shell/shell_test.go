@@ -190,42 +190,6 @@ dump SIZE FIRST`,
 			property: map[string]string{"size": "SIZE", "first": "FIRST"},
 		},
 		{
-			name: "until the first that is no option",
-			text: `while true; do
-  case "${1:-}" in
-    -a|--all) ALL=1; shift;;
-    -u) USER_NAME="$(printf %s "$2")"; shift 2;;
-    --) shift; break;;
-    *) break;;
-  esac
-done
-SRC=${1?source}
-DST=${2-there}
-dump ALL USER_NAME SRC DST`,
-			schema:   "all boolean, user_name string, src string!, dst string=there",
-			args:     `{"all": true, "user_name": "me", "src": "-a", "dst": "--"}`,
-			argv:     "--all|-u|me|--|-a|--",
-			got:      "ALL<1> USER_NAME<me> SRC<-a> DST<-->",
-			property: map[string]string{"src": "SRC", "dst": "DST"},
-		},
-		{
-			name: "while text is left",
-			text: `while [ "$1" != "" ]; do
-  case $1 in
-    -f | --file ) shift; FILE="$1" ;;
-    -i ) INTERACTIVE=1 ;;
-    * ) exit 1
-  esac
-  shift
-done
-dump FILE INTERACTIVE`,
-			schema:   "file string, interactive boolean",
-			args:     `{"file": "", "interactive": true}`,
-			argv:     "--file||-i",
-			got:      "FILE<> INTERACTIVE<1>",
-			property: map[string]string{"file": "FILE"},
-		},
-		{
 			name: "a command before the options",
 			text: `ACTION="$1"
 shift
@@ -344,54 +308,6 @@ dump FIRST ALL`,
 			property: map[string]string{"first": "FIRST"},
 		},
 		{
-			name: "getopt",
-			text: `LONG=output:,tag:,verbose,color::,help,unused
-OPTS=$(getopt -o o:t:vh --long "$LONG" -n "$0" -- "$@") || exit 2
-eval set -- "$OPTS"
-OUTPUT=out.txt
-while true; do
-  case "$1" in
-    -o|--output) OUTPUT=$2; shift 2 ;;
-    -t|--tag) TAGS+=("$2"); shift 2 ;;
-    -v|--verbose) VERBOSE=1; shift ;;
-    --color) COLOR=$2; shift 2 ;;
-    -x|--extra) EXTRA=$2; shift 2 ;;
-    -h|--help) echo usage; exit 0 ;;
-    --) shift; break ;;
-    *) echo "cannot happen"; exit 3 ;;
-  esac
-done
-INPUT="${1:?input}"
-MORE=${2:-none}
-dump OUTPUT TAGS VERBOSE COLOR INPUT MORE`,
-			schema:   "output string=out.txt, tag array, verbose boolean, color string, input string!, more string=none",
-			args:     `{"output": "-v", "tag": ["a b", "-t"], "verbose": true, "color": "--", "input": "--", "more": "-o"}`,
-			argv:     "--output|-v|--tag|a b|--tag|-t|--verbose|--color=--|--|--|-o",
-			got:      "OUTPUT<-v> TAGS<a b><-t> VERBOSE<1> COLOR<--> INPUT<--> MORE<-o>",
-			property: map[string]string{"output": "OUTPUT", "tag": "TAGS", "color": "COLOR", "input": "INPUT", "more": "MORE"},
-		},
-		{
-			name: "getopt behind a command, with a shift behind the case",
-			text: `ACTION=${1:?action}; shift
-if ! PARSED=$(getopt --options=n:q --longoptions=name:,quiet --name x -- "$@"); then exit 2; fi
-eval "set -- $PARSED"
-while [ "$1" != -- ]; do
-  case $1 in
-    -n|--name) NAME=$2; shift ;;
-    -q|--quiet) QUIET=1 ;;
-  esac
-  shift
-done
-shift
-FILES=("$@")
-dump ACTION NAME QUIET FILES`,
-			schema:   "action string!, name string, quiet boolean, files array",
-			args:     `{"action": "go", "name": "a  b", "quiet": true, "files": ["-n", "*"]}`,
-			argv:     "go|--name|a  b|--quiet|--|-n|*",
-			got:      "ACTION<go> NAME<a  b> QUIET<1> FILES<-n><*>",
-			property: map[string]string{"name": "NAME", "files": "FILES"},
-		},
-		{
 			name:     "getopts of old scripts",
 			text:     "while getopts 'h?u:p' o\ndo case \"$o\" in\n  u) user=\"$OPTARG\"; case $user in bad) exit 1 ;; *) : ;; esac ;;\n  p) pass=1 ;;\n  [?]) echo usage; exit 1 ;;\n  esac\ndone\nshift `expr $OPTIND - 1`\nif [ $# -lt 1 ]; then exit 1; fi\nfile=$1\ndump user pass file",
 			schema:   "user string, pass boolean, file string!",
@@ -494,19 +410,8 @@ func TestNotPlain(t *testing.T) {
 		"no shell":                    "import os\nprint('x'\n",
 		"forwards":                    `exec python3 main.py "$@"`,
 		"forwards in a function":      `run() { python3 main.py "$@"; }; run "$@"`,
-		"getopt that does not quote":  `OPTS=$(getopt a: "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt, unquoted":            `OPTS=$(getopt -o a: -- "$@"); eval set -- $OPTS; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt without eval":         `OPTS=$(getopt -o a: -- "$@"); set -- $OPTS; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt, another variable":    `OPTS=$(getopt -o a: -- "$@"); eval set -- "$ARGS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt, computed":            `OPTS=$(getopt -o "$(cat o)" -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt, set twice":           `L=a:; L=a; OPTS=$(getopt -o "$L" -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt, not in front":        `OPTS=$(getopt -o -a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt without a loop":       `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; X=$1`,
-		"getopt without eval or loop": `OPTS=$(getopt -o a: -- "$@"); X=$1`,
-		"getopt, no end":              `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while [ $# -gt 0 ]; do case "$1" in -a) A=$2; shift 2;; *) shift;; esac; done`,
-		"getopt, no value":            `OPTS=$(getopt -o a -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
+		"getopt":                      `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
 		"getopt is another":           `getopt() { :; }; OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) shift; break;; esac; done`,
-		"getopt, \"--\" is left":      `OPTS=$(getopt -o a: -- "$@"); eval set -- "$OPTS"; while true; do case "$1" in -a) A=$2; shift 2;; --) break;; esac; done; X=$1`,
 		"set":                         `set -- a "$1"; X=$1`,
 		"eval":                        `eval "$1"`,
 		"shift under a condition":     `while [ $# -gt 0 ]; do case $1 in --a) A=1; [ -n "$2" ] && shift; shift;; esac; done`,
@@ -525,9 +430,7 @@ func TestNotPlain(t *testing.T) {
 		"flags by comparison, later":  `X=$1; [[ $X == -a ]] && Y=1`,
 		"a flag in an optional place": `[ "$1" = "-v" ] && shift; X=$1`,
 		"what is left is not":         `while [ $# -gt 0 ]; do case $1 in --a) A=1; shift;; *) exit 1;; esac; done; echo "$1"`,
-		"getopts without shift":       `while getopts a: o; do case $o in a) A=$OPTARG;; esac; done; echo "$1"`,
 		"long options of getopts":     `while getopts a:-: o; do case $o in a) A=$OPTARG;; -) B=$OPTARG;; esac; done`,
-		"getopts that shifts":         `while getopts a o; do case $o in a) A=$2; shift;; esac; done`,
 		"indirect":                    `i=1; X=${!i}; Y=$1`,
 		"a slice":                     `X=$1; Y=("${@:2}")`,
 		"a place left out":            `X=$1; Z=$3`,
