@@ -10,7 +10,6 @@ type binder struct{ *expressions }
 
 // assign sets a variable, a member, or all of a pattern.
 func (e *binder) assign(target *syntax.Node, v js.Value, s *js.Scope) {
-	v = e.assigned(v, target.Line)
 	switch target.Kind {
 	case syntax.Name:
 		e.nameValue(target.Name, v, target.Line)
@@ -138,7 +137,8 @@ func (e *binder) elements(v js.Value, line int32) (js.Words, bool) {
 		l.Rest = nil
 		return js.Words{List: l, From: l.RestFrom - l.Shifted}, true
 	}
-	return js.AsWords(v)
+	w, ok := v.(js.Words)
+	return w, ok
 }
 
 func (e *binder) bindObject(pattern *syntax.Node, v js.Value, s *js.Scope, declare bool) {

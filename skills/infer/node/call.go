@@ -22,13 +22,7 @@ func (e *methods) callNode(n *syntax.Node, s *js.Scope) js.Value {
 	}
 	callee := e.eval(n.Kids[0], s)
 	args, open := e.items(n.Kids[1:], s)
-	result := e.call(callee, args, open, n.Line)
-	if m, ok := callee.(js.Method); ok && m.Name == "push" {
-		if a, ok := m.Receiver.(*js.Array); ok && a.List != nil && a.List.RestName == "" {
-			a.List.RestName = n.Kids[0].Kids[0].Name
-		}
-	}
-	return result
+	return e.call(callee, args, open, n.Line)
 }
 
 // call calls a value with arguments. Open says that there may be others.
@@ -178,9 +172,6 @@ func (e *methods) givenMethod(g js.Given, name string, args []js.Value, line int
 }
 
 func (e *methods) arrayMethod(a *js.Array, name string, args []js.Value, line int32) js.Value {
-	if a.List != nil {
-		return e.wordMethod(js.Words{List: a.List, From: 0}, name, args, line)
-	}
 	switch name {
 	case "push", "unshift":
 		return e.push(a, args)
@@ -225,13 +216,10 @@ func (e *methods) arrayMethod(a *js.Array, name string, args []js.Value, line in
 	return js.Unknown{}
 }
 
-// push adds values to a list. The words of a loop make it a list of words.
+// push adds values to a list.
 func (e *methods) push(a *js.Array, args []js.Value) js.Value {
 	for _, arg := range args {
 		switch v := arg.(type) {
-		case js.LoopWord:
-			a.List = v.List
-			v.List.Filtered, v.List.Collected = true, true
 		case js.Given:
 			if v.Flag != "" && v.Argument.Kind == cli.Value {
 				v.Argument.List = true

@@ -33,9 +33,6 @@ func (e *expressions) eval(n *syntax.Node, s *js.Scope) js.Value {
 	if n == nil || !e.charge() {
 		return js.Unknown{}
 	}
-	if v, ok := e.override[n]; ok {
-		return v
-	}
 	switch n.Kind {
 	case syntax.String, syntax.Number, syntax.Regexp, syntax.Meta:
 		return constant(n)
@@ -171,7 +168,7 @@ func (e *expressions) items(kids []*syntax.Node, s *js.Scope) (items []js.Value,
 			items = append(items, js.Undefined{})
 		case kid.Kind == syntax.Spread:
 			spread := e.eval(kid.Kids[0], s)
-			if w, ok := js.AsWords(spread); ok {
+			if w, ok := spread.(js.Words); ok {
 				items, open = append(items, e.spread(w, kid.Line)), true
 			} else if list, ok := spread.(*js.Array); ok {
 				items, open = append(items, list.Items...), open || list.Open
@@ -255,9 +252,6 @@ func (e *expressions) member(line int32, v js.Value, name string, optional bool)
 	case foreign:
 		return v.Member(e.libraries.Host, name, line)
 	case *js.Array:
-		if name == "length" && v.List != nil {
-			return js.Length{Words: js.Words{List: v.List, From: 0}}
-		}
 		if name == "length" && !v.Open {
 			return float64(len(v.Items))
 		}
@@ -301,7 +295,7 @@ func (e *expressions) libraryMember(line int32, r js.Reference, name string) js.
 
 func (e *expressions) index(n *syntax.Node, s *js.Scope) js.Value {
 	v, at := e.eval(n.Kids[0], s), e.eval(n.Kids[1], s)
-	if w, ok := js.AsWords(v); ok {
+	if w, ok := v.(js.Words); ok {
 		return e.wordAt(w, at, n.Line)
 	}
 	switch v := v.(type) {

@@ -217,7 +217,7 @@ func (e *walker) loop(n *syntax.Node, s *js.Scope) completion {
 	inner := js.NewScope(s, e.unsure)
 	switch n.Kind {
 	case syntax.ForOf:
-		if list, ok := e.eval(n.Kids[1], s).(*js.Array); ok && !list.Open && len(list.Items) <= maxUnroll && list.List == nil {
+		if list, ok := e.eval(n.Kids[1], s).(*js.Array); ok && !list.Open && len(list.Items) <= maxUnroll {
 			for _, item := range list.Items {
 				if done := e.round(n.Kids[0], item, n.Kids[2], inner); done == exits || done == returns {
 					return done

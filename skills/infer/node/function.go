@@ -52,16 +52,12 @@ func (e *functions) escapes(name string, v js.Value, line int32) {
 		e.use(v)
 	case js.FlagWords:
 		e.escapes(name, js.Words{List: v.List, From: 0}, line)
-	case js.JoinedWord, js.LoopWord:
+	case js.JoinedWord:
 	case *js.Closure:
 		e.Callback(v)
 	case *library.Commander:
 		e.Doubt(line, "a command is passed to something that may add options")
 	case *js.Array:
-		if v.List != nil {
-			e.rest(js.Words{List: v.List, From: 0}, line)
-			return
-		}
 		for _, item := range v.Items {
 			e.escapes(name, item, line)
 		}

@@ -32,11 +32,10 @@ type state struct {
 
 	closures  []*js.Closure // that were created, and may not have been called
 	counters  map[*syntax.Function]*js.Counter
-	returns   []js.Value                // of the function that is being evaluated
-	stack     []bool                    // for each function that is being evaluated, whether it is the program's own
-	override  map[*syntax.Node]js.Value // values of nodes in a loop over words
-	refuses   map[*syntax.Node]bool     // chains of if that end the program where none holds
-	local     string                    // a module of the program's own that it imports; "" for none
+	returns   []js.Value            // of the function that is being evaluated
+	stack     []bool                // for each function that is being evaluated, whether it is the program's own
+	refuses   map[*syntax.Node]bool // chains of if that end the program where none holds
+	local     string                // a module of the program's own that it imports; "" for none
 	localLine int32
 }
 
@@ -134,12 +133,12 @@ func (e *state) join(a, b js.Value) js.Value {
 		}
 		return js.Unknown{}
 	case js.Words:
-		if y, ok := b.(*js.Array); ok && !y.Open && y.List == nil { // where there are none
+		if y, ok := b.(*js.Array); ok && !y.Open { // where there are none
 			return x
 		}
 		return js.Unknown{}
 	case *js.Array:
-		if y, ok := b.(js.Words); ok && !x.Open && x.List == nil {
+		if y, ok := b.(js.Words); ok && !x.Open {
 			return y
 		}
 		return js.Unknown{}

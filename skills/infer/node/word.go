@@ -66,18 +66,3 @@ func (e *state) nameValue(name string, v js.Value, line int32) {
 		}
 	}
 }
-
-// assigned returns the argument that a loop assigns to a variable of its own.
-func (e *state) assigned(v js.Value, line int32) js.Value {
-	w, ok := v.(js.LoopWord)
-	if !ok {
-		return v
-	}
-	if w.List.Looped >= js.MaxArguments {
-		return js.Unknown{}
-	}
-	w.List.Filtered = true
-	a := w.List.Positional(w.List.Looped, line)
-	w.List.Looped++
-	return js.Given{Argument: a}
-}

@@ -31,22 +31,7 @@ type (
 	JoinedWord struct{ Option *Argument }
 	// flagWords are the words of a list that begin with a dash.
 	FlagWords struct{ Words }
-	// loopWord is each word of a list that is neither an option nor its value.
-	LoopWord struct{ List *WordList }
 )
-
-// AsWords returns a list that the program collected, or the command line itself.
-func AsWords(v Value) (Words, bool) {
-	switch v := v.(type) {
-	case Words:
-		return v, true
-	case *Array:
-		if v.List != nil {
-			return Words{v.List, v.List.LoopBase}, true
-		}
-	}
-	return Words{}, false
-}
 
 // TakesValue makes an option one with a value.
 func (a *Argument) TakesValue(form cli.Form) Given {

@@ -156,10 +156,6 @@ func (l *WordList) lay(e *Record, text usagetext.Text) []*cli.Argument {
 func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (all []*cli.Argument) {
 	needed := false
 	end := len(l.Positionals)
-	if l.Collected && end <= l.LoopBase && l.Rest == nil {
-		l.Rest = &Argument{Argument: &cli.Argument{List: true}}
-		l.RestFrom = l.LoopBase
-	}
 	if l.Rest != nil && l.RestFrom < end {
 		end = l.RestFrom
 		if !onlyTested(l.Positionals[end:]) {
@@ -207,7 +203,7 @@ func (l *WordList) leads(at int, apart bool) bool {
 	if l.Declared {
 		return false
 	}
-	return len(l.Options) == 0 || l.Indexed && !l.Filtered || at < l.LoopBase || apart && l.Filtered && l.Looped == 0
+	return len(l.Options) == 0 || l.Indexed && !l.Filtered || apart && l.Filtered
 }
 
 func onlyTested(all []*Argument) bool {

@@ -34,7 +34,6 @@ type Reference string
 type Array struct {
 	Items []Value
 	Open  bool
-	List  *WordList // the words that a loop over the command line collects; else nil
 }
 
 // An Object has values by name, in order. An open one may have others.

@@ -17,10 +17,7 @@ type WordList struct {
 	Shifted     int // words that were removed from the start
 	Filtered    bool
 	Indexed     bool // used without a filter
-	Looped      int  // positionals that a loop assigned
-	Collected   bool // a loop collects the words that are no options
 	RestName    string
-	LoopBase    int // the index at which a loop starts
 	// declared reports that a library knows the positionals.
 	Declared bool
 }
