@@ -17,8 +17,7 @@ type Arrow struct {
 
 // arrows returns the number of arrows between the files of a package, and the back
 // arrows: both arrows of two files that use each other.
-func arrows(p *packages.Package) (total int, back []Arrow) {
-	uses := usesBetweenFiles(p)
+func arrows(uses map[string]map[string]string) (total int, back []Arrow) {
 	for _, from := range slices.Sorted(maps.Keys(uses)) {
 		total += len(uses[from])
 		for _, to := range slices.Sorted(maps.Keys(uses[from])) {
@@ -66,4 +65,59 @@ func isDefinition(object types.Object) bool {
 		}
 	}
 	return object.Parent() == object.Pkg().Scope()
+}
+
+// largestCircle returns the files of the largest circle, sorted: the largest set of
+// files each of which reaches every other by arrows. A file on its own is no circle.
+// The algorithm is Tarjan's, for strongly connected components (SIAM Journal on
+// Computing 1, 1972).
+func largestCircle(uses map[string]map[string]string) []string {
+	s := &circles{uses: uses, index: map[string]int{}, low: map[string]int{}, onStack: map[string]bool{}}
+	for _, file := range slices.Sorted(maps.Keys(uses)) {
+		if _, visited := s.index[file]; !visited {
+			s.visit(file)
+		}
+	}
+	slices.Sort(s.largest)
+	return s.largest
+}
+
+// circles is the state of Tarjan's algorithm.
+type circles struct {
+	uses       map[string]map[string]string
+	index, low map[string]int
+	stack      []string
+	onStack    map[string]bool
+	largest    []string
+}
+
+func (s *circles) visit(file string) {
+	s.index[file] = len(s.index)
+	s.low[file] = s.index[file]
+	s.stack = append(s.stack, file)
+	s.onStack[file] = true
+	for _, to := range slices.Sorted(maps.Keys(s.uses[file])) {
+		if _, visited := s.index[to]; !visited {
+			s.visit(to)
+			s.low[file] = min(s.low[file], s.low[to])
+		} else if s.onStack[to] {
+			s.low[file] = min(s.low[file], s.index[to])
+		}
+	}
+	if s.low[file] == s.index[file] {
+		s.pop(file)
+	}
+}
+
+// pop takes the circle that begins at file from the stack.
+func (s *circles) pop(file string) {
+	start := slices.Index(s.stack, file)
+	circle := slices.Clone(s.stack[start:])
+	s.stack = s.stack[:start]
+	for _, member := range circle {
+		s.onStack[member] = false
+	}
+	if len(circle) > 1 && len(circle) > len(s.largest) {
+		s.largest = circle
+	}
 }

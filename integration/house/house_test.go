@@ -42,6 +42,7 @@ func TestLoad(t *testing.T) {
 		Path: "p", Files: 3, Lines: 17, Exported: 3, Methods: Count{"A", 2},
 		Function: Count{"b", 3}, File: Count{"a.go", 9}, Comments: 2, What: 1,
 		Arrows: 3, Back: []Arrow{{"a.go", "b.go", "b"}, {"b.go", "a.go", "A"}},
+		Circle: []string{"a.go", "b.go"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -61,10 +62,29 @@ func TestLoadBroken(t *testing.T) {
 	}
 }
 
-// TestLimits keeps the code's own structure: no type has more than 25 methods, and
-// almost no files use each other. Lower maxBack as arrows go.
+// A circle is found whatever the number of its files, and promoted methods count.
+func TestLoadCircle(t *testing.T) {
+	dir := write(t, map[string]string{
+		"p/a.go": "package p\n\ntype a struct{ b }\n\nfunc (a) one() { b{}.two() }\n",
+		"p/b.go": "package p\n\ntype b struct{ c }\n\nfunc (b) two() { c{}.three() }\n",
+		"p/c.go": "package p\n\nimport \"sync\"\n\ntype c struct{ sync.Mutex }\n\nfunc (c) three() { _ = end }\n\nfunc four() { a{}.one() }\n",
+		"p/d.go": "package p\n\nconst end = 1\n",
+	})
+	got, err := Load(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a.go", "b.go", "c.go"}, got[0].Circle); diff != "" {
+		t.Error(diff)
+	}
+	if want := (Count{"a", 3}); got[0].Methods != want {
+		t.Errorf("the largest method set is %v, want %v", got[0].Methods, want)
+	}
+}
+
+// TestLimits keeps the code's own structure. Lower a limit as the code allows.
 func TestLimits(t *testing.T) {
-	const maxMethods, maxBack = 25, 2
+	const maxMethods, maxBack, maxCircle = 91, 2, 19
 	packages, err := Load(t.Context(), filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +93,9 @@ func TestLimits(t *testing.T) {
 	for _, p := range packages {
 		if p.Methods.N > maxMethods {
 			t.Errorf("%s: %s has %d methods, more than %d; give its parts types of their own", p.Path, p.Methods.Name, p.Methods.N, maxMethods)
+		}
+		if len(p.Circle) > maxCircle {
+			t.Errorf("%s: %d files use each other in a circle, more than %d: %s", p.Path, len(p.Circle), maxCircle, strings.Join(p.Circle, ", "))
 		}
 		back += len(p.Back)
 	}

@@ -1,5 +1,6 @@
 // Command house prints figures about the structure of the code: the size of each
-// package, its exported names, its largest method set, and its back arrows.
+// package, its exported names, its largest method set, its back arrows and its largest
+// circle of files.
 //
 //	go run ./integration/house [-v] [FOLDER]
 //
@@ -26,7 +27,7 @@ func main() {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("house", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	verbose := flags.Bool("v", false, "list the back arrows of each package")
+	verbose := flags.Bool("v", false, "list the back arrows and the largest circle of each package")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -49,10 +50,10 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // report writes a row for each package, then one for each top-level folder and one
-// for all of them. With verbose, it lists the back arrows.
+// for all of them. With verbose, it lists the back arrows and the circles.
 func report(w io.Writer, packages []*Package, verbose bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "package\tfiles\tlines\texported\tlargest method set\tback arrows\tlongest function\tlongest file\tcomment lines with \"what\"\t")
+	fmt.Fprintln(table, "package\tfiles\tlines\texported\tlargest method set\tback arrows\tlargest circle\tlongest function\tlongest file\tcomment lines with \"what\"\t")
 	for _, p := range packages {
 		writeRow(table, p)
 	}
@@ -65,6 +66,11 @@ func report(w io.Writer, packages []*Package, verbose bool) error {
 	for _, p := range packages {
 		for _, arrow := range p.Back {
 			if _, err := fmt.Fprintf(w, "%s: %s uses %s of %s\n", p.Path, arrow.From, arrow.Name, arrow.To); err != nil {
+				return err
+			}
+		}
+		if len(p.Circle) > 2 {
+			if _, err := fmt.Fprintf(w, "%s: a circle of %s\n", p.Path, strings.Join(p.Circle, ", ")); err != nil {
 				return err
 			}
 		}
@@ -92,6 +98,6 @@ func writeRow(w io.Writer, p *Package) {
 	if p.Comments > 0 {
 		share = 100 * float64(p.What) / float64(p.Comments)
 	}
-	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%d of %d\t%s\t%s\t%.1f %%\t\n",
-		p.Path, p.Files, p.Lines, p.Exported, p.Methods, len(p.Back), p.Arrows, p.Function, p.File, share)
+	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%d of %d\t%d\t%s\t%s\t%.1f %%\t\n",
+		p.Path, p.Files, p.Lines, p.Exported, p.Methods, len(p.Back), p.Arrows, len(p.Circle), p.Function, p.File, share)
 }

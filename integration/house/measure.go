@@ -34,12 +34,13 @@ func (c *Count) max(other Count) {
 type Package struct {
 	Path           string
 	Files, Lines   int
-	Exported       int     // package-level names, methods and fields of exported types
-	Methods        Count   // the largest method set, with unexported methods
-	Function, File Count   // the longest, in lines
-	Comments, What int     // lines of comments, and those with "what"
-	Arrows         int     // uses between two files, counted once for each direction
-	Back           []Arrow // arrows whose files use each other
+	Exported       int      // package-level names, methods and fields of exported types
+	Methods        Count    // the largest method set, with unexported and promoted methods
+	Function, File Count    // the longest, in lines
+	Comments, What int      // lines of comments, and those with "what"
+	Arrows         int      // uses between two files, counted once for each direction
+	Back           []Arrow  // arrows whose files use each other
+	Circle         []string // the files of the largest circle, see [largestCircle]
 }
 
 // add adds the figures of another package, and keeps the larger of each maximum.
@@ -54,6 +55,9 @@ func (p *Package) add(q *Package) {
 	p.Methods.max(q.Methods)
 	p.Function.max(q.Function)
 	p.File.max(q.File)
+	if len(q.Circle) > len(p.Circle) {
+		p.Circle = q.Circle
+	}
 }
 
 // Load measures the packages of the module in dir, sorted by path. A package that does
@@ -79,7 +83,6 @@ func Load(ctx context.Context, dir string) ([]*Package, error) {
 
 func measure(p *packages.Package) *Package {
 	m := &Package{Path: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"), Files: len(p.Syntax)}
-	methods := map[string]int{}
 	for _, file := range p.Syntax {
 		name := filepath.Base(p.Fset.Position(file.FileStart).Filename)
 		lines := p.Fset.File(file.FileStart).LineCount()
@@ -88,15 +91,15 @@ func measure(p *packages.Package) *Package {
 		m.comments(file)
 		for _, decl := range file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok {
-				m.function(p.Fset, f, methods)
+				m.function(p.Fset, f)
 			}
 		}
 	}
-	for name, n := range methods {
-		m.Methods.max(Count{name, n})
-	}
+	m.Methods = largestMethodSet(p.Types, p.Module.Path)
 	m.Exported = exported(p.Types)
-	m.Arrows, m.Back = arrows(p)
+	uses := usesBetweenFiles(p)
+	m.Arrows, m.Back = arrows(uses)
+	m.Circle = largestCircle(uses)
 	return m
 }
 
@@ -115,16 +118,36 @@ func (m *Package) comments(file *ast.File) {
 
 func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
-// function measures a function, and counts a method for its type.
-func (m *Package) function(fset *token.FileSet, f *ast.FuncDecl, methods map[string]int) {
+// function measures a function.
+func (m *Package) function(fset *token.FileSet, f *ast.FuncDecl) {
 	name := f.Name.Name
 	if f.Recv != nil {
 		receiver := types.ExprString(f.Recv.List[0].Type)
 		receiver, _, _ = strings.Cut(strings.TrimPrefix(receiver, "*"), "[")
-		methods[receiver]++
 		name = receiver + "." + name
 	}
 	m.Function.max(Count{name, fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1})
+}
+
+// largestMethodSet returns the largest method set of a type of the package. A method
+// that is promoted from an embedded type of the module counts: embedding hides a large
+// type, and does not divide it. Methods of libraries do not count.
+func largestMethodSet(p *types.Package, module string) Count {
+	var largest Count
+	for _, name := range p.Scope().Names() {
+		object, ok := p.Scope().Lookup(name).(*types.TypeName)
+		if !ok || object.IsAlias() || types.IsInterface(object.Type()) {
+			continue
+		}
+		n := 0
+		for method := range types.NewMethodSet(types.NewPointer(object.Type())).Methods() {
+			if pkg := method.Obj().Pkg(); pkg != nil && strings.HasPrefix(pkg.Path()+"/", module+"/") {
+				n++
+			}
+		}
+		largest.max(Count{name, n})
+	}
+	return largest
 }
 
 // exported returns the number of names that other packages can use: package-level
