@@ -14,6 +14,7 @@ import (
 
 // newRootCommand returns the tree of commands.
 func newRootCommand(a *app) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "skills-mcp",
 		Short: "Serve your agent skills as MCP tools, each call in its own sandbox",
@@ -26,14 +27,19 @@ terminal.`,
   skills-mcp run colony-samples/code-complexity --path . --top_n 3`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       readBuilt().String(),
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return (&versionCommand{app: a}).run()
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return usageError(fromEnvironment(cmd.Flags(), cmd.Root().PersistentFlags()))
 		},
 	}
 	a.register(root)
-	root.SetVersionTemplate("{{.Version}}")
+	// Not cobra's: its template keeps each exported method in the program, see [markup].
+	root.Flags().BoolVar(&version, "version", false, "print the version, the commit and the protocol revisions")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(
 		newServeCommand(a), newUICommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),

@@ -3,13 +3,16 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A section is a part of the navigation.
@@ -28,12 +31,30 @@ func sections() []section {
 // that of a static file; ago, stamp, duration, bytes, short and json format values; visible
 // has codes for the characters of a stranger's text that are not seen, and text leaves
 // them out, with the colours of terminals.
-func functions(a assets) template.FuncMap {
-	return template.FuncMap{
+func functions(a assets) map[string]any {
+	return map[string]any{
 		"asset": a.url, "sections": sections, "path": skillPath,
-		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "short": short, "json": indented,
+		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "format": time.Time.Format, "becomes": (*approval.Question).Becomes,
+		"short": short, "json": indented,
 		"visible": termtext.Legible, "text": termtext.Text, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
 		"diff": diffLines, "isPicture": isPicture, "isDocument": isDocument,
+	}
+}
+
+// methods are the methods that templates call.
+func methods() map[string][]any {
+	return map[string][]any{
+		"Action": {(*approval.Question).Action, question.Action}, "Form": {(*approval.Question).Form, question.Form}, "Whose": {(*approval.Question).Whose, question.Whose},
+		"Arguments": {question.Arguments}, "Choices": {question.Choices, installation.Snapshot.Choices}, "Verb": {question.Verb}, "Wants": {question.Wants},
+		"Blank": {(*form.Field).Blank}, "Control": {(*form.Field).Control},
+		"Command": {finding.Command}, "Mark": {finding.Mark},
+		"Could": {changed.Could}, "Elsewhere": {changed.Elsewhere},
+		"Grown": {(*installation.Change).Grown}, "Lines": {(*installation.Change).Lines}, "Suspicious": {(*installation.Change).Suspicious},
+		"Heading": {skillRow.Heading}, "Tone": {skillRow.Tone, shownProblem.Tone}, "Where": {shownProblem.Where},
+		"Items": {operation.Items}, "Path": {operation.Path}, "State": {operation.State}, "Title": {operation.Title},
+		"Kind": {(*approval.Record).Kind}, "Lasts": {(*decision).Lasts}, "Second": {(*decision).Second}, "Waits": {(*decision).Waits},
+		"QualifiedName": {(*skills.Skill).QualifiedName}, "Untrusted": {(*skills.Skill).Untrusted, (*skills.Plugin).Untrusted},
+		"IsZero": {time.Time.IsZero}, "Error": {error.Error}, "String": {fmt.Stringer.String},
 	}
 }
 

@@ -117,7 +117,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *conte
 	t, err := p.screens.of(c.Template)
 	var text bytes.Buffer
 	if err == nil {
-		err = t.ExecuteTemplate(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context()), p.waiting(r.Context())})
+		err = t.Execute(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context()), p.waiting(r.Context())})
 	}
 	if err != nil {
 		p.options.Logger.Error("show a screen of the page", "template", c.Template, "error", err)

@@ -2,8 +2,9 @@ package web
 
 import (
 	"embed"
-	"html/template"
 	"sync"
+
+	"github.com/skillsmcp/skills-mcp/server/web/markup"
 )
 
 //go:embed templates/*.html
@@ -15,22 +16,23 @@ type screens struct {
 	assets assets
 
 	mu     sync.Mutex
-	parsed map[string]*template.Template // guarded by mu
+	parsed map[string]*markup.Template // guarded by mu
 }
 
 // of returns the template of a screen, with the layout and the parts that all share.
-func (s *screens) of(name string) (*template.Template, error) {
+func (s *screens) of(name string) (*markup.Template, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.parsed[name]; t != nil {
 		return t, nil
 	}
-	t, err := template.New(name).Funcs(functions(s.assets)).ParseFS(templateFiles, "templates/layout.html", "templates/parts*.html", "templates/"+name)
+	files := []string{"templates/layout.html", "templates/parts.html", "templates/parts-skill.html", "templates/" + name}
+	t, err := markup.Parse(templateFiles, files, &markup.Options{Functions: functions(s.assets), Methods: methods()})
 	if err != nil {
 		return nil, err
 	}
 	if s.parsed == nil {
-		s.parsed = map[string]*template.Template{}
+		s.parsed = map[string]*markup.Template{}
 	}
 	s.parsed[name] = t
 	return t, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -19,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
 	"github.com/skillsmcp/skills-mcp/server/web/markdown"
+	"github.com/skillsmcp/skills-mcp/server/web/markup"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -38,7 +38,7 @@ type skillScreen struct {
 	Switches     *api.SkillItem // nil: they are not shown
 	Remedy       string         // for its state; "" is none
 	Raw          bool           // the instructions are shown as they are written
-	Instructions template.HTML
+	Instructions markup.HTML
 	Rows         []form.Row
 	Sizes        []fileSize
 	Argv         string

@@ -6,7 +6,7 @@ package markdown
 
 import (
 	"bytes"
-	"html/template"
+	"html"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/server/web/markup"
 )
 
 // MaxText is the part of a text that is rendered, in bytes. A note follows it. It bounds the
@@ -38,13 +39,13 @@ const (
 // skill's folder: "" is no link. A nil file makes no such links.
 //
 // A text with wider tables or deeper nesting than people write is shown as it is.
-func Render(text string, file func(path string) string) template.HTML {
+func Render(text string, file func(path string) string) markup.HTML {
 	text, cut := bounded(text)
 	out := termtext.Legible(convert(text, file))
 	if cut {
 		out += cutNote
 	}
-	return template.HTML(out)
+	return markup.HTML(out)
 }
 
 // bounded returns the part of a text that is rendered.
@@ -61,7 +62,7 @@ func bounded(text string) (part string, cut bool) {
 
 // preformatted returns a text as it is written.
 func preformatted(text string) string {
-	return `<pre tabindex="0">` + template.HTMLEscapeString(text) + "</pre>"
+	return `<pre tabindex="0">` + html.EscapeString(text) + "</pre>"
 }
 
 // convert returns the HTML of a text. Every element and attribute is goldmark's or of

@@ -2,7 +2,7 @@ package markdown
 
 import (
 	"errors"
-	"html/template"
+	"html"
 	"io"
 	"io/fs"
 	"net/url"
@@ -101,7 +101,7 @@ func (r *nodes) link(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast
 	case target != "":
 		write(w, "</a>")
 	case !entering && destination != "" && !strings.HasPrefix(destination, "#"):
-		write(w, " ("+template.HTMLEscapeString(destination)+")")
+		write(w, " ("+html.EscapeString(destination)+")")
 	}
 	return ast.WalkContinue, nil
 }
@@ -146,7 +146,7 @@ func (r *nodes) autoLink(w util.BufWriter, source []byte, node ast.Node, enterin
 	if target != "" {
 		open(w, target)
 	}
-	write(w, template.HTMLEscapeString(string(n.Label(source))))
+	write(w, html.EscapeString(string(n.Label(source))))
 	if target != "" {
 		write(w, "</a>")
 	}
@@ -159,7 +159,7 @@ func rawHTML(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.Wa
 		segments := n.(*ast.RawHTML).Segments
 		for i := range segments.Len() {
 			segment := segments.At(i)
-			write(w, template.HTMLEscapeString(string(segment.Value(source))))
+			write(w, html.EscapeString(string(segment.Value(source))))
 		}
 	}
 	return ast.WalkSkipChildren, nil
@@ -173,10 +173,10 @@ func htmlBlock(w util.BufWriter, source []byte, node ast.Node, entering bool) (a
 	write(w, "<pre>")
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
-		write(w, template.HTMLEscapeString(string(line.Value(source))))
+		write(w, html.EscapeString(string(line.Value(source))))
 	}
 	if n.HasClosure() {
-		write(w, template.HTMLEscapeString(string(n.ClosureLine.Value(source))))
+		write(w, html.EscapeString(string(n.ClosureLine.Value(source))))
 	}
 	write(w, "</pre>\n")
 	return ast.WalkContinue, nil
@@ -203,7 +203,7 @@ func inLink(n ast.Node) bool {
 
 // open begins a link.
 func open(w util.BufWriter, target string) {
-	write(w, `<a href="`+template.HTMLEscapeString(target)+`" rel="nofollow noopener noreferrer">`)
+	write(w, `<a href="`+html.EscapeString(target)+`" rel="nofollow noopener noreferrer">`)
 }
 
 // write writes to a buffer in memory, which cannot fail.

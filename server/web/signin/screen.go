@@ -2,20 +2,21 @@ package signin
 
 import (
 	"bytes"
-	_ "embed"
-	"html/template"
+	"embed"
 	"net/http"
 	"sync"
+
+	"github.com/skillsmcp/skills-mcp/server/web/markup"
 )
 
 //go:embed signin.html
-var source string
+var source embed.FS
 
 // A screen is the template of this package's screens, parsed when it is first shown.
 type screen struct {
 	once   sync.Once
-	parsed *template.Template // valid after once
-	err    error              // likewise
+	parsed *markup.Template // valid after once
+	err    error            // likewise
 }
 
 // A view is the data of the template. It has one of Onward, Proof and Ask.
@@ -30,11 +31,11 @@ type view struct {
 }
 
 func (s *screen) show(w http.ResponseWriter, status int, v view) {
-	s.once.Do(func() { s.parsed, s.err = template.New("signin").Parse(source) })
+	s.once.Do(func() { s.parsed, s.err = markup.Parse(source, []string{"signin.html"}, nil) })
 	var text bytes.Buffer
 	err := s.err
 	if err == nil {
-		err = s.parsed.Execute(&text, v)
+		err = s.parsed.Execute(&text, "signin.html", v)
 	}
 	if err != nil {
 		http.Error(w, "the screen cannot be shown", http.StatusInternalServerError)

@@ -1,0 +1,80 @@
+// Package markup executes HTML templates in the syntax of [text/template], and escapes
+// what they print. It is a strict part of html/template: actions print text or quoted
+// attribute values, and call no methods. A template that prints anywhere else does not
+// parse.
+//
+// The reason is the size of the program. text/template looks methods up by name, and
+// the linker then keeps each exported method of each type: 4.0 of 33.8 MB. The tests
+// compare the output with html/template's, byte for byte.
+//
+// Start with [Parse].
+package markup
+
+import (
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"reflect"
+	"text/template/parse"
+)
+
+// HTML is text that is printed as it is. In an attribute value it is escaped like any
+// other text.
+type HTML string
+
+// Options are the functions of templates. Each returns one value, or a value and an error.
+type Options struct {
+	Functions map[string]any
+	// Methods are the methods that templates may call, as method expressions by their
+	// names: {"String": {time.Duration.String}}.
+	Methods map[string][]any
+}
+
+// A Template is a set of parsed templates. It is safe for concurrent use.
+type Template struct {
+	functions map[string]reflect.Value
+	methods   map[string][]reflect.Value
+	trees     map[string]*parse.Tree
+	escapers  map[*parse.ActionNode]escaper
+}
+
+// Parse parses files. The base name of each file, and each name that it defines, is
+// the name of a template. Nil options have no functions.
+func Parse(files fs.FS, names []string, options *Options) (*Template, error) {
+	if options == nil {
+		options = &Options{}
+	}
+	t := &Template{
+		functions: map[string]reflect.Value{}, methods: map[string][]reflect.Value{},
+		trees: map[string]*parse.Tree{}, escapers: map[*parse.ActionNode]escaper{},
+	}
+	for _, functions := range []map[string]any{builtins(), options.Functions} {
+		for name, function := range functions {
+			t.functions[name] = reflect.ValueOf(function)
+		}
+	}
+	for name, methods := range options.Methods {
+		for _, method := range methods {
+			t.methods[name] = append(t.methods[name], reflect.ValueOf(method))
+		}
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		trees, err := parse.Parse(path.Base(name), string(text), "", "", options.Functions, builtins())
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(t.trees, trees)
+	}
+	return t, t.check(names)
+}
+
+// Execute writes the template name for data. An error leaves a part of it written.
+func (t *Template) Execute(w io.Writer, name string, data any) error {
+	e := &execution{template: t, w: w}
+	return e.execute(name, reflect.ValueOf(data))
+}
