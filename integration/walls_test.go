@@ -263,7 +263,9 @@ var libraries = map[string]string{
 	"golang.org/x/text":                        "cmd/skills-mcp/terminal server/skillshost skills/install/collation skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/install/adopt skills/manifest",
+	"html/template":                            "", // it keeps 4 MB of methods in the program: see server/web/markup
 	"modernc.org/sqlite":                       "server/store",
 	"mvdan.cc/sh/v3":                           "server/web skills/infer/shell",
 	"oras.land/oras-go/v2":                     "skills/install/oci",
+	"text/template":                            "integration/release server/web/markup", // there its parser
 }
