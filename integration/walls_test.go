@@ -127,6 +127,7 @@ var walls = map[string]string{
 	"integration/bench/catalog": "",
 	"integration/bench/search":  "skills skills/scan skills/search",
 	"integration/house":         "",
+	"integration/house/mutate":  "",
 	"integration/needs":         "integration",
 	"integration/release":       "",
 	"plugins/colony-samples":    "",
