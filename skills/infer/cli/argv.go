@@ -162,7 +162,7 @@ func (w *writer) write() ([]string, error) {
 	if w.level.First && w.dashed == "" || !w.last {
 		return slices.Concat(w.leading, w.behind, w.options), nil
 	}
-	if w.dashed != "" {
+	if w.dashed != "" || w.level.Separate && len(w.behind) > 0 {
 		w.options = append(w.options, "--")
 	}
 	return slices.Concat(w.leading, w.options, w.behind), nil

@@ -28,6 +28,8 @@ type Command struct {
 	// Terminator reports that "--" ends the options, so that a positional behind it may
 	// begin with a dash.
 	Terminator bool
+	// Separate reports that "--" always stands before the positionals.
+	Separate bool
 	// Numbers reports that a negative number is read as a positional.
 	Numbers bool
 	// First reports that positionals stand before the options, as far as none begins
@@ -261,7 +263,7 @@ func (l *level) each(do func(property string, a *Argument)) {
 // only in words: a client that fills in defaults would give them to other commands.
 func (a *Argument) schema(top bool) *jsonschema.Schema {
 	s := a.values()
-	s.Description = Sentences(a.Description)
+	s.Description = a.Description
 	switch {
 	case a.Default == nil || a.Kind == Count:
 	case top && len(a.Excludes) == 0:

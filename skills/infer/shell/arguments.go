@@ -14,7 +14,7 @@ import (
 // line as far as it is read.
 type arguments struct {
 	script *script
-	line   *CommandLine
+	line   *declaration
 	usage  usagetext.Text
 
 	unset     bool // an unset parameter is an error
@@ -33,7 +33,7 @@ type arguments struct {
 
 func newArguments(s *script) *arguments {
 	return &arguments{
-		script: s, line: &CommandLine{}, variables: map[string]string{}, computed: map[string]bool{},
+		script: s, line: &declaration{}, variables: map[string]string{}, computed: map[string]bool{},
 		fromPlace: map[string]int{}, careful: map[int]string{}, needed: map[string]bool{},
 	}
 }
@@ -151,7 +151,7 @@ func inOrder(positionals []argument) bool {
 
 // finish completes the command line, and returns nil where it is empty or not
 // certain.
-func (a *arguments) finish() *CommandLine {
+func (a *arguments) finish() *declaration {
 	line := a.line
 	switch {
 	case len(line.positionals) == 0:
@@ -175,8 +175,7 @@ func (a *arguments) finish() *CommandLine {
 	}
 	a.name(line.leading, -1)
 	a.name(line.positionals, 1)
-	n := len(line.leading) + len(line.options) + len(line.positionals)
-	if n == 0 || line.Schema().Properties.Len() != n { // two have the same name
+	if !line.isNamed() {
 		return nil
 	}
 	return line

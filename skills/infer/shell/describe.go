@@ -95,7 +95,7 @@ func placeOf(p *argument) string {
 
 // explain gives each option the line of a text that explains it, and each positional
 // its description.
-func (c *CommandLine) explain(usage string, texts usagetext.Text) {
+func (c *declaration) explain(usage string, texts usagetext.Text) {
 	for _, list := range [][]argument{c.leading, c.positionals} {
 		for i := range list {
 			p := &list[i]

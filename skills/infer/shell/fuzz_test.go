@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // FuzzRead: whatever a script is, it is not read or has a schema; and whatever
@@ -47,26 +49,28 @@ func FuzzRead(f *testing.F) {
 // checkFlags checks that a value that looks like an option stands where none is
 // read.
 func checkFlags(t *testing.T, c *CommandLine, argv []string, value string) {
-	i := len(c.leading)
-	for _, o := range c.options {
+	i, options := 0, false
+	c.Arguments(func(_ string, a *cli.Argument) {
 		times := 1
-		if o.list {
+		if a.List {
 			times = 2
 		}
 		for range times {
 			switch {
-			case o.kind == joined && argv[i] == o.flag+"="+value:
+			case a.Flag == "" && !options && a.Leads:
 				i++
-			case o.kind == next && argv[i] == o.flag && argv[i+1] == value:
+			case a.Flag == "":
+			case a.Kind == cli.Switch && argv[i] == a.Flag, a.Form == cli.Joined && argv[i] == a.Flag+"="+value:
+				i++
+			case a.Form == cli.Apart && argv[i] == a.Flag && argv[i+1] == value:
 				i += 2
-			case o.kind == flag && argv[i] == o.flag:
-				i++
 			default:
 				t.Fatalf("%q, at %d", argv, i)
 			}
+			options = options || a.Flag != ""
 		}
-	}
-	if i < len(argv) && len(c.options) > 0 && argv[i] != "--" {
+	})
+	if i < len(argv) && options && argv[i] != "--" {
 		t.Errorf("%q is read as an option in %q", value, argv[i:])
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // TestGenerated: of scripts that are put together by chance, right or wrong, what
@@ -54,7 +56,7 @@ func checkAgainstBash(t *testing.T, random *rand.Rand, text string, variables ma
 		}
 	}
 	argv, err := c.Argv(args)
-	var refused *ArgumentError
+	var refused *cli.ArgumentError
 	if errors.As(err, &refused) && refused.Name == "p" {
 		return
 	}

@@ -4,21 +4,28 @@ import (
 	"slices"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // A CommandLine is a script's options and positional arguments. It is immutable.
 type CommandLine struct {
+	*cli.CommandLine
+	stdin bool // it takes no arguments, and reads its standard input
+}
+
+// ReadsStdin reports whether a script without arguments reads its standard input.
+func (c *CommandLine) ReadsStdin() bool { return c.stdin }
+
+// A declaration has the arguments that a script reads.
+type declaration struct {
 	leading     []argument // before the options
 	options     []argument
 	positionals []argument // behind the options
 
 	terminator bool // "--" ends the options
 	inLoop     bool // the script reads positionals where it reads options, without a terminator
-	stdin      bool // it takes none, and reads its standard input
 }
-
-// ReadsStdin reports whether a script without arguments reads its standard input.
-func (c *CommandLine) ReadsStdin() bool { return c.stdin }
 
 // An argument is an option or a positional of a script.
 type argument struct {
@@ -27,11 +34,11 @@ type argument struct {
 	list     bool // each value of an array is passed; of a positional, all arguments from here on
 	required bool
 	fallback string // the default; "" is unknown
+	help     string
 
 	// Of an option:
 	flag     string // as it is passed, such as "--name" or "-n"
 	variable string // of the script; "" is unknown
-	help     string
 
 	// Of a positional:
 	index   int    // from 1
@@ -50,29 +57,47 @@ const (
 	joined          // behind the option and a =
 )
 
-// Schema returns the JSON Schema (2020-12) of the arguments: an object with a
-// property for each option and positional.
-func (c *CommandLine) Schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
-	for _, a := range slices.Concat(c.leading, c.options, c.positionals) {
-		s.Properties.Set(a.name, a.schema())
-		if a.required {
-			s.Required = append(s.Required, a.name)
+// isNamed reports whether there are arguments, each with a name of its own.
+func (d *declaration) isNamed() bool {
+	names := map[string]bool{}
+	for _, a := range slices.Concat(d.leading, d.options, d.positionals) {
+		if names[a.name] {
+			return false
 		}
+		names[a.name] = true
 	}
-	return s
+	return len(names) > 0
 }
 
-func (a argument) schema() *jsonschema.Schema {
-	switch {
-	case a.kind == flag:
-		return &jsonschema.Schema{Type: "boolean", Description: a.help}
-	case a.list:
-		return &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "string", Enum: a.choices}, Description: a.help}
+// command returns the arguments for their schema.
+func (d *declaration) command() *cli.Command {
+	c := &cli.Command{Terminator: d.terminator, Separate: d.terminator}
+	for _, a := range slices.Concat(d.leading, d.options, d.positionals) {
+		c.Arguments = append(c.Arguments, a.declared())
 	}
-	s := &jsonschema.Schema{Type: "string", Enum: a.choices, Description: a.help}
-	if a.fallback != "" {
-		s.Default = a.fallback
+	for _, a := range c.Arguments[len(d.leading)+len(d.options):] {
+		a.Leads = !d.terminator && !d.inLoop
+		if d.inLoop && a.Dashes == "" {
+			a.Dashes = "the script would read it as an option"
+		}
 	}
-	return s
+	return c
+}
+
+// declared returns an argument for its schema.
+func (a *argument) declared() *cli.Argument {
+	d := &cli.Argument{
+		Name: a.name, Description: a.help, Flag: a.flag, List: a.list, Required: a.required, Dashes: a.careful,
+		Leads: a.kind == positional, Item: &jsonschema.Schema{Type: "string", Enum: a.choices},
+	}
+	if a.fallback != "" && !a.list {
+		d.Default = a.fallback
+	}
+	switch a.kind {
+	case flag:
+		d.Kind = cli.Switch
+	case next:
+		d.Form = cli.Apart
+	}
+	return d
 }

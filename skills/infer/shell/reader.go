@@ -23,7 +23,7 @@ func newReader(s *script, usage usagetext.Text) *reader {
 }
 
 // read returns the command line that the steps accept, or nil.
-func (r *reader) read(steps []step) *CommandLine {
+func (r *reader) read(steps []step) *declaration {
 	for _, s := range steps {
 		if s.sealed {
 			if uses, ok := uses(s.stmt); !ok || len(uses) > 0 || upsets(s.stmt) {

@@ -10,6 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
@@ -51,7 +52,7 @@ func (m *Module) Read() (*CommandLine, Note) {
 	s := newScript(m.text, file)
 	used := s.firstUse()
 	if used == 0 {
-		return &CommandLine{stdin: s.readsInput()}, Note{}
+		return &CommandLine{cli.New(&cli.Command{}), s.readsInput()}, Note{}
 	}
 	if s.shadows() {
 		return nil, Note{0, "a function has the name of a command that reads arguments"}
@@ -62,5 +63,5 @@ func (m *Module) Read() (*CommandLine, Note) {
 		return nil, Note{used, "how it uses its arguments is not certain"}
 	}
 	line.explain(s.usage(), usage)
-	return line, Note{}
+	return &CommandLine{CommandLine: cli.New(line.command())}, Note{}
 }

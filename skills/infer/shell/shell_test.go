@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // lineOf returns the command line of a script.
@@ -376,13 +378,9 @@ func TestHostileValues(t *testing.T) {
 				if s.Type == "array" {
 					args[property] = []any{value}
 				}
-				for _, p := range slices.Concat(c.leading, c.positionals) { // what comes before has to be there
-					if args[p.name] == nil && !p.list && property != p.name && !slices.ContainsFunc(c.options, func(o argument) bool { return o.name == property }) {
-						args[p.name] = "base"
-					}
-				}
+				giveOthers(c, args, property)
 				argv, err := c.Argv(args)
-				var refused *ArgumentError
+				var refused *cli.ArgumentError
 				if errors.As(err, &refused) && strings.HasPrefix(value, "-") && refused.Name == property {
 					continue
 				}
@@ -403,6 +401,20 @@ func TestHostileValues(t *testing.T) {
 			}
 		}
 	}
+}
+
+// giveOthers gives all positionals, where the property is one of them: those before it
+// have to be there.
+func giveOthers(c *CommandLine, args map[string]any, property string) {
+	c.Arguments(func(name string, a *cli.Argument) {
+		if name == property && a.Flag == "" {
+			c.Arguments(func(name string, a *cli.Argument) {
+				if a.Flag == "" && !a.List && args[name] == nil {
+					args[name] = "base"
+				}
+			})
+		}
+	})
 }
 
 func TestNotPlain(t *testing.T) {
@@ -450,15 +462,15 @@ func TestNotPlain(t *testing.T) {
 func TestArgvErrors(t *testing.T) {
 	c := lineOf([]byte(plainScripts()[2].text))
 	for args, want := range map[string]string{
-		`{}`:                             `"name" is missing`,
-		`{"name": null}`:                 `"name" is missing`,
-		`{"name": "x", "more": 1}`:       `"more" is not one of the script's arguments`,
+		`{}`:                             `"name" is required`,
+		`{"name": null}`:                 `"name" is required`,
+		`{"name": "x", "more": 1}`:       `"more" is not an argument of the script`,
 		`{"name": {"a": 1}}`:             `"name" must be a text`,
 		`{"name": "x", "dry_run": "no"}`: `"dry_run" must be true or false`,
 		`{"name": "a\u0000b"}`:           `"name" must not contain a NUL character`,
 	} {
 		_, err := c.Argv(decode(t, args))
-		var fault *ArgumentError
+		var fault *cli.ArgumentError
 		if !errors.As(err, &fault) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}

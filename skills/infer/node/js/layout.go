@@ -29,6 +29,9 @@ func (c *Command) Lay(e *Record, text usagetext.Text, top bool) *cli.Command {
 		o.finish(text, c.Guarded)
 		laid.Arguments = append(laid.Arguments, o.Argument)
 	}
+	for _, a := range laid.Arguments {
+		a.Description = cli.Sentences(a.Description)
+	}
 	if c.laid = true; len(c.Commands) == 0 {
 		return laid
 	}
