@@ -5,31 +5,26 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 )
 
-// A binder assigns to variables, members and patterns.
-type binder struct{ *expressions }
-
 // assign sets a variable, a member, or all of a pattern.
-func (e *binder) assign(target *syntax.Node, v js.Value, s *js.Scope) {
+func (e *evaluator) assign(target *syntax.Node, v js.Value, s *js.Scope) {
 	switch target.Kind {
 	case syntax.Name:
-		e.nameValue(target.Name, v, target.Line)
+		nameValue(target.Name, v, target.Line)
 		found := s.Find(target.Name)
 		if found == nil {
-			e.globals.Vars[target.Name] = v
-			return
-		}
-		if found.Level < e.unsure {
-			v = e.join(found.Vars[target.Name], v)
+			found = e.globals
+		} else if found.Level < e.unsure {
+			v = join(found.Vars[target.Name], v)
 		}
 		found.Vars[target.Name] = v
 	case syntax.Dot, syntax.Index:
 		e.setMember(target, v, s)
 	default:
-		e.bind(target, v, s, false)
+		binding{e, s, false}.bind(target, v)
 	}
 }
 
-func (e *binder) setMember(target *syntax.Node, v js.Value, s *js.Scope) {
+func (e *evaluator) setMember(target *syntax.Node, v js.Value, s *js.Scope) {
 	base := e.eval(target.Kids[0], s)
 	name, ok := target.Name, true
 	if target.Kind == syntax.Index {
@@ -41,150 +36,146 @@ func (e *binder) setMember(target *syntax.Node, v js.Value, s *js.Scope) {
 			base.Open = true
 			return
 		}
-		e.nameValue(name, v, target.Line)
+		nameValue(name, v, target.Line)
 		if base.Level < e.unsure {
-			old, had := base.Get(name)
-			if !had {
-				old = js.Undefined{}
+			var old js.Value = js.Undefined{}
+			if value, had := base.Get(name); had {
+				old = value
 			}
-			v = e.join(old, v)
+			v = join(old, v)
 		}
 		base.Set(name, v)
+	case *js.Array:
+		base.Open = true
 	case js.Words:
-		e.Doubt(target.Line, "the command line is changed")
-	case *js.Options:
-		if ok {
-			e.use(v)
-		}
+		e.found.Doubt(target.Line, "the command line is changed")
 	case js.Reference:
 		if base == "process" && name == "argv" {
-			e.Doubt(target.Line, "the command line is changed")
+			e.found.Doubt(target.Line, "the command line is changed")
 		}
+	default:
+		e.use(v)
 	}
 }
 
-// bind declares the variables of a pattern, or assigns to them.
-func (e *binder) bind(pattern *syntax.Node, v js.Value, s *js.Scope, declare bool) {
+// A binding sets the variables of patterns in a scope: new ones, or those that there are.
+type binding struct {
+	e        *evaluator
+	s        *js.Scope
+	declares bool
+}
+
+func (b binding) bind(pattern *syntax.Node, v js.Value) {
 	switch pattern.Kind {
 	case syntax.Name:
-		if !declare {
-			e.assign(pattern, v, s)
+		if !b.declares {
+			b.e.assign(pattern, v, b.s)
 			return
 		}
-		e.nameValue(pattern.Name, v, pattern.Line)
-		s.Vars[pattern.Name] = v
+		nameValue(pattern.Name, v, pattern.Line)
+		b.s.Vars[pattern.Name] = v
 	case syntax.Assign:
-		if js.IsNone(v) && v == (js.Undefined{}) {
-			v = e.eval(pattern.Kids[1], s)
-		} else if _, isGiven := v.(js.Given); isGiven || js.IsUnknown(v) {
-			e.unsure++
-			standard := e.eval(pattern.Kids[1], s)
-			e.unsure--
-			e.bindName(pattern.Kids[0], v)
-			v = e.join(v, standard)
-		}
-		e.bind(pattern.Kids[0], v, s, declare)
+		b.withDefault(pattern, v)
 	case syntax.Array:
-		e.bindArray(pattern, v, s, declare)
+		b.array(pattern, v)
 	case syntax.Object:
-		e.bindObject(pattern, v, s, declare)
+		b.object(pattern, v)
 	case syntax.Dot, syntax.Index:
-		e.setMember(pattern, v, s)
+		b.e.setMember(pattern, v, b.s)
 	}
 }
 
-// bindName names an argument by its variable before its default is known.
-func (e *binder) bindName(target *syntax.Node, v js.Value) {
-	if target.Kind == syntax.Name {
-		e.nameValue(target.Name, v, target.Line)
+// withDefault binds a pattern that has a default.
+func (b binding) withDefault(pattern *syntax.Node, v js.Value) {
+	target := pattern.Kids[0]
+	if v == (js.Undefined{}) {
+		v = b.e.eval(pattern.Kids[1], b.s)
+	} else if _, isGiven := v.(js.Given); isGiven || js.IsUnknown(v) {
+		b.e.unsure++
+		standard := b.e.eval(pattern.Kids[1], b.s)
+		b.e.unsure--
+		if target.Kind == syntax.Name { // before the default is known
+			nameValue(target.Name, v, target.Line)
+		}
+		v = join(v, standard)
 	}
+	b.bind(target, v)
 }
 
-func (e *binder) bindArray(pattern *syntax.Node, v js.Value, s *js.Scope, declare bool) {
-	w, isWords := e.elements(v, pattern.Line)
-	list, isList := v.(*js.Array)
+func (b binding) array(pattern *syntax.Node, v js.Value) {
 	for i, kid := range pattern.Kids {
-		if kid == nil {
-			continue
-		}
-		var item js.Value = js.Unknown{}
-		rest := kid.Kind == syntax.Spread
 		switch {
-		case isWords && rest:
-			item = js.Words{List: w.List, From: w.From + i}
-		case isWords:
-			item = e.wordAt(w, float64(i), kid.Line)
-		case !isList:
-		case rest:
-			item = &js.Array{Items: append([]js.Value(nil), list.Items[min(i, len(list.Items)):]...), Open: list.Open}
-		case i < len(list.Items):
-			item = list.Items[i]
-		case !list.Open:
-			item = js.Undefined{}
+		case kid == nil:
+		case kid.Kind == syntax.Spread:
+			b.bind(kid.Kids[0], itemsFrom(v, i))
+		default:
+			b.bind(kid, b.item(v, i, kid.Line))
 		}
-		if rest {
-			kid = kid.Kids[0]
-		}
-		e.bind(kid, item, s, declare)
 	}
 }
 
-// elements returns the words of a list that is bound to a pattern: also of one that was
-// made of all words on the same line, which are not read together then.
-func (e *binder) elements(v js.Value, line int32) (js.Words, bool) {
-	g, ok := v.(js.Given)
-	if l := e.Argv; ok && l.Rest != nil && g.Argument == l.Rest && g.Derived && !l.Rest.Named && l.Rest.Line == line {
-		l.Rest = nil
-		return js.Words{List: l, From: l.RestFrom - l.Shifted}, true
+// item returns the value at an index of a list.
+func (b binding) item(v js.Value, i int, line int32) js.Value {
+	switch list := v.(type) {
+	case js.Words:
+		return b.e.found.Word(list, float64(i), line)
+	case *js.Array:
+		if i < len(list.Items) {
+			return list.Items[i]
+		}
+		if !list.Open {
+			return js.Undefined{}
+		}
+	case js.Given:
+		if list.List {
+			return b.e.found.Doubt(line, "the arguments are read in several ways")
+		}
 	}
-	w, ok := v.(js.Words)
-	return w, ok
+	return js.Unknown{}
 }
 
-func (e *binder) bindObject(pattern *syntax.Node, v js.Value, s *js.Scope, declare bool) {
+// itemsFrom returns the rest of a list from an index on.
+func itemsFrom(v js.Value, i int) js.Value {
+	switch list := v.(type) {
+	case js.Words:
+		return js.Words{List: list.List, From: list.From + i}
+	case *js.Array:
+		return &js.Array{Items: append([]js.Value(nil), list.Items[min(i, len(list.Items)):]...), Open: list.Open}
+	}
+	return js.Unknown{}
+}
+
+func (b binding) object(pattern *syntax.Node, v js.Value) {
 	for _, kid := range pattern.Kids {
-		if kid.Kind == syntax.Spread {
-			if o, ok := v.(*js.Options); ok {
-				e.bind(kid.Kids[0], o, s, declare)
-				continue
-			}
-			e.bind(kid.Kids[0], js.Unknown{}, s, declare)
-			continue
-		}
 		var item js.Value = js.Unknown{}
-		if len(kid.Kids) == 1 && len(kid.Kids) > 0 && v != nil {
-			item = e.member(kid.Line, v, kid.Name, true)
+		if kid.Kind != syntax.Spread && len(kid.Kids) == 1 && v != nil {
+			item = b.e.member(kid.Line, v, kid.Name, true)
 			if m, ok := item.(js.Method); ok {
 				if _, plain := m.Receiver.(*js.Object); plain {
 					item = js.Undefined{}
 				}
 			}
 		}
-		e.bind(kid.Kids[0], item, s, declare)
+		b.bind(kid.Kids[0], item)
 	}
 }
 
-func (e *binder) parameters(fn *syntax.Function, args []js.Value, open bool, s *js.Scope) {
+func (b binding) parameters(fn *syntax.Function, args []js.Value, open bool) {
+	list := &js.Array{Items: args, Open: open}
 	for i, p := range fn.Params {
-		var v js.Value = js.Undefined{}
-		switch {
-		case p.Kind == syntax.Spread:
-			e.bind(p.Kids[0], &js.Array{Items: append([]js.Value(nil), args[min(i, len(args)):]...), Open: open}, s, true)
+		if p.Kind == syntax.Spread {
+			b.bind(p.Kids[0], itemsFrom(list, i))
 			return
-		case i < len(args):
-			v = args[i]
-		case open:
-			v = js.Unknown{}
 		}
-		e.bindParameter(p, v, s)
+		b.parameter(p, b.item(list, i, p.Line))
 	}
 }
 
-// bindParameter binds a parameter, which names no argument: the caller's variable does.
-func (e *binder) bindParameter(p *syntax.Node, v js.Value, s *js.Scope) {
-	if g, ok := v.(js.Given); ok && g.Argument != nil && !g.Named {
+// parameter binds a parameter, which names no argument: the caller's variable does.
+func (b binding) parameter(p *syntax.Node, v js.Value) {
+	if g, ok := v.(js.Given); ok && !g.Named {
 		g.Named = true
 		defer func() { g.Named = false }()
 	}
-	e.bind(p, v, s, true)
+	b.bind(p, v)
 }

@@ -3,279 +3,298 @@ package node
 import (
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/library"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 )
 
-// methods evaluate calls.
-type methods struct{ *wordReader }
-
-// callNode evaluates a call, or new X(…).
-func (e *methods) callNode(n *syntax.Node, s *js.Scope) js.Value {
-	if n.Kind == syntax.New {
-		return e.construct(n, s)
-	}
-	if n.Kids[0].Dotted() == "require" || n.Kids[0].Kind == syntax.Name && n.Kids[0].Name == "import" {
-		return e.require(n, s)
-	}
-	callee := e.eval(n.Kids[0], s)
-	args, open := e.items(n.Kids[1:], s)
-	return e.call(callee, args, open, n.Line)
-}
-
-// call calls a value with arguments. Open says that there may be others.
-func (e *methods) call(callee js.Value, args []js.Value, open bool, line int32) js.Value {
-	switch c := callee.(type) {
-	case *js.Closure:
-		return e.Apply(c, args, open)
-	case js.Method:
-		return e.method(c, args, open, line)
-	case js.Reference:
-		return e.library(c, args, open, line)
-	case *js.Class:
-		return js.Unknown{}
-	case foreign:
-		return c.Method(e.libraries.Host, "", args, line)
-	}
-	e.unknownCall("", args, line)
-	return js.Unknown{}
-}
-
-// construct evaluates new X(…).
-func (e *methods) construct(n *syntax.Node, s *js.Scope) js.Value {
+// call evaluates a call, or new X(…).
+func (e *evaluator) call(n *syntax.Node, s *js.Scope) js.Value {
 	if len(n.Kids) == 0 {
 		return js.Unknown{}
 	}
+	if name := n.Kids[0].Dotted(); (name == "require" || name == "import") && len(n.Kids) > 1 {
+		if name, ok := e.eval(n.Kids[1], s).(string); ok {
+			return e.module(name, n.Line)
+		}
+		return js.Unknown{}
+	}
 	callee := e.eval(n.Kids[0], s)
 	args, open := e.items(n.Kids[1:], s)
 	switch c := callee.(type) {
-	case *js.Class:
-		return e.instance(c, args, open)
-	case js.Reference:
-		if library.IsCommander(c) {
-			return e.libraries.ConstructCommander(c, args, n.Line)
+	case *js.Closure:
+		if n.Kind == syntax.Call {
+			return e.apply(c, args, open)
 		}
-		if c == "Set" && len(args) == 1 {
+	case js.Method:
+		return e.method(c, args, n.Line)
+	case js.Reference:
+		return e.outside(c, args, n)
+	case foreign:
+		return c.Method(e.libraries.Host, "", args, n.Line)
+	}
+	return e.unknownCall("", args, n.Line)
+}
+
+// module returns a module that the program uses.
+func (e *evaluator) module(name string, line int32) js.Value {
+	if isLocal(name) {
+		if e.local == "" && !strings.HasSuffix(name, ".json") {
+			e.local, e.localLine = name, line
+		}
+		return js.Reference("local")
+	}
+	name, known := library.Module(name)
+	if !known {
+		e.found.Doubt(line, "the library %s is not understood", name)
+	}
+	return js.Reference(strings.ReplaceAll(name, ".", "_"))
+}
+
+func isLocal(name string) bool { return name != "" && strings.ContainsRune("./#~", rune(name[0])) }
+
+// outside calls a function outside of the source, or creates an object of one.
+func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.Value {
+	if n.Kind == syntax.New {
+		if r == "Set" && len(args) == 1 {
 			return args[0]
 		}
-		e.unknownCall(string(c), args, n.Line)
+		if v, ok := e.libraries.Construct(r, args, n.Line); ok {
+			return v
+		}
+		return e.unknownCall(string(r), args, n.Line)
+	}
+	switch r {
+	case "process.exit", "Deno.exit", "process.abort", "process.reallyExit":
+		return js.Never{}
+	case "parseInt", "Number.parseInt":
+		return converted(args, "integer")
+	case "parseFloat", "Number.parseFloat", "Number":
+		return converted(args, "number")
+	case "String", "Object.freeze", "Object.seal", "Array.from", "structuredClone":
+		if len(args) == 1 {
+			return args[0]
+		}
+	case "Boolean", "isNaN", "Number.isNaN", "Number.isInteger", "Number.isFinite", "isFinite", "Array.isArray":
+		tested(js.First(args))
 		return js.Unknown{}
 	}
-	e.unknownCall("", args, n.Line)
+	if v, ok := e.libraries.Call(r, args, n.Line); ok {
+		return v
+	}
+	e.unknownCall(string(r), args, n.Line)
+	for _, arg := range args {
+		switch v := arg.(type) {
+		case js.Given:
+			if r.Module() != "console" {
+				return js.Given{Argument: v.Argument, Derived: true}
+			}
+		}
+	}
 	return js.Unknown{}
 }
 
-// class returns the value of a class.
-func (e *methods) class(c *syntax.Class, s *js.Scope) js.Value {
-	v := &js.Class{Class: c, Scope: js.NewScope(s, e.unsure), Static: js.NewObject(e.unsure)}
-	if c.Extends != nil {
-		switch base := e.eval(c.Extends, s).(type) {
-		case *js.Class:
-			v.Base = base
-		case js.Reference:
-			if library.IsCommander(base) {
-				e.Doubt(c.Extends.Line, "a class extends one of commander")
-			}
-		}
+// converted returns an argument that becomes a number.
+func converted(args []js.Value, typ string) js.Value {
+	if g, ok := js.First(args).(js.Given); ok {
+		g.SetType(typ)
+		return js.Given{Argument: g.Argument}
 	}
-	v.Scope.Vars[c.Name] = v
-	for _, m := range c.Members {
-		switch {
-		case m.Value == nil || m.Accessor:
-		case m.Value.Kind == syntax.FunctionLiteral:
-			fn := e.closure(m.Value.Function, v.Scope)
-			if m.Static && m.Name == "" {
-				e.Apply(fn, nil, false)
-			} else if m.Static {
-				fn.This = v
-				v.Static.Set(m.Name, fn)
-			}
-		case m.Static:
-			v.Static.Set(m.Name, e.eval(m.Value, v.Scope))
-		}
+	if f, ok := js.First(args).(float64); ok {
+		return f
 	}
-	return v
-}
-
-// instance evaluates the fields and the constructor of a class.
-func (e *methods) instance(c *js.Class, args []js.Value, open bool) js.Value {
-	o := js.NewObject(e.unsure)
-	o.Class = c
-	s := js.NewScope(c.Scope, e.unsure)
-	s.This = o
-	for _, m := range c.Members {
-		if m.Value != nil && !m.Static && m.Value.Kind != syntax.FunctionLiteral {
-			o.Set(m.Name, e.eval(m.Value, s))
-		}
-	}
-	if m := c.Method("constructor"); m != nil {
-		e.Apply(e.bound(m.Value.Function, c.Scope, o), args, open)
-	} else {
-		e.unknownCall(c.Name, args, 0)
-	}
-	return o
+	return js.Unknown{}
 }
 
 // method calls a method of a value.
-func (e *methods) method(m js.Method, args []js.Value, open bool, line int32) js.Value {
+func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 	switch r := m.Receiver.(type) {
 	case js.Words:
-		return e.wordMethod(r, m.Name, args, line)
-	case js.FlagWords:
-		switch m.Name {
-		case "includes", "has", "indexOf", "some", "find":
-			return e.wordMethod(r.Words, m.Name, args, line)
-		}
-		return e.Doubt(line, "the options are read in a way that is not understood")
+		return wordCall{e, r, line}.method(m.Name, args)
 	case foreign:
 		return r.Method(e.libraries.Host, m.Name, args, line)
+	case *js.Closure: // call, apply, bind
+		e.Callback(r)
+	case *js.Array:
+		switch m.Name {
+		case "includes", "has", "indexOf", "join":
+			tested(js.First(args))
+		default:
+			r.Open = true // it may have others behind the call
+		}
+	}
+	e.unknownCall(m.Name, args, line)
+	switch r := m.Receiver.(type) {
 	case js.Given:
-		return e.givenMethod(r, m.Name, args, line)
+		switch m.Name {
+		case "map", "filter", "forEach", "join", "split", "trim", "toLowerCase", "toUpperCase", "replace", "slice", "substring", "toString":
+			return js.Given{Argument: r.Argument, Derived: true}
+		}
 	case js.JoinedWord:
-		e.unknownCall(m.Name, args, line)
 		if m.Name == "split" && len(args) == 1 {
 			r.Option.Lacks = "="
 			return &js.Array{Items: []js.Value{js.Unknown{}, js.Given{Argument: r.Option}}, Open: true}
 		}
 		return js.Given{Argument: r.Option}
-	case *js.Array:
-		return e.arrayMethod(r, m.Name, args, line)
-	case string:
-		return e.stringMethod(r, m.Name, args)
-	case *js.Closure:
-		switch m.Name {
-		case "call":
-			return e.Apply(r, args[min(1, len(args)):], open)
-		case "bind":
-			return r
-		}
-	case *js.Object:
-		if m.Name == "then" || m.Name == "catch" || m.Name == "finally" {
-			e.unknownCall(m.Name, args, line)
-			return js.Unknown{}
-		}
-	}
-	e.unknownCall(m.Name, args, line)
-	return js.Unknown{}
-}
-
-// givenMethod evaluates a method of an argument.
-func (e *methods) givenMethod(g js.Given, name string, args []js.Value, line int32) js.Value {
-	e.unknownCall(name, args, line)
-	switch name {
-	case "map", "filter", "forEach", "join", "split", "trim", "toLowerCase", "toUpperCase", "replace", "slice", "substring", "toString":
-		return js.Given{Argument: g.Argument, Derived: true}
 	}
 	return js.Unknown{}
 }
 
-func (e *methods) arrayMethod(a *js.Array, name string, args []js.Value, line int32) js.Value {
+// A wordCall is a use of a list of words in a line.
+type wordCall struct {
+	e *evaluator
+	js.Words
+	line int32
+}
+
+// method evaluates a method of a list of words.
+func (w wordCall) method(name string, args []js.Value) js.Value {
+	first := js.First(args)
+	c, isClosure := first.(*js.Closure)
 	switch name {
-	case "push", "unshift":
-		return e.push(a, args)
-	case "forEach", "map":
-		c, ok := js.First(args).(*js.Closure)
-		if !ok || a.Open || len(a.Items) > maxUnroll {
-			break
-		}
-		result := &js.Array{}
-		for i, item := range a.Items {
-			result.Items = append(result.Items, e.Apply(c, []js.Value{item, float64(i), a}, false))
-		}
-		return result
 	case "slice":
 		if len(args) == 0 {
-			return &js.Array{Items: append([]js.Value(nil), a.Items...), Open: a.Open}
+			return w.Words
 		}
-	case "concat":
-		if other, ok := js.First(args).(*js.Array); ok {
-			return &js.Array{Items: append(append([]js.Value(nil), a.Items...), other.Items...), Open: a.Open || other.Open}
+		if from, ok := first.(float64); ok && from >= 0 && len(args) == 1 {
+			return js.Words{List: w.List, From: w.From + int(from)}
 		}
-	case "join":
-		separator, ok := js.First(args).(string)
-		var parts []string
-		for _, item := range a.Items {
-			text, isText := js.ToText(item)
-			e.use(item)
-			ok = ok && isText
-			parts = append(parts, text)
+	case "includes", "indexOf", "lastIndexOf", "has":
+		if flag, ok := first.(string); ok && flag != "" {
+			return w.lookFor(flag, name == "indexOf" || name == "lastIndexOf")
 		}
-		if ok && !a.Open {
-			if text := strings.Join(parts, separator); len(text) < maxText {
-				return text
-			}
+	case "at":
+		return w.e.found.Word(w.Words, first, w.line)
+	case "find", "filter", "some":
+		if isClosure {
+			return w.search(name, c)
 		}
-		return js.Unknown{}
-	case "includes", "has":
-		e.tested(js.First(args))
-		return js.Unknown{}
+	case "join", "map", "every", "toString", "concat":
+		if isClosure && tellsOptions(c.Body, parameter(c.Function)) {
+			break
+		}
+		w.e.Callback(first)
+		return w.e.found.Rest(w.Words, w.line)
 	}
-	e.unknownCall(name, args, line)
+	return w.e.found.Doubt(w.line, "the command line is read with %s in a way that is not understood", name)
+}
+
+// lookFor returns whether, or where, a flag is among the words.
+func (w wordCall) lookFor(flag string, where bool) js.Value {
+	switch {
+	case js.IsHelp(flag) || flag == "--":
+		return js.Unknown{}
+	case !strings.HasPrefix(flag, "-"):
+		return w.e.found.Doubt(w.line, "%q is looked for among the arguments", flag)
+	case where:
+		return js.Position{Option: w.List.Option(flag, w.line)}
+	}
+	return js.Present{Option: w.List.Option(flag, w.line)}
+}
+
+// search evaluates find, some and filter.
+func (w wordCall) search(name string, c *js.Closure) js.Value {
+	w.e.called[c.Function]++
+	notDash, prefix := testOfWord(c.Function, func(n *syntax.Node) js.Value { return w.e.eval(n, c.Scope) })
+	switch {
+	case notDash && name == "filter":
+		return w.Without()
+	case notDash && name == "find":
+		return w.e.found.Word(w.Without(), 0.0, w.line)
+	case strings.HasSuffix(prefix, "=") && len(prefix) > 2 && name != "filter":
+		return w.Named(prefix, w.line)
+	}
+	return w.e.found.Doubt(w.line, "the arguments are searched in a way that is not understood")
+}
+
+// spread returns the words of a list that are put into another one, for something that
+// is not known. It may read options among them.
+func (w wordCall) spread() js.Value {
+	if w.List == w.e.found.Argv && !w.List.Filtered && w.From <= 0 {
+		return w.e.found.Doubt(w.line, "the command line is passed on")
+	}
+	return w.e.found.Rest(w.Words, w.line)
+}
+
+// unknownCall gives arguments to something that is not known.
+func (e *evaluator) unknownCall(name string, args []js.Value, line int32) js.Value {
+	for _, arg := range args {
+		e.escapes(name, arg, line)
+	}
 	return js.Unknown{}
 }
 
-// push adds values to a list.
-func (e *methods) push(a *js.Array, args []js.Value) js.Value {
-	for _, arg := range args {
-		switch v := arg.(type) {
-		case js.Given:
-			if v.Flag != "" && v.Argument.Kind == cli.Value {
-				v.Argument.List = true
-			}
-			a.Open = true
-		default:
-			if len(a.Items) < maxItems {
-				a.Items = append(a.Items, v)
-			}
-			a.Open = a.Open || e.unsure > 0
+// escapes notes that a value is given to something that is not known.
+func (e *evaluator) escapes(name string, v js.Value, line int32) {
+	if e.nested >= maxNested || !e.charge() {
+		return
+	}
+	e.nested++
+	defer func() { e.nested-- }()
+	switch v := v.(type) {
+	case js.Words:
+		if v.List.Declared || v.From > 0 {
+			e.found.Rest(v, line)
+			return
+		}
+		if name == "" {
+			name = "a function"
+		}
+		e.found.Doubt(line, "the command line is passed to %s, which is not understood", name)
+	case js.Given:
+		e.use(v)
+	case *js.Closure:
+		e.Callback(v)
+	case *library.Commander:
+		e.found.Doubt(line, "a command is passed to something that may add options")
+	case *js.Array:
+		e.unknownCall(name, v.Items, line)
+	case *js.Object:
+		for _, key := range v.Keys {
+			e.escapes(name, v.Values[key], line)
 		}
 	}
-	return js.Unknown{}
 }
 
-func (e *methods) stringMethod(text, name string, args []js.Value) js.Value {
-	argument, isText := js.First(args).(string)
-	switch name {
-	case "split":
-		if isText && argument != "" {
-			a := &js.Array{}
-			for _, part := range strings.SplitN(text, argument, maxItems) {
-				a.Items = append(a.Items, part)
-			}
-			return a
-		}
-	case "trim", "trimEnd", "trimStart":
-		return strings.TrimSpace(text)
-	case "toUpperCase":
-		return strings.ToUpper(text)
-	case "toLowerCase":
-		return strings.ToLower(text)
-	case "startsWith":
-		if isText {
-			return strings.HasPrefix(text, argument)
-		}
-	case "repeat":
-		if n, ok := js.First(args).(float64); ok && n >= 0 && int(n)*len(text) < maxText && n < maxText {
-			return strings.Repeat(text, int(n))
-		}
-	case "replace":
-		if by, ok := js.At(args, 1).(string); ok && isText && len(by) < 100 {
-			return strings.Replace(text, argument, by, 1)
-		}
-	case "concat":
-		if isText && len(text)+len(argument) < maxText {
-			return text + argument
-		}
-	case "slice", "substring":
-		if from, ok := js.First(args).(float64); ok && len(args) == 1 && from >= 0 && int(from) <= len(text) {
-			return text[int(from):]
-		}
+// Callback evaluates a function that is called with values that are not known.
+func (e *evaluator) Callback(v js.Value) {
+	if c, ok := v.(*js.Closure); ok && e.called[c.Function] == 0 {
+		e.unsure++
+		e.apply(c, nil, true)
+		e.unsure--
 	}
-	for _, arg := range args {
-		e.use(arg)
-		e.Callback(arg)
+}
+
+// apply calls a function of the source. Open reports that there may be other arguments.
+func (e *evaluator) apply(c *js.Closure, args []js.Value, open bool) js.Value {
+	if c.Body == nil || e.busy[c.Function] || e.calls >= maxCalls || e.called[c.Function] >= maxRepeats || !e.charge() {
+		return e.unknownCall(c.Name, args, c.Line)
 	}
-	return js.Unknown{}
+	e.busy[c.Function] = true
+	e.called[c.Function]++
+	e.calls++
+	before := e.returns
+	e.returns = nil
+	defer func() {
+		e.busy[c.Function] = false
+		e.calls--
+		e.returns = before
+	}()
+	s := js.NewScope(c.Scope, e.unsure)
+	binding{e, s, true}.parameters(c.Function, args, open)
+	if c.Body.Kind < syntax.Empty {
+		return e.eval(c.Body, s)
+	}
+	done := frame{e, s}.follow(c.Body.Kids)
+	if len(e.returns) == 0 && done != exits {
+		return js.Undefined{}
+	}
+	var result js.Value = js.Never{}
+	for _, v := range e.returns {
+		result = join(result, v)
+	}
+	if done == normal {
+		result = join(result, js.Undefined{})
+	}
+	return result
 }

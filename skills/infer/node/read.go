@@ -54,7 +54,7 @@ func (m *Module) Read() *Script {
 		return &Script{CommandLine: cli.New(&cli.Command{})}
 	}
 	e := newEvaluator(len(m.source))
-	e.follow(m.tree.Body, e.globals)
+	frame{e, e.globals}.follow(m.tree.Body)
 	for at := 0; at < len(e.closures); at++ {
 		e.Callback(e.closures[at])
 	}
@@ -76,35 +76,35 @@ var readsInput = []string{"process.stdin", "/dev/stdin", "readFileSync(0", "read
 
 // result returns the command line that the evaluation found.
 func (m *Module) result(e *evaluator) *Script {
-	text := m.usage(e)
+	text := m.usage()
 	var command *js.Command
 	switch {
-	case len(e.Doubts) > 0:
-	case len(e.Parses) > 1:
-		e.Doubt(e.Parses[1].Line, "the arguments are read several times")
-	case len(e.Parses) == 1 && !e.Argv.Empty():
-		e.Doubt(e.Parses[0].Line, "the arguments are read by a library and by the program itself")
-	case len(e.Parses) == 1:
-		command = e.Parses[0].Command
+	case len(e.found.Doubts) > 0:
+	case len(e.found.Parses) > 1:
+		e.found.Doubt(e.found.Parses[1].Line, "the arguments are read several times")
+	case len(e.found.Parses) == 1 && !e.found.Argv.Empty():
+		e.found.Doubt(e.found.Parses[0].Line, "the arguments are read by a library and by the program itself")
+	case len(e.found.Parses) == 1:
+		command = e.found.Parses[0].Command
 	case e.libraries.Declares():
-		e.Doubt(0, "the program declares arguments and does not read them")
-	case !e.Argv.Empty():
-		command = m.plain(e, text)
+		e.found.Doubt(0, "the program declares arguments and does not read them")
+	case !e.found.Argv.Empty():
+		command = plain(e.found)
 	default:
 		command = m.without(e)
 	}
-	if command == nil || len(e.Doubts) > 0 {
-		return &Script{Notes: sorted(e.Doubts)}
+	if command == nil || len(e.found.Doubts) > 0 {
+		return &Script{Notes: sorted(e.found.Doubts)}
 	}
-	laid := command.Lay(e.Record, text, true)
+	laid := command.Lay(e.found, text, true)
 	line := cli.New(laid)
 	switch {
-	case len(e.Doubts) > 0:
+	case len(e.found.Doubts) > 0:
 		line = nil
 	case line == nil:
-		e.Doubt(0, "the program has more than %d arguments", cli.MaxProperties)
+		e.found.Doubt(0, "the program has more than %d arguments", cli.MaxProperties)
 	}
-	return &Script{CommandLine: line, Notes: sorted(e.Doubts)}
+	return &Script{CommandLine: line, Notes: sorted(e.found.Doubts)}
 }
 
 func sorted(notes []js.Note) []js.Note {
@@ -113,49 +113,33 @@ func sorted(notes []js.Note) []js.Note {
 }
 
 // plain returns the arguments of a program that reads process.argv itself.
-func (m *Module) plain(e *evaluator, _ usagetext.Text) *js.Command {
-	if e.Argv.Rest != nil && len(e.Argv.Options) > 0 && !e.Argv.Filtered && !e.Argv.Indexed {
-		e.Doubt(e.Argv.Rest.Line, "options and other arguments are not told apart")
+func plain(found *js.Record) *js.Command {
+	words := found.Argv
+	if words.Rest != nil && len(words.Options) > 0 && !words.Filtered && !words.Indexed {
+		found.Doubt(words.Rest.Line, "options and other arguments are not told apart")
 	}
-	m.remark(e.Argv.Positionals...)
-	m.remark(e.Argv.Rest)
-	m.remark(e.Argv.Options...)
-	return &js.Command{Words: e.Argv}
+	return &js.Command{Words: words}
 }
 
 // without returns a command that takes no arguments, and nil where it may take some.
 func (m *Module) without(e *evaluator) *js.Command {
 	if e.local != "" {
-		e.Doubt(e.localLine, "%s may read arguments", e.local)
+		e.found.Doubt(e.localLine, "%s may read arguments", e.local)
 		return nil
 	}
 	for _, word := range readsInput {
 		if bytes.Contains(m.source, []byte(word)) {
-			e.Doubt(0, "the program reads its standard input")
+			e.found.Doubt(0, "the program reads its standard input")
 			return nil
 		}
 	}
 	return &js.Command{}
 }
 
-// remark gives arguments without a description the comment behind them on their line.
-func (m *Module) remark(all ...*js.Argument) {
-	for _, a := range all {
-		if a == nil || a.Description != "" || a.Line == 0 {
-			continue
-		}
-		for _, c := range m.tree.Comments {
-			if c.Line == a.Line && !strings.Contains(c.Text, "eslint") && !strings.HasPrefix(c.Text, "@") {
-				a.Comment = strings.TrimSpace(c.Text)
-			}
-		}
-	}
-}
-
-// usage returns the usage texts of the program: of libraries, texts that it prints, and
+// usage returns the usage texts of the program: the texts that it prints, and
 // comments.
-func (m *Module) usage(e *evaluator) usagetext.Text {
-	texts := e.Texts
+func (m *Module) usage() usagetext.Text {
+	var texts []string
 	for _, n := range m.tree.Body {
 		n.Each(func(n *syntax.Node) bool {
 			if n.Kind == syntax.Block || n.Kind == syntax.If || n.Kind == syntax.Case {

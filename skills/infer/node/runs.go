@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
@@ -94,6 +95,8 @@ func (m *Module) Asks() bool {
 				}
 				builtin = builtin || (name == "prompt" || name == "confirm") && len(n.Kids) > 1
 				calls = calls || asks(n.Kids[0])
+			case syntax.Mentions:
+				calls = calls || slices.ContainsFunc(n.Kids, asks)
 			}
 			return true
 		})

@@ -11,21 +11,16 @@ import (
 // An Argument is one of the command line, with the ways in which the program uses it.
 type Argument struct {
 	*cli.Argument
-	Line       int32
-	Flags      []string // all names of an option
-	Named      bool     // a variable gave the name
-	Tested     bool     // the program asks whether it is given, or has a default
-	Used       bool     // the program uses it, whether it is given or not
-	demanded   bool     // the program ends without it
-	Touched    bool     // the program uses it somewhere
-	Undeclared bool     // nothing but its use shows its type
-	Conflicts  []string // names of options that cannot be given too
-	Hidden     bool     // its author hides it
-	merged     *Argument
-	Comment    string // behind it on its line
+	Line     int32
+	Flags    []string // all names of an option
+	Named    bool     // a variable gave the name
+	Tested   bool     // the program asks whether it is given, or has a default
+	Used     bool     // the program uses it, whether it is given or not
+	demanded bool     // the program ends without it
+	merged   *Argument
 }
 
-// maxArguments is the maximum number of arguments of one command.
+// MaxArguments is the maximum number of arguments of one command.
 const MaxArguments = 256
 
 // Demand notes that the program ends without the argument.
@@ -48,6 +43,21 @@ func (a *Argument) Choose(texts []string) {
 	}
 }
 
+// SetDefault notes the value without the argument.
+func (a *Argument) SetDefault(v Value) {
+	if constant, ok := ToJSON(v); ok && a.Default == nil && constant != "" {
+		a.Default = constant
+	}
+}
+
+// TakesValue makes an option one with a value.
+func (a *Argument) TakesValue(form cli.Form) Given {
+	if a.Kind == cli.Switch {
+		a.Kind, a.Form = cli.Value, form
+	}
+	return Given{a, false}
+}
+
 // Merge makes one option of two names.
 func (a *Argument) Merge(other *Argument) {
 	if a == other || other.merged != nil || a.merged != nil {
@@ -65,14 +75,6 @@ func (a *Argument) setFlag(flag string) {
 	a.Name = cli.PropertyName(strings.TrimLeft(flag, "-"))
 }
 
-// AddName adds a name to an option, which becomes its own if it is the first long one.
-func (a *Argument) AddName(name string) {
-	a.Flags = append(a.Flags, "--"+name)
-	if len(strings.TrimLeft(a.Flag, "-")) == 1 && len(name) > 1 {
-		a.setFlag("--" + name)
-	}
-}
-
 // NewOption returns an option with a value, by its flags, of which the first long one
 // is used.
 func NewOption(line int32, flags ...string) *Argument {
@@ -86,9 +88,6 @@ func NewOption(line int32, flags ...string) *Argument {
 	a.setFlag(best)
 	return a
 }
-
-// TypeOf returns the schema of a type's values.
-func TypeOf(name string) *jsonschema.Schema { return &jsonschema.Schema{Type: name} }
 
 // IsHelp reports whether an option asks for the help or the version of the program.
 func IsHelp(flag string) bool {

@@ -1,6 +1,8 @@
 package js
 
 import (
+	"strings"
+
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
@@ -13,38 +15,67 @@ type Words struct {
 
 // Values that come from the command line.
 type (
-	// given is the value of an argument, or one that is made of it.
+	// Given is the value of an argument, or one that is made of it.
 	Given struct {
 		*Argument
 		Derived bool
 	}
-	// length is the number of words.
+	// Length is the number of words.
 	Length struct{ Words }
-	// position is the place of an option, or of a word behind it.
+	// Position is the place of an option, or of a word behind it.
 	Position struct {
 		Option *Argument
 		By     int
 	}
-	// present tells whether an option is there.
+	// Present tells whether an option is there.
 	Present struct{ Option *Argument }
-	// joinedWord is the word --name=value of an option.
+	// JoinedWord is the word --name=value of an option.
 	JoinedWord struct{ Option *Argument }
-	// flagWords are the words of a list that begin with a dash.
-	FlagWords struct{ Words }
 )
 
-// TakesValue makes an option one with a value.
-func (a *Argument) TakesValue(form cli.Form) Given {
-	if a.Kind == cli.Switch {
-		a.Kind = cli.Value
-		a.Form = form
+// At returns the word at an index. It reports false for an index that is computed.
+func (w Words) At(at Value, line int32) (v Value, ok bool) {
+	switch at := at.(type) {
+	case float64:
+		index := w.From + int(at)
+		switch {
+		case at < 0 || index > MaxArguments:
+			return nil, false
+		case index < 0:
+			return Unknown{}, true
+		}
+		w.List.Indexed = true
+		return Given{Argument: w.List.Positional(index, line)}, true
+	case Position:
+		if at.By == 1 {
+			return at.Option.TakesValue(cli.Apart), true
+		}
+		return Unknown{}, true
 	}
-	return Given{a, false}
+	return nil, false
 }
 
-// SetDefault notes the value without the argument.
-func (a *Argument) SetDefault(v Value) {
-	if constant, ok := ToJSON(v); ok && a.Default == nil && constant != "" {
-		a.Default = constant
+// Rest returns all words, as one argument. It reports false where the words from another
+// index on are one already.
+func (w Words) Rest(line int32) (v Value, ok bool) {
+	l, from := w.List, max(w.From, 0)
+	if l.Rest == nil {
+		l.Rest = &Argument{Argument: &cli.Argument{List: true}, Line: line}
+		l.RestFrom = from
 	}
+	return Given{Argument: l.Rest, Derived: true}, l.RestFrom == from
+}
+
+// Without returns the words that do not begin with a dash.
+func (w Words) Without() Words {
+	w.List.Filtered = true
+	return w
+}
+
+// Named returns the option whose value stands behind its name and a =.
+func (w Words) Named(prefix string, line int32) JoinedWord {
+	o := w.List.Option(strings.TrimSuffix(prefix, "="), line)
+	o.TakesValue(cli.Joined)
+	o.Form = cli.Joined
+	return JoinedWord{o}
 }

@@ -2,7 +2,6 @@ package js
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 
 // Lay returns the command for its schema.
 func (c *Command) Lay(e *Record, text usagetext.Text, top bool) *cli.Command {
-	laid := &cli.Command{Name: c.Name, Description: c.Description, Must: c.Must, Terminator: c.Terminator && !(c.First && len(c.Positionals) > 0), Numbers: c.Numbers, First: c.First}
+	laid := &cli.Command{Name: c.Name, Description: c.Description, Must: len(c.Commands) > 0 && !c.Optional, Terminator: c.Terminator}
 	for i, p := range c.Positionals {
 		if p.Description == "" && top {
 			p.Description = helpFor(text, p, i)
@@ -47,17 +46,6 @@ func (c *Command) Lay(e *Record, text usagetext.Text, top bool) *cli.Command {
 
 // finish completes an option with what its use shows.
 func (a *Argument) finish(text usagetext.Text, guarded bool) {
-	if a.Undeclared && a.Tested && !a.Touched && !a.demanded && a.Default == nil && a.Item == nil && !a.List {
-		a.Kind = cli.Switch
-	}
-	if a.Undeclared && a.Item == nil && a.Kind == cli.Value {
-		switch a.Default.(type) {
-		case json.Number:
-			a.Item = TypeOf("number")
-		case bool:
-			a.Kind = cli.Switch
-		}
-	}
 	if guarded && a.demanded && a.Default == nil {
 		a.Required = true
 	}
@@ -69,7 +57,6 @@ func (a *Argument) finish(text usagetext.Text, guarded bool) {
 			a.Description = text.Help(flag)
 		}
 	}
-	a.Description = cmp.Or(a.Description, a.Comment)
 	a.fitDefault()
 }
 
@@ -226,6 +213,6 @@ func (l *WordList) describe(p *Argument, text usagetext.Text, at int) {
 		}
 	}
 	if p.Description == "" {
-		p.Description = cmp.Or(helpFor(text, p, at), p.Comment, placeOf(p, at))
+		p.Description = cmp.Or(helpFor(text, p, at), placeOf(p, at))
 	}
 }

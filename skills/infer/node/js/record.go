@@ -18,7 +18,6 @@ type Record struct {
 	Doubts []Note    // reasons why the command line is not known
 	Argv   *WordList // process.argv behind the script's name
 	Parses []*parsed
-	Texts  []string // usage texts of libraries
 }
 
 // A Parsed is a command line that a library reads.
@@ -36,11 +35,27 @@ func (r *Record) Doubt(line int32, format string, args ...any) Value {
 	return Unknown{}
 }
 
+// Word returns the word at an index.
+func (r *Record) Word(w Words, at Value, line int32) Value {
+	if v, ok := w.At(at, line); ok {
+		return v
+	}
+	return r.Doubt(line, "an argument at a place that is computed")
+}
+
+// Rest returns all words of a list, as one argument.
+func (r *Record) Rest(w Words, line int32) Value {
+	if v, ok := w.Rest(line); ok {
+		return v
+	}
+	return r.Doubt(line, "the arguments are read in several ways")
+}
+
 // ReadsProcess reports whether a library reads the program's own command line, which is
 // its default, from a word on.
 func (r *Record) ReadsProcess(v Value, from int) bool {
 	w, ok := v.(Words)
-	return IsNone(v) || ok && w.List == r.Argv && w.From == from && w.List.Shifted == 0
+	return IsNone(v) || ok && w.List == r.Argv && w.From == from
 }
 
 // Parsed notes a command line that a library reads.

@@ -41,17 +41,19 @@ type Object struct {
 	Keys   []string
 	Values map[string]Value
 	Open   bool
-	Class  *Class // of which it is an instance
-	Level  int    // see scope
+	Level  int // see Scope
 }
 
+// NewObject returns an empty object.
 func NewObject(level int) *Object { return &Object{Values: map[string]Value{}, Level: level} }
 
+// Get returns a member. It reports false where there is none.
 func (o *Object) Get(key string) (Value, bool) {
 	v, ok := o.Values[key]
 	return v, ok
 }
 
+// Set sets a member.
 func (o *Object) Set(key string, v Value) {
 	if _, ok := o.Values[key]; !ok {
 		o.Keys = append(o.Keys, key)
@@ -62,27 +64,8 @@ func (o *Object) Set(key string, v Value) {
 // A Closure is a function with the scope that it was created in.
 type Closure struct {
 	*syntax.Function
-	*Counter
 	Scope *Scope
-	This  Value
 }
-
-// A Counter counts the calls of a function, by all closures of it.
-type Counter struct {
-	Busy  int // that are being evaluated
-	Count int // so far
-}
-
-// A Class is a class with its scope.
-type Class struct {
-	*syntax.Class
-	Scope  *Scope
-	Base   *Class
-	Static *Object
-}
-
-// A Regexp is a regular expression.
-type Regexp string
 
 // A Method is a method of a value before its call.
 type Method struct {
@@ -95,16 +78,12 @@ type Method struct {
 type Scope struct {
 	Vars  map[string]Value
 	outer *Scope
-	This  Value
 	Level int
 }
 
+// NewScope returns an empty scope inside of another one.
 func NewScope(outer *Scope, level int) *Scope {
-	s := &Scope{Vars: map[string]Value{}, outer: outer, Level: level}
-	if outer != nil {
-		s.This = outer.This
-	}
-	return s
+	return &Scope{Vars: map[string]Value{}, outer: outer, Level: level}
 }
 
 // Find returns the scope with a variable; nil where there is none.
@@ -117,6 +96,7 @@ func (s *Scope) Find(name string) *Scope {
 	return nil
 }
 
+// IsUnknown reports whether only a run could produce a value.
 func IsUnknown(v Value) bool {
 	_, is := v.(Unknown)
 	return is || v == nil
@@ -136,7 +116,7 @@ func Truth(v Value) (is, known bool) {
 		return v != 0 && v == v, true
 	case string:
 		return v != "", true
-	case *Array, *Object, *Closure, *Class, Regexp:
+	case *Array, *Object, *Closure:
 		return true, true
 	}
 	return false, false
@@ -201,21 +181,7 @@ func (r Reference) Module() string {
 	return name
 }
 
-// maxBases bounds the classes that one extends.
-const maxBases = 16
-
-// Method returns a method of the class or of one that it extends.
-func (c *Class) Method(name string) *syntax.Member {
-	for depth := 0; c != nil && depth < maxBases; c, depth = c.Base, depth+1 {
-		for i := range c.Members {
-			if m := &c.Members[i]; m.Name == name && !m.Static && m.Value != nil && m.Value.Kind == syntax.FunctionLiteral && !m.Accessor {
-				return m
-			}
-		}
-	}
-	return nil
-}
-
+// ParseNumber returns the number that a literal of the source is.
 func ParseNumber(text string) Value {
 	text = strings.ReplaceAll(strings.TrimSuffix(text, "n"), "_", "")
 	if f, err := strconv.ParseFloat(text, 64); err == nil {
@@ -235,11 +201,7 @@ func number(f float64) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-func IsString(v Value) bool {
-	_, is := v.(string)
-	return is
-}
-
+// First returns the first argument of a call, or undefined.
 func First(args []Value) Value {
 	if len(args) == 0 {
 		return Undefined{}
@@ -255,17 +217,14 @@ func At(args []Value, at int) Value {
 	return args[at]
 }
 
-// Entry returns a member of an object that is a constant, or undefined. It reports
-// false where it is not known.
-func Entry(o *Object, keys ...string) (Value, bool) {
+// Entry returns a member of an object, or undefined. It reports false where it is not
+// known.
+func Entry(o *Object, key string) (Value, bool) {
 	if o == nil {
 		return Undefined{}, true
 	}
-	for _, key := range keys {
-		if v, ok := o.Get(key); ok {
-			_, isFunction := v.(*Closure)
-			return v, IsConstant(v) || isFunction || !IsUnknown(v)
-		}
+	if v, ok := o.Get(key); ok {
+		return v, !IsUnknown(v)
 	}
 	return Undefined{}, !o.Open
 }
@@ -291,6 +250,7 @@ func TextsOf(v Value) ([]string, bool) {
 	return nil, false
 }
 
+// StringOf returns a text, and "" of any other value.
 func StringOf(v Value) string {
 	text, _ := v.(string)
 	return text

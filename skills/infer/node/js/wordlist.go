@@ -1,7 +1,8 @@
 package js
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
@@ -14,12 +15,10 @@ type WordList struct {
 	RestFrom    int
 	Options     []*Argument
 	Least, Most int // by tests of the length; most is -1 for any
-	Shifted     int // words that were removed from the start
 	Filtered    bool
 	Indexed     bool // used without a filter
 	RestName    string
-	// declared reports that a library knows the positionals.
-	Declared bool
+	Declared    bool // a library knows the positionals
 }
 
 func NewWordList() *WordList { return &WordList{Most: -1} }
@@ -40,26 +39,15 @@ func (l *WordList) Positional(at int, line int32) *Argument {
 	return l.Positionals[at]
 }
 
-// Option returns the option with one of the flags.
-func (l *WordList) Option(flags []string, line int32) *Argument {
+// Option returns the option with a flag.
+func (l *WordList) Option(flag string, line int32) *Argument {
 	for _, o := range l.Options {
-		for _, flag := range o.Flags {
-			if flag == flags[0] {
-				if o.merged != nil {
-					return o.merged
-				}
-				return o
-			}
+		if slices.Contains(o.Flags, flag) {
+			return cmp.Or(o.merged, o)
 		}
 	}
-	best := flags[0]
-	for _, flag := range flags {
-		if strings.HasPrefix(flag, "--") && !strings.HasPrefix(best, "--") {
-			best = flag
-		}
-	}
-	o := &Argument{Argument: &cli.Argument{Kind: cli.Switch, Form: cli.Apart}, Line: line, Flags: flags}
-	o.setFlag(best)
+	o := NewOption(line, flag)
+	o.Kind, o.Form = cli.Switch, cli.Apart
 	l.Options = append(l.Options, o)
 	return o
 }

@@ -11,13 +11,7 @@ import (
 // A Commander is a command of commander.
 type Commander struct {
 	*js.Command
-	parent    *Commander
-	acts      bool // it has an action
-	standard  bool // it is chosen without a name
-	asMembers bool // options are members of the command
-	ignored   []string
-	below     []*Commander
-	settled   bool
+	parent *Commander
 }
 
 // maxBelow bounds the commands inside each other.
@@ -26,104 +20,80 @@ const maxBelow = 16
 // A commanderItem is an Option or an Argument of commander.
 type commanderItem struct {
 	*js.Argument
-	mandatory bool
-	excludes  []string // names of options
+	hidden bool
 }
-
-func IsCommander(r js.Reference) bool { return r.Module() == "commander" }
 
 func newCommander(name string, parent *Commander) *Commander {
 	return &Commander{Command: &js.Command{Name: name, Terminator: true}, parent: parent}
 }
 
-// ConstructCommander evaluates new Command(), new Option() and new Argument().
-func (e *Host) ConstructCommander(r js.Reference, args []js.Value, line int32) js.Value {
+// Construct evaluates new Command(), new Option() and new Argument(). It reports false
+// for what is not of commander.
+func (e *Host) Construct(r js.Reference, args []js.Value, line int32) (js.Value, bool) {
+	if r.Module() != "commander" {
+		return nil, false
+	}
 	text, isText := js.First(args).(string)
 	switch r.Last() {
 	case "Command", "CommanderCommand":
-		return newCommander(text, nil)
+		return newCommander(text, nil), true
 	case "Option":
 		if a := optionOf(text, line); a != nil {
-			a.Description, _ = js.At(args, 1).(string)
-			return &commanderItem{Argument: a}
+			a.Description = js.StringOf(js.At(args, 1))
+			return &commanderItem{Argument: a}, true
 		}
 	case "Argument":
 		if all := positionalsOf(bracketed(text), line); isText && len(all) == 1 {
-			all[0].Description, _ = js.At(args, 1).(string)
-			return &commanderItem{Argument: all[0]}
+			all[0].Description = js.StringOf(js.At(args, 1))
+			return &commanderItem{Argument: all[0]}, true
 		}
 	case "InvalidArgumentError", "InvalidOptionArgumentError", "CommanderError", "Help":
-		return js.Unknown{}
+		return js.Unknown{}, true
 	}
-	return e.Doubt(line, "%s of commander is computed", r.Last())
+	return e.Doubt(line, "%s of commander is computed", r.Last()), true
 }
 
+// Member returns a member of a command.
 func (c *Commander) Member(_ *Host, name string, _ int32) js.Value {
 	if name == "args" && len(c.Positionals) == 0 {
 		if c.Words == nil {
 			c.Words = js.NewWordList()
 			c.Words.Declared = true
 		}
-		return js.Words{List: c.Words, From: 0}
-	}
-	if a := c.Find(name); a != nil && c.asMembers {
-		return js.Given{Argument: a, Derived: true}
+		return js.Words{List: c.Words}
 	}
 	return js.Method{Receiver: c, Name: name}
 }
 
 // Method evaluates a method of a command.
 func (c *Commander) Method(e *Host, name string, args []js.Value, line int32) js.Value {
-	if e.program.Conditional() && (name == "option" || name == "argument" || name == "requiredOption" || name == "command" || name == "addOption") {
-		e.Doubt(line, "an argument depends on a condition")
-	}
 	if len(c.Options)+len(c.Positionals)+len(c.Commands) > js.MaxArguments {
 		return e.Doubt(line, "there are more than %d arguments", js.MaxArguments)
 	}
 	switch name {
-	case "":
-		return js.Unknown{}
-	case "option", "requiredOption":
-		c.option(e, args, name == "requiredOption", line)
-	case "addOption":
-		item, ok := js.First(args).(*commanderItem)
-		if !ok {
-			e.Doubt(line, "an option is added that is not known")
-			break
+	case "option", "requiredOption", "argument", "arguments", "command", "addOption", "addArgument", "addCommand":
+		if e.program.Conditional() {
+			e.Doubt(line, "an argument depends on a condition")
 		}
-		c.addOption(item.Argument, item.mandatory, item.excludes)
-	case "argument", "arguments", "addArgument":
-		c.addArgument(e, name, args, line)
-	case "command":
-		return c.subcommand(e, args, line)
-	case "addCommand":
-		sub, ok := js.First(args).(*Commander)
-		if !ok || sub.Name == "" {
-			e.Doubt(line, "a command is added that is not known")
-			break
-		}
-		config, _ := js.At(args, 1).(*js.Object)
-		c.add(sub, config)
+		return c.declare(e, name, args, line)
 	case "action":
-		c.acts = true
+		c.Optional = true
 		e.program.Callback(js.First(args))
-	case "name", "description", "version":
-		c.describe(name, args)
+	case "name":
+		if text, ok := js.First(args).(string); ok && (c.parent != nil || c.Name == "") {
+			c.Name = text
+		}
+	case "description":
+		c.Description = js.StringOf(js.First(args))
 	case "parse", "parseAsync":
 		c.parse(e, args, line)
-	case "opts", "optsWithGlobals":
-		return &js.Options{Command: &js.Command{}, Line: line}
-	case "storeOptionsAsProperties":
-		c.asMembers = true
-	case "getOptionValue", "helpInformation", "getOptionValueSource", "setOptionValue", "emit", "listenerCount", "createHelp":
+	case "", "opts", "optsWithGlobals", "getOptionValue", "helpInformation", "getOptionValueSource", "setOptionValue", "emit", "listenerCount", "createHelp", "outputHelp":
 		return js.Unknown{}
 	case "help", "error":
 		return js.Never{}
-	case "outputHelp":
-		return js.Unknown{}
 	case "createCommand":
 		return newCommander(js.StringOf(js.First(args)), nil)
-	case "passThroughOptions", "combineFlagAndOptionalValue":
+	case "passThroughOptions", "combineFlagAndOptionalValue", "storeOptionsAsProperties":
 		e.Doubt(line, "%s of commander is not understood", name)
 	case "hook", "on", "exitOverride", "configureOutput", "configureHelp", "addHelpText":
 		for _, arg := range args {
@@ -133,28 +103,31 @@ func (c *Commander) Method(e *Host, name string, args []js.Value, line int32) js
 	return c
 }
 
-// describe evaluates name, description and version.
-func (c *Commander) describe(name string, args []js.Value) {
-	text, isText := js.First(args).(string)
+// declare evaluates a method that adds an option, an argument or a command.
+func (c *Commander) declare(e *Host, name string, args []js.Value, line int32) js.Value {
 	switch name {
-	case "name":
-		if isText && (c.parent != nil || c.Name == "") {
-			c.Name = text
-		}
-	case "description":
-		if isText {
-			c.Description = text
-		}
-		if described, ok := js.At(args, 1).(*js.Object); ok {
-			for _, p := range c.Positionals {
-				p.Description, _ = described.Values[p.Name].(string)
+	case "option", "requiredOption":
+		c.option(e, args, name == "requiredOption", line)
+	case "addOption":
+		if item, ok := js.First(args).(*commanderItem); ok {
+			if !item.hidden || item.Required {
+				c.addOption(item.Argument)
 			}
+			break
 		}
-	case "version":
-		if flags, ok := js.At(args, 1).(string); ok {
-			c.ignored = append(c.ignored, flags)
+		e.Doubt(line, "an option is added that is not known")
+	case "command":
+		return c.subcommand(e, args, line)
+	case "addCommand":
+		if sub, ok := js.First(args).(*Commander); ok && sub.Name != "" {
+			c.add(sub, js.At(args, 1))
+			break
 		}
+		e.Doubt(line, "a command is added that is not known")
+	default:
+		c.argument(e, name, args, line)
 	}
+	return c
 }
 
 // option evaluates option(flags, description, parser or default, default).
@@ -166,15 +139,21 @@ func (c *Commander) option(e *Host, args []js.Value, mandatory bool, line int32)
 		return
 	}
 	a.Description = js.StringOf(js.At(args, 1))
-	third := js.At(args, 2)
-	standard := third
-	switch third.(type) {
-	case *js.Closure, js.Reference, js.Regexp:
-		setParser(a, third)
+	a.Required = mandatory
+	parserAndDefault(a, args)
+	c.addOption(a)
+}
+
+// parserAndDefault reads the arguments behind a description: a function that parses the
+// value, and the default.
+func parserAndDefault(a *js.Argument, args []js.Value) {
+	standard := js.At(args, 2)
+	switch standard.(type) {
+	case *js.Closure, js.Reference:
+		setParser(a, standard)
 		standard = js.At(args, 3)
 	}
 	setStandard(a, standard)
-	c.addOption(a, mandatory, nil)
 }
 
 // setStandard sets the default of an option of commander.
@@ -199,43 +178,38 @@ func setParser(a *js.Argument, v js.Value) {
 			a.SetType("number")
 		}
 	case *js.Closure:
-		v.Count++
 		setClosureParser(a, v)
 	}
 }
 
-// setClosureParser sets the type of a value by what a function of the source does. One that
-// adds to its second parameter collects the values of several options.
+// setClosureParser sets the type of a value by the calls of a function of the source. One
+// that adds to its second parameter collects the values of several options.
 func setClosureParser(a *js.Argument, c *js.Closure) {
-	previous := ""
+	var previous *syntax.Node
 	if len(c.Params) > 1 {
-		p := c.Params[1]
-		if p.Kind == syntax.Assign {
-			p = p.Kids[0]
+		if previous = c.Params[1]; previous.Kind == syntax.Assign {
+			previous = previous.Kids[0]
 		}
-		previous = p.Name
 	}
-	integer, float, collects := false, false, false
+	typ, lists, collects := "", false, false
 	c.Body.Each(func(n *syntax.Node) bool {
 		switch {
-		case n.Kind == syntax.Call && (n.Kids[0].Dotted() == "parseInt" || n.Kids[0].Dotted() == "Number.parseInt"):
-			integer = true
-		case n.Kind == syntax.Call && (n.Kids[0].Dotted() == "parseFloat" || n.Kids[0].Dotted() == "Number" || n.Kids[0].Dotted() == "Number.parseFloat"):
-			float = true
-		case n.Kind == syntax.Name && n.Name == previous && previous != "":
+		case n.Kind == syntax.Name && previous != nil && n.Name == previous.Name:
 			collects = true
+		case n.Kind == syntax.Call:
+			name := n.Kids[0].Dotted()
+			lists = lists || strings.HasSuffix(name, ".split")
+			switch name {
+			case "parseInt", "Number.parseInt":
+				typ = "integer"
+			case "parseFloat", "Number", "Number.parseFloat":
+				typ = "number"
+			}
 		}
 		return true
 	})
-	lists := c.Body.Any(func(n *syntax.Node) bool {
-		return n.Kind == syntax.Call && strings.HasSuffix(n.Kids[0].Dotted(), ".split")
-	})
-	switch {
-	case lists:
-	case integer:
-		a.SetType("integer")
-	case float:
-		a.SetType("number")
+	if typ != "" && !lists {
+		a.SetType(typ)
 	}
 	switch {
 	case collects && a.Kind == cli.Switch:
@@ -246,33 +220,28 @@ func setClosureParser(a *js.Argument, c *js.Closure) {
 }
 
 // addOption adds an option to a command. --no-x belongs to the option --x.
-func (c *Commander) addOption(a *js.Argument, mandatory bool, excludes []string) {
-	a.Conflicts = excludes
-	if a.Inverse {
-		for _, other := range c.Options {
-			if other.Kind == cli.Switch && !other.Inverse && other.Name == a.Name {
-				other.Off = a.Flag
-				return
-			}
-		}
-	} else if a.Kind == cli.Switch {
-		for _, other := range c.Options {
-			if other.Inverse && other.Name == a.Name {
-				other.Off, other.Flag, other.Inverse = other.Flag, a.Flag, false
-				other.Description, other.Default = a.Description, a.Default
-				return
-			}
-		}
-	}
-	a.Required = mandatory && a.Default == nil
-	if a.Hidden && !a.Required {
+func (c *Commander) addOption(a *js.Argument) {
+	if js.IsHelp(a.Flag) && len(a.Flag) > 2 {
 		return
 	}
+	for _, other := range c.Options {
+		switch {
+		case a.Kind != cli.Switch || other.Kind != cli.Switch || a.Inverse == other.Inverse || a.Name != other.Name:
+		case a.Inverse:
+			other.Off = a.Flag
+			return
+		default:
+			other.Off, other.Flag, other.Inverse = other.Flag, a.Flag, false
+			other.Description, other.Default = a.Description, a.Default
+			return
+		}
+	}
+	a.Required = a.Required && a.Default == nil
 	c.Options = append(c.Options, a)
 }
 
-// addArgument evaluates argument, arguments and addArgument.
-func (c *Commander) addArgument(e *Host, name string, args []js.Value, line int32) {
+// argument evaluates argument, arguments and addArgument.
+func (c *Commander) argument(e *Host, name string, args []js.Value, line int32) {
 	if item, ok := js.First(args).(*commanderItem); ok && name == "addArgument" {
 		c.Positionals = append(c.Positionals, item.Argument)
 		return
@@ -289,15 +258,9 @@ func (c *Commander) addArgument(e *Host, name string, args []js.Value, line int3
 	if len(all) == 1 && name == "argument" {
 		a := all[0]
 		a.Description = js.StringOf(js.At(args, 1))
-		standard := js.At(args, 2)
-		switch standard.(type) {
-		case *js.Closure, js.Reference:
-			list := a.List
-			setParser(a, standard)
-			a.List = list
-			standard = js.At(args, 3)
-		}
-		setStandard(a, standard)
+		list := a.List
+		parserAndDefault(a, args)
+		a.List = list
 	}
 	c.Positionals = append(c.Positionals, all...)
 }
@@ -314,21 +277,19 @@ func (c *Commander) subcommand(e *Host, args []js.Value, line int32) js.Value {
 	if _, described := js.At(args, 1).(string); described {
 		e.Doubt(line, "the command %s is a program of its own", name)
 	}
-	config, _ := js.At(args, 1).(*js.Object)
-	c.add(sub, config)
+	c.add(sub, js.At(args, 1))
 	return sub
 }
 
-func (c *Commander) add(sub *Commander, config *js.Object) {
+func (c *Commander) add(sub *Commander, config js.Value) {
 	sub.parent = c
-	if config != nil {
-		c.standard = c.standard || config.Values["isDefault"] == true
-		if config.Values["hidden"] == true || config.Values["noHelp"] == true {
+	if o, ok := config.(*js.Object); ok {
+		c.Optional = c.Optional || o.Values["isDefault"] == true
+		if o.Values["hidden"] == true || o.Values["noHelp"] == true {
 			return
 		}
 	}
 	c.Commands = append(c.Commands, sub.Command)
-	c.below = append(c.below, sub)
 }
 
 // parse evaluates parse(argv, {from}).
@@ -344,44 +305,11 @@ func (c *Commander) parse(e *Host, args []js.Value, line int32) {
 	for depth := 0; c.parent != nil && depth < maxBelow; depth++ { // a command may be its own parent
 		c = c.parent
 	}
-	c.settle(0)
 	c.Name = ""
 	e.Parsed(line, c.Command)
 }
 
-// settle completes the commands below.
-func (c *Commander) settle(depth int) {
-	if c.settled {
-		return
-	}
-	c.settled = true
-	c.Must = len(c.Commands) > 0 && !c.acts && !c.standard
-	var kept []*js.Argument
-	for _, o := range c.Options {
-		skip := js.IsHelp(o.Flag) && o.Flag != "-h" && o.Flag != "-V"
-		for _, flags := range c.ignored {
-			skip = skip || strings.Contains(flags, o.Flag)
-		}
-		if !skip {
-			kept = append(kept, o)
-		}
-	}
-	c.Options = kept
-	for _, o := range c.Options {
-		for _, name := range o.Conflicts {
-			if other := c.Find(name); other != nil {
-				o.Excludes = append(o.Excludes, other.Flag)
-			}
-		}
-		o.Conflicts = nil
-	}
-	for _, sub := range c.below {
-		if depth < maxBelow {
-			sub.settle(depth + 1)
-		}
-	}
-}
-
+// Member returns a method of an Option or an Argument.
 func (c *commanderItem) Member(_ *Host, name string, _ int32) js.Value {
 	return js.Method{Receiver: c, Name: name}
 }
@@ -392,28 +320,19 @@ func (c *commanderItem) Method(_ *Host, name string, args []js.Value, _ int32) j
 	case "default":
 		setStandard(c.Argument, js.First(args))
 	case "choices":
-		texts, ok := js.TextsOf(js.First(args))
-		if !ok {
-			break
+		if texts, ok := js.TextsOf(js.First(args)); ok {
+			c.Choose(texts)
 		}
-		c.Choose(texts)
 	case "argParser":
 		list := c.List
 		setParser(c.Argument, js.First(args))
 		c.List = c.List || list
-	case "makeOptionMandatory":
-		c.mandatory = js.First(args) != false
+	case "makeOptionMandatory", "argRequired":
+		c.Required = js.First(args) != false
 	case "hideHelp":
-		c.Hidden = js.First(args) != false
-	case "conflicts":
-		texts, _ := js.TextsOf(js.First(args))
-		c.excludes = append(c.excludes, texts...)
+		c.hidden = js.First(args) != false
 	case "argOptional":
 		c.Required, c.Least = false, 0
-	case "argRequired":
-		c.Required = true
-	case "env":
-		c.Tested = true
 	}
 	return c
 }

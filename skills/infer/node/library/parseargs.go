@@ -7,76 +7,72 @@ import (
 
 // parseArgs evaluates a call of util.parseArgs.
 func (e *Host) parseArgs(args []js.Value, line int32) js.Value {
-	c := &js.Command{Terminator: true, Guarded: true}
 	config, ok := js.First(args).(*js.Object)
 	if !ok && len(args) > 0 || ok && config.Open {
 		return e.Doubt(line, "the options of parseArgs are computed")
 	}
 	from, _ := js.Entry(config, "args")
-	offset := 0
+	words := js.Words{List: js.NewWordList()}
+	words.List.Declared = true
 	if open, _ := js.Entry(config, "allowPositionals"); open == true && !js.IsNone(from) && e.ReadsProcess(from, -2) {
-		offset = -2 // the interpreter and the script are positionals
+		words.From = -2 // the interpreter and the script are positionals
 	} else if !e.ReadsProcess(from, 0) {
 		return e.Doubt(line, "parseArgs does not read the script's arguments")
 	}
-	strict, known := js.Entry(config, "strict")
-	negatable, also := js.Entry(config, "allowNegative")
-	if !known || !also {
+	declared, _ := js.Entry(config, "options")
+	negatable, known := js.Entry(config, "allowNegative")
+	list, ok := declared.(*js.Object)
+	if !known || !ok && !js.IsNone(declared) || ok && list.Open {
 		return e.Doubt(line, "the options of parseArgs are computed")
 	}
-	declared, _ := js.Entry(config, "options")
-	if list, ok := declared.(*js.Object); ok && !list.Open {
-		for _, key := range list.Keys {
-			if problem := parseArgsOption(c, key, list.Values[key], negatable == true, line); problem {
-				return e.Doubt(line, "the option %s of parseArgs is computed", key)
-			}
+	c := &js.Command{Terminator: true, Guarded: true, Words: words.List}
+	values, result := js.NewObject(0), js.NewObject(0)
+	values.Open, result.Open = true, true
+	result.Set("values", values)
+	result.Set("positionals", words)
+	for at := 0; ok && at < len(list.Keys); at++ {
+		key := list.Keys[at]
+		a := parseArgsOption(key, list.Values[key], negatable == true, line)
+		switch {
+		case a == nil:
+			return e.Doubt(line, "the option %s of parseArgs is computed", key)
+		case !js.IsHelp(a.Flag):
+			c.Options = append(c.Options, a)
+			values.Set(key, js.Given{Argument: a})
 		}
-	} else if !js.IsNone(declared) {
-		return e.Doubt(line, "the options of parseArgs are computed")
 	}
 	e.Parsed(line, c)
-	return &js.Options{Command: c, Key: "positionals", Offset: offset, Line: line, Values: &js.Options{Command: c, Open: strict == false, Line: line}}
+	return result
 }
 
-// parseArgsOption adds an option. It reports true where its parts are not known.
-func parseArgsOption(c *js.Command, key string, v js.Value, negatable bool, line int32) bool {
+// parseArgsOption returns an option, and nil where its parts are not known.
+func parseArgsOption(key string, v js.Value, negatable bool, line int32) *js.Argument {
 	o, ok := v.(*js.Object)
 	if !ok || o.Open {
-		return true
+		return nil
 	}
 	typ, _ := js.Entry(o, "type")
-	short, _ := js.Entry(o, "short")
 	multiple, known := js.Entry(o, "multiple")
 	if !known || typ != "string" && typ != "boolean" {
-		return true
+		return nil
 	}
 	flags := []string{"--" + key}
-	if text, ok := short.(string); ok {
+	if text, ok := o.Values["short"].(string); ok {
 		flags = append(flags, "-"+text)
 	}
-	if js.IsHelp("--" + key) {
-		return false
-	}
 	a := js.NewOption(line, flags...)
-	if typ == "boolean" {
-		a.Kind = cli.Switch
-		if multiple == true {
-			a.Kind = cli.Count
-		}
-		if negatable {
-			a.Off = "--no-" + key
-		}
-	}
 	a.List = multiple == true && typ == "string"
-	if standard, _ := js.Entry(o, "default"); !js.IsNone(standard) {
-		if constant, ok := js.ToJSON(standard); ok {
-			a.Default = constant
-		}
-		a.Tested = true
+	switch {
+	case typ == "boolean" && multiple == true:
+		a.Kind = cli.Count
+	case typ == "boolean":
+		a.Kind = cli.Switch
 	}
-	if text, _ := js.Entry(o, "description"); text != nil {
-		a.Description, _ = text.(string)
+	if typ == "boolean" && negatable {
+		a.Off = "--no-" + key
 	}
-	c.Options = append(c.Options, a)
-	return false
+	standard, _ := js.Entry(o, "default")
+	setStandard(a, standard)
+	a.Description = js.StringOf(o.Values["description"])
+	return a
 }

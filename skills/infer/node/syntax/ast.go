@@ -28,7 +28,8 @@ const (
 	Object               // Kids are Property or Spread
 	Property             // Name, or Kids[1] computes it; Kids[0] is the value
 	FunctionLiteral      // Function
-	ClassLiteral         // Class
+	ClassLiteral         // Function, whose body Mentions the names in the class
+	Mentions             // Kids are the names in a part that is not read
 	Call                 // Kids[0] is called with the others
 	New                  // the same
 	Dot                  // Kids[0].Name
@@ -62,7 +63,7 @@ const (
 	Case                // Kids[0] is nil for default, the others are statements
 	Try                 // Kids are the block, the handler and the last block; nil where there is none
 	FunctionDeclaration // Function
-	ClassDeclaration    // Class
+	ClassDeclaration    // the same; Name is its own
 	Import              // Name is the module, Imports the names
 	Export              // Kids are exported by value; Name is a module
 )
@@ -76,7 +77,6 @@ type Node struct {
 	Kids     []*Node
 	Texts    []string
 	Function *Function
-	Class    *Class
 	Imports  []Binding
 }
 
@@ -88,25 +88,10 @@ type Function struct {
 	Line   int32
 }
 
-// A Class is one of the source.
-type Class struct {
-	Name    string
-	Extends *Node
-	Members []Member
-}
-
-// A Member is a method or a field of a class.
-type Member struct {
-	Name     string
-	Static   bool
-	Accessor bool
-	Value    *Node // nil for a field without
-}
-
 // A Binding is a name that is imported: all of the module for "*".
 type Binding struct{ Name, Local string }
 
-// Each calls do for the node and all below, also in functions and classes. It stops
+// Each calls do for the node and all below, also in functions. It stops
 // below a node of which do returns false.
 func (n *Node) Each(do func(*Node) bool) {
 	if n == nil || !do(n) {
@@ -121,19 +106,13 @@ func (n *Node) Each(do func(*Node) bool) {
 		}
 		n.Function.Body.Each(do)
 	}
-	if n.Class != nil {
-		n.Class.Extends.Each(do)
-		for _, m := range n.Class.Members {
-			m.Value.Each(do)
-		}
-	}
 }
 
 // Any reports whether the node, or one below that is in no function, is wanted.
 func (n *Node) Any(wanted func(*Node) bool) (found bool) {
 	n.Each(func(n *Node) bool {
 		found = found || wanted(n)
-		return !found && n.Function == nil && n.Class == nil
+		return !found && n.Function == nil
 	})
 	return found
 }

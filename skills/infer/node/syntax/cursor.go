@@ -90,6 +90,18 @@ func (p *cursor) skipPair() {
 	p.unknown()
 }
 
+// namesSince returns the names from a token up to the next one, each once.
+func (p *cursor) namesSince(from int) (names []*Node) {
+	seen := map[string]bool{}
+	for _, t := range p.tokens[from:p.at] {
+		if t.kind == tokName && !seen[t.text] {
+			seen[t.text] = true
+			names = append(names, &Node{Kind: Name, Line: t.line, Name: t.text})
+		}
+	}
+	return names
+}
+
 func (p *cursor) memberName() string {
 	if t := p.peek(); t.kind == tokName || t.kind == tokPrivate {
 		p.at++

@@ -155,74 +155,25 @@ func (p *definitions) functionStatement() *Node {
 	return n
 }
 
-// classStatement reads a class, with or without a name.
+// classStatement skips a class, with or without a name. Its node has a function that mentions the
+// names in it.
 func (p *definitions) classStatement() *Node {
 	n := p.node(ClassDeclaration)
 	p.at++
-	c := &Class{}
 	if t := p.peek(); t.kind == tokName && !t.word("extends") && !t.word("implements") {
-		c.Name = p.advance().text
+		n.Name = p.advance().text
 	}
-	p.skipTypeParameters()
-	if p.acceptWord("extends") {
-		c.Extends = p.leftHandSide()
-		p.skipTypeParameters()
-	}
-	if p.acceptWord("implements") {
-		for p.skipType(); p.accept(","); {
-			p.skipType()
+	from := p.at
+	for t := p.peek(); !t.is("{") && t.kind != tokEnd; t = p.peek() {
+		end := int(t.pair) + 1
+		if t.is("<") {
+			end = p.angles(p.at)
 		}
+		p.at = max(p.at+1, end)
 	}
-	p.expect("{")
-	for !p.peek().is("}") && p.peek().kind != tokEnd {
-		if start := p.at; !p.accept(";") {
-			c.Members = append(c.Members, p.member()...)
-			if p.at == start {
-				p.unknown()
-			}
-		}
-	}
-	p.expect("}")
-	n.Class = c
+	p.skipPair()
+	n.Function = &Function{Line: n.Line, Body: &Node{Kind: Mentions, Line: n.Line, Kids: p.namesSince(from)}}
 	return n
-}
-
-// member reads a method or field of a class. A declaration alone gives none.
-func (p *definitions) member() []Member {
-	for p.accept("@") {
-		p.leftHandSide()
-	}
-	m := Member{}
-	for next := p.ahead(1); isModifier(p.peek()) && !next.is("(") && !next.is("=") && !next.is(";") && !next.is(":") && !next.is("?") && !next.is("!") && !next.is("}"); next = p.ahead(1) {
-		m.Static = m.Static || p.peek().word("static")
-		p.at++
-	}
-	if m.Static && p.peek().is("{") {
-		m.Value = &Node{Kind: FunctionLiteral, Line: p.peek().line, Function: &Function{Body: p.body()}}
-		return []Member{m}
-	}
-	m.Accessor = p.methodModifiers()
-	line := p.peek().line
-	m.Name, _ = p.key()
-	p.accept("?")
-	p.accept("!")
-	if t := p.peek(); t.is("(") || t.is("<") {
-		fn := p.function(m.Name)
-		if fn.Body == nil {
-			p.end()
-			return nil
-		}
-		m.Value = &Node{Kind: FunctionLiteral, Line: line, Function: fn}
-		return []Member{m}
-	}
-	if p.accept(":") {
-		p.skipType()
-	}
-	if p.accept("=") {
-		m.Value = p.inside(p.assignment)
-	}
-	p.end()
-	return []Member{m}
 }
 
 func isModifier(t token) bool {
@@ -231,30 +182,6 @@ func isModifier(t token) bool {
 		return t.kind == tokName
 	}
 	return false
-}
-
-// enum reads one as a variable with an object.
-func (p *definitions) enum() *Node {
-	n := p.node(Variable)
-	p.at++
-	name := &Node{Kind: Name, Line: n.Line, Name: p.advance().text}
-	object := p.node(Object)
-	p.expect("{")
-	for !p.peek().is("}") && p.peek().kind != tokEnd {
-		start := p.at
-		key, _ := p.key()
-		value := p.node(Unknown)
-		if p.accept("=") {
-			value = p.assignment()
-		}
-		object.Kids = append(object.Kids, &Node{Kind: Property, Name: key, Line: value.Line, Kids: []*Node{value}})
-		if !p.accept(",") && !p.peek().is("}") || p.at == start {
-			p.unknown()
-		}
-	}
-	p.expect("}")
-	n.Name, n.Kids = "const", []*Node{{Kind: Assign, Line: n.Line, Name: "=", Kids: []*Node{name, object}}}
-	return n
 }
 
 func (p *definitions) importStatement() *Node {

@@ -109,7 +109,7 @@ func (p *statements) keyword(t token) *Node {
 func (p *statements) variableStatement(t, next token) *Node {
 	if t.text == "const" && next.word("enum") {
 		p.at++
-		return p.enum()
+		return p.skipNamed()
 	}
 	if !(next.kind == tokName && !next.word("in") && !next.word("instanceof") || next.is("[") || next.is("{")) {
 		return nil
@@ -303,21 +303,14 @@ func (p *statements) typeStatement(t, next token) *Node {
 	}
 	n := p.node(Empty)
 	switch t.text {
-	case "interface":
-		p.at += 2
-		p.skipTypeParameters()
-		for !p.peek().is("{") && p.peek().kind != tokEnd {
-			p.at++
-		}
-		p.skipPair()
+	case "interface", "enum":
+		return p.skipNamed()
 	case "type":
 		p.at += 2
 		p.skipTypeParameters()
 		p.expect("=")
 		p.skipType()
 		p.end()
-	case "enum":
-		return p.enum()
 	case "abstract":
 		if !next.word("class") {
 			return nil
@@ -339,12 +332,16 @@ func (p *statements) typeStatement(t, next token) *Node {
 		if !p.ahead(2).is("{") && !p.ahead(2).is(".") {
 			return nil
 		}
-		for p.at++; !p.peek().is("{") && p.peek().kind != tokEnd; {
-			p.at++
-		}
-		return p.block()
+		return p.skipNamed()
 	default:
 		return nil
 	}
+	return n
+}
+
+// skipNamed skips an interface, an enum or a namespace, as a class.
+func (p *statements) skipNamed() *Node {
+	n := p.classStatement()
+	n.Kind = Empty
 	return n
 }

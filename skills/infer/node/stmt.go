@@ -1,0 +1,298 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
+	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
+)
+
+// A completion is the way in which a statement ends.
+type completion uint8
+
+const (
+	normal  completion = iota
+	jumps              // break or continue
+	returns            // from the function
+	exits              // the program ends, or an error is thrown
+)
+
+// A frame is a scope in which statements are evaluated.
+type frame struct {
+	e *evaluator
+	s *js.Scope
+}
+
+// follow evaluates statements.
+func (f frame) follow(body []*syntax.Node) completion {
+	for _, n := range body {
+		if n.Kind == syntax.FunctionDeclaration { // known before its place
+			f.s.Vars[n.Function.Name] = f.e.closure(n.Function, f.s)
+		}
+	}
+	for _, n := range body {
+		if done := f.statement(n); done != normal {
+			return done
+		}
+	}
+	return normal
+}
+
+// block evaluates a statement in a scope of its own.
+func (f frame) block(n *syntax.Node) completion {
+	if n == nil {
+		return normal
+	}
+	body := []*syntax.Node{n}
+	if n.Kind == syntax.Block {
+		body = n.Kids
+	}
+	return f.inner().follow(body)
+}
+
+// inner returns a new scope inside of the frame's.
+func (f frame) inner() frame { return frame{f.e, js.NewScope(f.s, f.e.unsure)} }
+
+// maybe evaluates a statement that may not be reached.
+func (f frame) maybe(n *syntax.Node) completion {
+	f.e.unsure++
+	defer func() { f.e.unsure-- }()
+	return f.block(n)
+}
+
+func (f frame) statement(n *syntax.Node) completion {
+	if !f.e.charge() {
+		return normal
+	}
+	switch n.Kind {
+	case syntax.Variable:
+		return f.variables(n)
+	case syntax.Expression:
+		if f.e.eval(n.Kids[0], f.s) == (js.Never{}) {
+			return exits
+		}
+	case syntax.Block:
+		return f.block(n)
+	case syntax.If:
+		return f.branch(n)
+	case syntax.Switch:
+		return f.choice(n)
+	case syntax.For, syntax.ForOf, syntax.ForIn, syntax.While, syntax.Do:
+		f.loop(n)
+	case syntax.Return:
+		var v js.Value = js.Undefined{}
+		if n.Kids[0] != nil {
+			v = f.e.eval(n.Kids[0], f.s)
+		}
+		f.e.returns = append(f.e.returns, v)
+		if v == (js.Never{}) {
+			return exits
+		}
+		return returns
+	case syntax.Throw:
+		f.e.unsure++
+		f.e.eval(n.Kids[0], f.s)
+		f.e.unsure--
+		return exits
+	case syntax.Break, syntax.Continue:
+		return jumps
+	case syntax.Try:
+		return f.try(n)
+	case syntax.ClassDeclaration, syntax.Empty:
+		if n.Function != nil {
+			f.e.closure(n.Function, f.s)
+			f.s.Vars[n.Name] = js.Unknown{}
+		}
+	case syntax.Import, syntax.Export:
+		for _, kid := range n.Kids {
+			f.e.eval(kid, f.s)
+		}
+		if n.Name != "" {
+			f.imports(n)
+		}
+	}
+	return normal
+}
+
+// imports declares the names of an import statement.
+func (f frame) imports(n *syntax.Node) {
+	module := f.e.module(n.Name, n.Line)
+	for _, b := range n.Imports {
+		switch {
+		case b.Local == "":
+		case b.Name == "*" || b.Name == "default":
+			f.s.Vars[b.Local] = module
+		default:
+			f.s.Vars[b.Local] = f.e.member(n.Line, module, b.Name, true)
+		}
+	}
+}
+
+func (f frame) variables(n *syntax.Node) completion {
+	for _, v := range n.Kids {
+		var got js.Value = js.Undefined{}
+		if v.Kind == syntax.Assign {
+			got, v = f.e.eval(v.Kids[1], f.s), v.Kids[0]
+		}
+		if got == (js.Never{}) {
+			return exits
+		}
+		binding{f.e, f.s, true}.bind(v, got)
+	}
+	return normal
+}
+
+func (f frame) try(n *syntax.Node) completion {
+	done := f.block(n.Kids[0])
+	if n.Kids[1] != nil {
+		if caught := f.maybe(n.Kids[1]); done == exits && caught != exits {
+			done = normal
+		}
+	}
+	if last := f.block(n.Kids[2]); last != normal {
+		return last
+	}
+	return done
+}
+
+// branch evaluates an if. Where one branch ends the program, the condition holds
+// behind it, or does not.
+func (f frame) branch(n *syntax.Node) completion {
+	test, yes, no := n.Kids[0], n.Kids[1], n.Kids[2]
+	if is, known := js.Truth(f.e.test(test, f.s)); known {
+		if is {
+			return f.block(yes)
+		}
+		return f.block(no)
+	}
+	facts := facts(f)
+	first := f.maybe(yes)
+	var second completion
+	if first == exits {
+		facts.assume(test, false)
+		second = f.block(no)
+	} else {
+		second = f.maybe(no)
+	}
+	switch {
+	case no == nil:
+	case no.Kind == syntax.If && f.e.refuses[no]:
+		f.e.refuses[n] = true
+		facts.chain(n)
+	case first != exits && second == exits:
+		f.e.refuses[n] = true
+		facts.assume(test, true)
+		facts.chain(n)
+		return first
+	}
+	switch {
+	case no == nil || first == normal || second == normal:
+		return normal
+	case first == exits:
+		return second
+	case second == exits:
+		return first
+	}
+	return max(min(first, second), jumps)
+}
+
+// choice evaluates a switch.
+func (f frame) choice(n *syntax.Node) completion {
+	subject := f.e.test(n.Kids[0], f.s)
+	v, isGiven := subject.(js.Given)
+	inner := f.inner()
+	var texts []string
+	plain, falls, ends := true, false, false
+	f.e.unsure++
+	for _, c := range n.Kids[1:] {
+		if c.Kids[0] != nil {
+			text, ok := f.e.eval(c.Kids[0], f.s).(string)
+			if plain = plain && ok; !js.IsHelp(text) {
+				texts = append(texts, text)
+			}
+		}
+		done := inner.follow(c.Kids[1:])
+		if c.Kids[0] == nil {
+			ends = done == exits
+		} else {
+			falls = falls || done == normal || done == jumps
+		}
+	}
+	f.e.unsure--
+	if ends && isGiven && plain && !v.Derived && f.e.unsure == 0 {
+		v.Choose(texts)
+		v.Demand()
+	}
+	if ends && !falls && len(n.Kids) > 2 {
+		return returns
+	}
+	return normal
+}
+
+// loop evaluates a loop once.
+func (f frame) loop(n *syntax.Node) {
+	inner := f.inner()
+	body := n.Kids[len(n.Kids)-1]
+	if n.Kind == syntax.ForOf || n.Kind == syntax.ForIn {
+		var item js.Value = js.Unknown{}
+		if w, ok := f.e.eval(n.Kids[1], f.s).(js.Words); ok {
+			item = f.eachWord(n, w)
+		}
+		f.e.unsure++
+		binding{f.e, inner.s, n.Kids[0].Kind == syntax.Variable}.bind(variableOf(n), item)
+		inner.block(body)
+		f.e.unsure--
+		return
+	}
+	if n.Kind == syntax.For && n.Kids[0] != nil && n.Kids[0].Kind == syntax.Variable {
+		inner.statement(n.Kids[0])
+	}
+	forget(n, inner.s)
+	for _, kid := range n.Kids {
+		if kid != nil && kid.Kind < syntax.Empty {
+			f.e.test(kid, inner.s)
+		}
+	}
+	inner.maybe(body)
+}
+
+// variableOf returns the pattern of a loop over a collection.
+func variableOf(n *syntax.Node) *syntax.Node {
+	if n.Kids[0].Kind == syntax.Variable {
+		return n.Kids[0].Kids[0]
+	}
+	return n.Kids[0]
+}
+
+// eachWord returns the words that a loop does the same with, as one argument. A loop that
+// tells options apart is not understood.
+func (f frame) eachWord(n *syntax.Node, w js.Words) js.Value {
+	variable, list := variableOf(n), n.Kids[1]
+	if variable.Kind != syntax.Name || tellsOptions(n.Kids[2], variable.Name) {
+		return f.e.found.Doubt(n.Line, "the arguments are read in a loop")
+	}
+	name := strings.TrimSuffix(variable.Name, "s") + "s"
+	if list.Kind == syntax.Name && list.Name != "args" && list.Name != "argv" {
+		name = list.Name
+	}
+	rest := f.e.found.Rest(w, n.Line)
+	if g, ok := rest.(js.Given); ok {
+		if !g.Named {
+			g.Name, g.Named = name, true
+		}
+		g.Used = true
+	}
+	return rest
+}
+
+// forget makes the variables unknown that a loop assigns to.
+func forget(n *syntax.Node, s *js.Scope) {
+	n.Any(func(n *syntax.Node) bool {
+		if (n.Kind == syntax.Assign || n.Kind == syntax.Update) && n.Kids[0].Kind == syntax.Name {
+			if found := s.Find(n.Kids[0].Name); found != nil && js.IsConstant(found.Vars[n.Kids[0].Name]) {
+				found.Vars[n.Kids[0].Name] = js.Unknown{}
+			}
+		}
+		return false
+	})
+}
