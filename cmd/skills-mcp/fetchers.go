@@ -19,7 +19,7 @@ import (
 // fetchers returns the fetcher of each kind of source. With terminal, git may ask the
 // person for a password.
 func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
-	client := download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
+	client := newDownloadClient()
 	local := files.New(client)
 	return map[source.Kind]install.Fetcher{
 		source.Folder: local, source.Archive: local, source.URL: local,
@@ -27,14 +27,13 @@ func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 		source.Index:   wellknown.New(client),
 		source.ClawHub: clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}),
 		source.NPM:     npm.New(client),
-		source.OCI:     newOCIFetcher(s.home),
+		source.OCI:     oci.New(client, &oci.Options{DockerConfig: dockerConfig(s.home)}),
 	}
 }
 
-// newOCIFetcher returns the fetcher of OCI registries, with the credentials of Docker's
-// configuration in a home folder.
-func newOCIFetcher(home string) *oci.Fetcher {
-	return oci.New(&oci.Options{DockerConfig: dockerConfig(home), Public: egress.Public, UserAgent: userAgent()})
+// newDownloadClient returns a client for the files of strangers.
+func newDownloadClient() *download.Client {
+	return download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
 }
 
 // userAgent names the program to servers.

@@ -69,7 +69,9 @@ func (c *pushCommand) run(ctx context.Context, dir, to string) error {
 	if err != nil {
 		return err
 	}
-	pushed, err := newOCIFetcher(s.home).Push(ctx, skillfs.DirFS(skill.Dir), target, c.describe(skill))
+	client := newDownloadClient()
+	defer client.Close()
+	pushed, err := oci.New(client, &oci.Options{DockerConfig: dockerConfig(s.home)}).Push(ctx, skillfs.DirFS(skill.Dir), target, c.describe(skill))
 	if err != nil {
 		return err
 	}

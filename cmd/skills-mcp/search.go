@@ -11,12 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
-	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
-	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
@@ -125,7 +123,7 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
-	client := download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
+	client := newDownloadClient()
 	defer client.Close()
 	hits, err := clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}).Search(ctx, "", query, c.limit)
 	if err != nil {

@@ -1,7 +1,6 @@
 package clawhub
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,11 +88,11 @@ func (r *registry) send(ctx context.Context, get download.Get, answer any) error
 	if get.Post != nil {
 		get.Header.Set("Content-Type", "application/json")
 	}
-	var body bytes.Buffer
-	if _, err := r.client.Get(ctx, get, &body); err != nil {
+	body, _, err := r.client.Get(ctx, get)
+	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body.Bytes(), answer); err != nil {
+	if err := json.Unmarshal(body, answer); err != nil {
 		return fmt.Errorf("%s does not answer as a ClawHub registry does: %w", r.host, err)
 	}
 	return nil

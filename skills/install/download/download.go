@@ -8,9 +8,10 @@ package download
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -30,6 +31,7 @@ func New(options *Options) *Client {
 	o.Idle = cmp.Or(o.Idle, 30*time.Second)
 	o.Slow = cmp.Or(o.Slow, 10*time.Minute)
 	o.MaxWait = cmp.Or(o.MaxWait, time.Minute)
+	o.UserAgent = cmp.Or(o.UserAgent, "skills-mcp")
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
@@ -43,41 +45,23 @@ func New(options *Options) *Client {
 // Close closes the connections that no download uses.
 func (c *Client) Close() { c.transports.close() }
 
-// RoundTripper returns a transport with the client's rules for addresses and schemes,
-// for libraries that make their own requests. named is the host that the person wrote,
-// without a port; "" is none. Redirects are the library's own.
-func (c *Client) RoundTripper(named string) http.RoundTripper { return &guard{c.transports, named} }
-
-// Get downloads to w. An interrupted download is continued where it ended, if the server
-// can do that and its content is still the same, and w gets each byte once. It is tried
-// again a few times after 429, 503 and cut connections. The error is a [*StatusError] for
-// another status than 200, and a [*source.RefusedError] for a redirect or a body that is
-// not accepted; w may have got some bytes then.
-func (c *Client) Get(ctx context.Context, get Get, w io.Writer) (*Response, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Slow, fmt.Errorf("the download took longer than %s", c.options.Slow))
-	defer cancel()
-	get.Limit = cmp.Or(get.Limit, defaultLimit)
-	s, err := newStream(ctx, c.transports, &c.options, &get)
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	if err := s.connect(); err != nil {
-		return nil, err
-	}
-	return s.copy(w)
+// HTTPClient returns a client for libraries that make their own requests, with the rules of
+// downloads for addresses, schemes, redirects, silent and busy servers. named is the host
+// that the person wrote, without a port; "" is none. With peers, others may be at private
+// addresses, too: see [Client.Private].
+func (c *Client) HTTPClient(named string, peers bool) *http.Client {
+	rules := &guard{c.transports, named, peers}
+	watched := &watching{rules, c.options.Idle}
+	return &http.Client{Transport: &retrying{watched, &c.options}, CheckRedirect: checkRedirect}
 }
 
-// defaultLimit bounds a body, in bytes.
-const defaultLimit = 256 << 20
+// UserAgent returns the name of this program for servers.
+func (c *Client) UserAgent() string { return c.options.UserAgent }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+// Private reports whether a host has an address that is not of the public internet.
+func (c *Client) Private(ctx context.Context, host string) bool {
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	return err == nil && slices.ContainsFunc(addresses, func(a netip.Addr) bool {
+		return c.transports.allow(a.Unmap()) != nil
+	})
 }

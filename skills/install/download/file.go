@@ -3,6 +3,7 @@ package download
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 )
 
@@ -12,6 +13,11 @@ type File struct{ *os.File }
 // Close closes and removes the file.
 func (f *File) Close() error { return errors.Join(f.File.Close(), os.Remove(f.Name())) }
 
+func (f *File) restart() error {
+	_, err := f.Seek(0, io.SeekStart)
+	return errors.Join(err, f.Truncate(0))
+}
+
 // GetFile downloads to a temporary file in dir, an absolute host path, as Get does. The
 // caller closes the file.
 func (c *Client) GetFile(ctx context.Context, get Get, dir string) (*File, *Response, error) {
@@ -20,7 +26,7 @@ func (c *Client) GetFile(ctx context.Context, get Get, dir string) (*File, *Resp
 		return nil, nil, err
 	}
 	file := &File{temporary}
-	response, err := c.Get(ctx, get, file)
+	response, err := c.download(ctx, get, file)
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}

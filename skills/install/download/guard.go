@@ -93,6 +93,7 @@ var errPlain = &source.RefusedError{
 type guard struct {
 	transports *transports
 	named      string // the host that the person wrote, without a port; "" is none
+	peers      bool   // other hosts of https may have any address
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -116,7 +117,7 @@ func (g *guard) choose(r *http.Request) (*http.Transport, error) {
 		return nil, errPlain
 	case r.URL.Scheme != "https":
 		return nil, &source.RefusedError{Reason: fmt.Sprintf("a URL has the scheme %q", r.URL.Scheme), Remedy: "use https"}
-	case named:
+	case named, g.peers:
 		return g.transports.open, nil
 	case g.transports.proxied(r):
 		if addr, err := netip.ParseAddr(r.URL.Hostname()); err == nil {
@@ -134,15 +135,6 @@ func (t *transports) proxied(r *http.Request) bool {
 	}
 	proxy, err := t.open.Proxy(r)
 	return err == nil && proxy != nil
-}
-
-// httpClient returns a client for the requests of one download.
-func (t *transports) httpClient(get *Get, first *url.URL) *http.Client {
-	g := &guard{transports: t}
-	if get.Named {
-		g.named = first.Hostname()
-	}
-	return &http.Client{Transport: &origin{g, first, get.Header}, CheckRedirect: checkRedirect}
 }
 
 func checkRedirect(r *http.Request, via []*http.Request) error {

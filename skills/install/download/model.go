@@ -42,6 +42,9 @@ type Get struct {
 	Header http.Header
 	// Post makes it a POST request with this body; nil is a GET request.
 	Post []byte
+	// Do makes the requests, as [http.Client.Do] of [Client.HTTPClient] does, for a server
+	// that wants credentials; nil is the client's own.
+	Do func(*http.Request) (*http.Response, error)
 	// Limit bounds the body in bytes; 0 is 256 MiB.
 	Limit int64
 	// Digest is "sha256:" and 64 hexadecimal digits that the body must have; "" any.
@@ -55,7 +58,6 @@ type Get struct {
 type Response struct {
 	URL         string // after redirects, without a password
 	ContentType string // without parameters, lower case
-	Header      http.Header
 	Size        int64
 	Digest      string // "sha256:…" of the body
 }
@@ -65,7 +67,6 @@ type StatusError struct {
 	URL    string // without a password
 	Status int
 	Body   []byte // its beginning, a stranger's text
-	Header http.Header
 }
 
 // Error implements error. It leaves out the body.

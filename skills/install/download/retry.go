@@ -12,48 +12,71 @@ import (
 )
 
 const (
-	maxTries    = 4                      // without a new byte
-	maxAttempts = 32                     // in all
-	firstDelay  = 100 * time.Millisecond // doubles with each try
-	busyDelay   = time.Second            // where a busy server states none; doubles, too
+	maxTries   = 4                      // of one request, and of one download
+	firstDelay = 100 * time.Millisecond // doubles with each try
+	busyDelay  = time.Second            // where a busy server states none; doubles, too
 )
 
-// A retry counts the attempts of one download.
-type retry struct {
-	tries, attempts int
-	got             int64 // bytes before the last attempt
+var errCut = errors.New("the server cuts the connection")
+
+// A retrying transport makes a request again that a busy server or a cut connection has
+// not answered.
+type retrying struct {
+	next    http.RoundTripper
+	options *Options
 }
 
-var (
-	errCut  = errors.New("the server cuts the connection")
-	errIdle = errors.New("the server sends less than 1 KB")
-)
+// RoundTrip implements [http.RoundTripper].
+func (t *retrying) RoundTrip(r *http.Request) (*http.Response, error) {
+	for try := 0; ; try++ {
+		answer, err := t.next.RoundTrip(r)
+		if try == maxTries-1 || r.Body != nil && r.GetBody == nil {
+			return answer, err
+		}
+		var wait time.Duration
+		switch {
+		case err != nil && (!isCut(err) || r.Context().Err() != nil):
+			return nil, err
+		case err != nil:
+			wait = firstDelay << try
+		case answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode != http.StatusServiceUnavailable:
+			return answer, nil
+		default:
+			if wait, err = t.busy(answer, try); err != nil {
+				return nil, err
+			}
+		}
+		if r, err = t.again(r, wait); err != nil {
+			return nil, err
+		}
+	}
+}
 
-// next returns how long to wait before the next attempt, or the error that there is
-// none: cause, or that the server wants more time than most.
-func (r *retry) next(cause error, got int64, most time.Duration) (time.Duration, error) {
-	if got > r.got {
-		r.tries = 0
-	}
-	r.got = got
-	r.tries++
-	r.attempts++
-	var status *StatusError
-	busy := errors.As(cause, &status) && (status.Status == http.StatusTooManyRequests || status.Status == http.StatusServiceUnavailable)
-	if r.tries >= maxTries || r.attempts >= maxAttempts || !busy && !isCut(cause) {
-		return 0, cause
-	}
-	if !busy {
-		return firstDelay << (r.tries - 1), nil
-	}
-	wait, ok := retryAfter(status.Header.Get("Retry-After"), time.Now())
+// busy closes the answer of a busy server and returns how long to wait. The error is for a
+// server that wants more time than most.
+func (t *retrying) busy(answer *http.Response, try int) (time.Duration, error) {
+	defer answer.Body.Close()
+	wait, ok := retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	if !ok {
-		wait = busyDelay << (r.tries - 1)
+		wait = busyDelay << try
 	}
-	if wait > most {
-		return 0, fmt.Errorf("%w, and asks to wait for %s; try again then", cause, wait.Round(time.Second))
+	if wait > t.options.MaxWait {
+		return 0, fmt.Errorf("%w, and asks to wait for %s; try again then", statusError(answer), wait.Round(time.Second))
 	}
 	return wait, nil
+}
+
+// again waits and returns the request with its body as it was.
+func (t *retrying) again(r *http.Request, wait time.Duration) (*http.Request, error) {
+	if err := t.options.Sleep(r.Context(), wait); err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	var err error
+	if r.GetBody != nil {
+		r.Body, err = r.GetBody()
+	}
+	return r, err
 }
 
 // retryAfter returns the time that a Retry-After header states: seconds or a date.
@@ -70,77 +93,19 @@ func retryAfter(value string, now time.Time) (time.Duration, bool) {
 // machine without a network learns it at once.
 func isCut(err error) bool {
 	var network *net.OpError
-	switch {
-	case errors.Is(err, errIdle):
-		return false
-	case errors.Is(err, errCut), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return true
+	if errors.As(err, &network) {
+		return network.Op == "read" || network.Op == "write"
 	}
-	return errors.As(err, &network) && (network.Op == "read" || network.Op == "write") || errors.As(err, &streamError{})
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// A streamError is a stream of HTTP/2 that the server has ended. Package net/http converts
-// its own to any type with these fields.
-type streamError struct {
-	StreamID uint32
-	Code     uint32
-	Cause    error
-}
-
-// Error implements error.
-func (e streamError) Error() string {
-	return fmt.Sprintf("stream %d ended with code %d", e.StreamID, e.Code)
-}
-
-// A watchdog cancels a request that gets less than leastBytes for some time.
-type watchdog struct {
-	timer  *time.Timer // stopped by stop
-	cancel context.CancelCauseFunc
-	ctx    context.Context
-	idle   time.Duration
-	bytes  int // since the timer was set
-}
-
-// leastBytes is few enough for any network, and too many for a server that keeps a
-// client waiting byte by byte.
-const leastBytes = 1 << 10
-
-func newWatchdog(ctx context.Context, idle time.Duration) (context.Context, *watchdog) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(idle, func() { cancel(fmt.Errorf("%w in %s", errIdle, idle)) })
-	return ctx, &watchdog{timer: timer, cancel: cancel, ctx: ctx, idle: idle}
-}
-
-// seen notes that so many bytes have come.
-func (w *watchdog) seen(n int) {
-	if w.bytes += n; w.bytes >= leastBytes {
-		w.bytes = 0
-		w.timer.Reset(w.idle)
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
 	}
-}
-
-// stop ends the request.
-func (w *watchdog) stop() {
-	w.timer.Stop()
-	w.cancel(nil)
-}
-
-// cause returns the reason of an error of the request.
-func (w *watchdog) cause(err error) error {
-	if w.ctx.Err() != nil {
-		return context.Cause(w.ctx)
-	}
-	return err
-}
-
-// watched tells a watchdog of each byte.
-type watched struct {
-	io.Reader
-	idle *watchdog
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	w.idle.seen(n)
-	return n, err
 }

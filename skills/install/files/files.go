@@ -81,11 +81,11 @@ func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error)
 		defer file.Close()
 		return copyArchive(ctx, io.Discard, file)
 	case s.Kind == source.URL:
-		response, err := f.client.Get(ctx, download.Get{URL: s.Location, Named: true, Limit: maxArchive}, io.Discard)
+		file, response, err := f.client.GetFile(ctx, download.Get{URL: s.Location, Named: true, Limit: maxArchive}, os.TempDir())
 		if err != nil {
 			return "", err
 		}
-		return response.Digest, nil
+		return response.Digest, file.Close()
 	}
 	return "", fmt.Errorf("look for a revision: no source of kind %q", s.Kind)
 }

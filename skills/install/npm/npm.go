@@ -6,7 +6,6 @@
 package npm
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -128,12 +127,12 @@ func (f *Fetcher) find(ctx context.Context, s source.Source, named bool) (string
 	// The abbreviated document is a tenth of the whole one.
 	header := http.Header{"Accept": {"application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"}}
 	at := strings.TrimSuffix(registry.String(), "/") + "/" + strings.ReplaceAll(s.Name, "/", "%2F")
-	var body bytes.Buffer
-	if _, err := f.client.Get(ctx, download.Get{URL: at, Named: named, Header: header, Limit: maxMetadata}, &body); err != nil {
+	body, _, err := f.client.Get(ctx, download.Get{URL: at, Named: named, Header: header, Limit: maxMetadata})
+	if err != nil {
 		return "", nil, explain(err, s.Name)
 	}
 	var doc document
-	if err := json.Unmarshal(body.Bytes(), &doc); err != nil || doc.Versions == nil {
+	if err := json.Unmarshal(body, &doc); err != nil || doc.Versions == nil {
 		return "", nil, fmt.Errorf("read the package %s: %w; check the address of the registry", s.Name, cmp.Or(err, errors.New("the registry lists no versions")))
 	}
 	name, err := doc.choose(s)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
@@ -19,14 +20,19 @@ import (
 // registries are strangers': they are quoted.
 func explain(err error, at registry.Reference, wanted string) error {
 	var refused *source.RefusedError
-	var choice *source.ChoiceError
 	var unsafe *quarantine.Error
 	var status *errcode.ErrorResponse
+	var inner *url.Error // says the URL again
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused), errors.As(err, &choice), errors.As(err, &unsafe):
-		return err
+	case errors.As(err, &refused):
+		return refused
+	case errors.As(err, &unsafe):
+		return unsafe
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
 		return &source.RefusedError{Reason: fmt.Sprintf("%s sends another manifest than the one of its digest", at.Registry), Remedy: "tell its administrator"}
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
@@ -61,8 +67,4 @@ func explainStatus(status *errcode.ErrorResponse, at registry.Reference, wanted 
 		return fmt.Errorf("%s is busy%s; try again later", at.Registry, said)
 	}
 	return fmt.Errorf("%s answers %d %s%s", at.Registry, status.StatusCode, http.StatusText(status.StatusCode), said)
-}
-
-func tooLarge(has string) error {
-	return &source.RefusedError{Reason: "the artifact has " + has, Remedy: "ask its author for one with the skill alone"}
 }

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
@@ -38,63 +40,30 @@ func isBlob(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/")
 }
 
-// TestCut: a connection that is cut at any tenth of a layer is taken up again, where the
-// registry knows ranges and where it does not.
+// TestCut: a layer whose connection is cut at any tenth is fetched again.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	a := in(t)
 	layer, data := noise(t, a)
 	a.image("1.0", typeSkill, layer)
-	for _, ranges := range []bool{true, false} {
-		for tenth := range 10 {
-			t.Run(fmt.Sprintf("ranges %v, tenth %d", ranges, tenth), func(t *testing.T) {
-				t.Parallel()
-				var sent atomic.Int64
-				var cuts atomic.Int32
-				host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
-					if !isBlob(r) {
-						return false
-					}
-					if cuts.Add(1) > 1 && ranges {
-						counted := &counter{ResponseWriter: w, n: &sent}
-						http.ServeContent(counted, r, "", time.Time{}, bytes.NewReader(data))
-						return true
-					}
-					w.Header().Set("Content-Length", fmt.Sprint(len(data)))
-					if ranges {
-						w.Header().Set("Accept-Ranges", "bytes")
-					}
-					if cuts.Load() > 1 {
-						w.Write(data)
-						return true
-					}
-					n, _ := w.Write(data[:len(data)*tenth/10])
-					sent.Add(int64(n))
-					panic(http.ErrAbortHandler)
-				})
-				fetched, files, err := fetch(t, New(nil), named(at(host, a.location()), "1.0"))
-				if err != nil {
-					t.Fatal(err)
+	for tenth := range 10 {
+		t.Run(fmt.Sprintf("tenth %d", tenth), func(t *testing.T) {
+			t.Parallel()
+			var cuts atomic.Int32
+			host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if !isBlob(r) || cuts.Add(1) > 1 {
+					return false
 				}
-				if len(files) != 2 || len(fetched.Trees) != 1 {
-					t.Errorf("%d files, trees %v", len(files), fetched.Trees)
-				}
-				if ranges && sent.Load() > int64(len(data))+1<<16 {
-					t.Errorf("%d bytes were sent of a layer with %d", sent.Load(), len(data))
-				}
+				w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+				w.Write(data[:len(data)*tenth/10])
+				panic(http.ErrAbortHandler)
 			})
-		}
+			fetched, files, err := fetch(t, newFetcher(t, download.Options{}, ""), named(at(host, a.location()), "1.0"))
+			if err != nil || len(files) != 2 || len(fetched.Trees) != 1 {
+				t.Errorf("%v, %d files, %+v", err, len(files), fetched)
+			}
+		})
 	}
-}
-
-type counter struct {
-	http.ResponseWriter
-	n *atomic.Int64
-}
-
-func (c *counter) Write(b []byte) (int, error) {
-	c.n.Add(int64(len(b)))
-	return c.ResponseWriter.Write(b)
 }
 
 // TestFaults: what a broken or hostile registry answers, and what becomes of it.
@@ -126,7 +95,7 @@ func TestFaults(t *testing.T) {
 			return isBlob(r) && n < 4 && status(w, 503, "")
 		}, ""},
 		{"503 for ever", func(w http.ResponseWriter, r *http.Request, n int) bool { return status(w, 503, "") }, `is busy ("x: said \x1b[31m"); try again later`},
-		{"a long Retry-After", func(w http.ResponseWriter, r *http.Request, n int) bool { return status(w, 429, "3600") }, "asks to wait 1h0m0s"},
+		{"a long Retry-After", func(w http.ResponseWriter, r *http.Request, n int) bool { return status(w, 429, "3600") }, "asks to wait for 1h0m0s"},
 		{"401 without a challenge", func(w http.ResponseWriter, r *http.Request, n int) bool { return status(w, 401, "") }, "run docker login"},
 		{"Basic, without credentials", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			w.Header().Set("WWW-Authenticate", "Basic realm=x")
@@ -157,38 +126,38 @@ func TestFaults(t *testing.T) {
 				w.Write(changed)
 			}
 			return isBlob(r)
-		}, "sends other bytes than those of layer " + digestOf(data)},
+		}, "not " + digestOf(data)},
 		{"a layer that is too long", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			if isBlob(r) {
 				w.(http.Flusher).Flush() // so that no length is sent
 				w.Write(append(bytes.Clone(data), 0))
 			}
 			return isBlob(r)
-		}, "sends more than"},
+		}, "is larger than"},
 		{"a layer of a wrong length", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			if isBlob(r) {
 				w.Write(data[1:])
 			}
 			return isBlob(r)
-		}, "mismatch Content-Length"},
+		}, "has the digest"},
 		{"a layer that is too short", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			if isBlob(r) {
 				w.(http.Flusher).Flush()
 				w.Write(data[1:])
 			}
 			return isBlob(r)
-		}, "unexpected EOF"},
+		}, "has the digest"},
 		{"no byte of a layer", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			if isBlob(r) {
 				w.(http.Flusher).Flush()
 				<-r.Context().Done()
 			}
 			return isBlob(r)
-		}, "no byte came for too long"},
+		}, "sends less than 1 KB in 300ms"},
 		{"no answer", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			<-r.Context().Done()
 			return true
-		}, "no byte came for too long"},
+		}, "sends less than 1 KB in 300ms"},
 		{"redirects in a circle", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 			return true
@@ -200,7 +169,7 @@ func TestFaults(t *testing.T) {
 			host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				return test.fault(w, r, int(n.Add(1)))
 			})
-			f := New(&Options{Idle: 300 * time.Millisecond})
+			f := newFetcher(t, download.Options{Idle: 300 * time.Millisecond}, "")
 			_, files, err := fetch(t, f, named(at(host, a.location()), "1.0"))
 			if test.want == "" {
 				if err != nil || len(files) != 1 {
@@ -223,17 +192,17 @@ func TestFaults(t *testing.T) {
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	a := in(t)
-	first := a.image("1.0", typeSkill, a.blob("text/markdown", []byte("1"), v1.AnnotationTitle, "SKILL.md"))
+	first := a.image("1.0", typeSkill, a.blob(typeContent, tarball(t, true, file("SKILL.md", "1"))))
 	var once sync.Once
 	host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if isBlob(r) {
 			once.Do(func() {
-				a.image("1.0", typeSkill, a.blob("text/markdown", []byte("2"), v1.AnnotationTitle, "SKILL.md"))
+				a.image("1.0", typeSkill, a.blob(typeContent, tarball(t, true, file("SKILL.md", "2"))))
 			})
 		}
 		return false
 	})
-	fetched, files, err := fetch(t, New(nil), named(at(host, a.location()), "1.0"))
+	fetched, files, err := fetch(t, newFetcher(t, download.Options{}, ""), named(at(host, a.location()), "1.0"))
 	if err != nil || fetched.Revision != first.Digest.String() || files["SKILL.md"] != "1" {
 		t.Errorf("%+v, %v, %v", fetched, files, err)
 	}
@@ -262,7 +231,7 @@ func TestRedirects(t *testing.T) {
 		}))
 		s.Listener.Close()
 		s.Listener = listener
-		s.Start()
+		s.StartTLS()
 		t.Cleanup(s.Close)
 		return listener.Addr().String()
 	}
@@ -289,18 +258,18 @@ func TestRedirects(t *testing.T) {
 		named             bool
 		want              string
 	}{
-		{"public storage", "http://" + far, "10.0.0.1", true, ""},
-		{"private storage of a public registry", "http://" + far, "127.0.0.2", true, "127.0.0.2, an address that is not public"},
-		{"by a name", "http://localhost:" + far[strings.LastIndex(far, ":")+1:], "127.0.0.1", false, "an address that is not public"},
-		{"private storage of a private registry that the person named", "http://" + near, "127.0.0.1", true, ""},
-		{"a private registry that a stranger named", "http://" + near, "127.0.0.1", false, "an address that is not public"},
-		{"without TLS", "http://192.0.2.1/x", "10.0.0.1", true, "leads to 192.0.2.1 without TLS"},
-		{"a file", "file:///etc/passwd", "10.0.0.1", true, "without TLS"},
+		{"public storage", "https://" + far, "10.0.0.1", true, ""},
+		{"private storage of a public registry", "https://" + far, "127.0.0.2", true, "127.0.0.2, which is not of the public internet"},
+		{"by a name", "https://localhost:" + far[strings.LastIndex(far, ":")+1:], "127.0.0.1", false, "not of the public internet"},
+		{"private storage of a private registry that the person named", "https://" + near, "127.0.0.1", true, ""},
+		{"a private registry that a stranger named", "https://" + near, "127.0.0.1", false, "not of the public internet"},
+		{"without TLS", "http://192.0.2.1/x", "10.0.0.1", true, "plain http can be read and changed on the way"},
+		{"a file", "file:///etc/passwd", "10.0.0.1", true, `has the scheme "file"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			target.Store(test.to)
 			before := asked.Load()
-			f := New(&Options{DockerConfig: config, Public: public(test.private)})
+			f := newFetcher(t, download.Options{Transport: insecure(), Public: public(test.private)}, config)
 			r := named(at(host, a.location()), "1.0")
 			r.Named = test.named
 			_, _, err := fetch(t, f, r)
@@ -315,6 +284,11 @@ func TestRedirects(t *testing.T) {
 			}
 		})
 	}
+}
+
+// insecure returns a transport that trusts every certificate.
+func insecure() *http.Transport {
+	return &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 }
 
 // credentialsFile writes a Docker configuration with credential helpers by registry.
@@ -343,7 +317,7 @@ func writeAuths(t testing.TB, path, host string) {
 // its own.
 func TestCredentials(t *testing.T) {
 	a := in(t)
-	a.image("1.0", typeSkill, a.blob("text/markdown", []byte("1"), v1.AnnotationTitle, "SKILL.md"))
+	a.image("1.0", typeSkill, a.blob(typeContent, tarball(t, true, file("SKILL.md", "1"))))
 	host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if user, password, _ := r.BasicAuth(); user == "user" && password == "secret" {
 			return false
@@ -371,7 +345,7 @@ func TestCredentials(t *testing.T) {
 		{"a broken file", broken, "read Docker's configuration"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, _, err := fetch(t, New(&Options{DockerConfig: test.config}), named(at(host, a.location()), "1.0"))
+			_, _, err := fetch(t, newFetcher(t, download.Options{}, test.config), named(at(host, a.location()), "1.0"))
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
@@ -383,36 +357,22 @@ func TestCredentials(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	a := in(t)
-	a.image("1.0", typeSkill, a.blob("text/markdown", []byte("1"), v1.AnnotationTitle, "SKILL.md"))
+	a.image("1.0", typeSkill, a.blob(typeContent, tarball(t, true, file("SKILL.md", "1"))))
 	r := named(a.location(), "1.0")
 	r.Named = false
-	if _, _, err := fetch(t, New(nil), r); err == nil || !strings.Contains(err.Error(), "has no TLS") {
+	if _, _, err := fetch(t, newFetcher(t, download.Options{}, ""), r); err == nil || !strings.Contains(err.Error(), "has no TLS") {
 		t.Errorf("named by a stranger: %v", err)
 	}
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	trusting := secure.Client().Transport.(*http.Transport)
 	r = named(at(secure.Listener.Addr().String(), a.location()), "1.0")
-	if _, _, err := fetch(t, New(&Options{Transport: trusting}), r); err == nil || !strings.Contains(err.Error(), "hides it from you") {
+	if _, _, err := fetch(t, newFetcher(t, download.Options{Transport: trusting}, ""), r); err == nil || !strings.Contains(err.Error(), "hides it from you") {
 		t.Errorf("with TLS on this machine: %v", err)
 	}
 	for _, location := range []string{"", "name", "host/UPPER", "host/name:tag", "host/name@sha256:00", "/name", "ho st/name"} {
-		if _, _, err := fetch(t, New(nil), named(location, "")); err == nil || !errors.As(err, new(*source.RefusedError)) {
+		if _, _, err := fetch(t, newFetcher(t, download.Options{}, ""), named(location, "")); err == nil || !errors.As(err, new(*source.RefusedError)) {
 			t.Errorf("%q: %v", location, err)
-		}
-	}
-}
-
-// TestRetryAfter reads both forms of the header.
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for header, want := range map[string]time.Duration{
-		"": 0, "x": 0, "-5": 0, "0": 0, "7": 7 * time.Second, "99999999999999": 0,
-		"Thu, 01 Jan 2026 00:00:09 GMT": 9 * time.Second, "Wed, 31 Dec 2025 00:00:00 GMT": 0,
-	} {
-		if got := retryAfter(header, now); got != want {
-			t.Errorf("%q: %s, want %s", header, got, want)
 		}
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 
+	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
@@ -255,6 +256,16 @@ func hardlink(name, target string) tar.Header {
 	return tar.Header{Name: name, Typeflag: tar.TypeLink, Linkname: target}
 }
 
+// newFetcher returns a fetcher with a client of the test's own.
+func newFetcher(t testing.TB, options download.Options, dockerConfig string) *Fetcher {
+	if options.Transport == nil {
+		options.Transport = &http.Transport{}
+	}
+	client := download.New(&options)
+	t.Cleanup(client.Close)
+	return New(client, &Options{DockerConfig: dockerConfig})
+}
+
 const skillText = "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead them.\n"
 
 // fetch fetches into a quarantine and returns its files: text, "-> target" or "* text" of
@@ -273,7 +284,7 @@ func fetchContext(t testing.TB, ctx context.Context, f *Fetcher, r source.Reques
 	}
 	defer into.Close()
 	fetched, err := f.Fetch(ctx, r, into)
-	if left, _ := filepath.Glob(filepath.Join(parent, ".layer-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(parent, "*.download")); len(left) > 0 {
 		t.Errorf("temporary files are left: %v", left)
 	}
 	if err == nil {

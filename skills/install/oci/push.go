@@ -19,7 +19,23 @@ import (
 	"oras.land/oras-go/v2/errdef"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
+
+// The types and annotations of the community's draft 0.1.0 of "Agent Skills OCI Artifacts".
+const (
+	typeSkill               = "application/vnd.agentskills.skill.v1"
+	typeConfig              = "application/vnd.agentskills.skill.config.v1+json"
+	typeContent             = "application/vnd.agentskills.skill.content.v1.tar+gzip"
+	annotationName          = "io.agentskills.skill.name"
+	annotationCompatibility = "io.agentskills.skill.compatibility"
+)
+
+// namePattern matches the names of the Agent Skills standard.
+var namePattern = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// maxPacked bounds the layer of a push in bytes, as an installation does.
+const maxPacked = 256 << 20
 
 // A Description is the metadata of a pushed skill, from its SKILL.md. Only the name is
 // required.
@@ -64,10 +80,8 @@ func (f *Fetcher) Push(ctx context.Context, files fs.FS, to source.Source, d Des
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.options.Slow)
-	defer cancel()
 	pushed := &Pushed{Files: count, Size: int64(len(layer))}
-	err = f.with(ctx, to, true, func(c *connection) error {
+	err = f.with(ctx, to, true, func(ctx context.Context, c *connection) error {
 		pushed.Digest, err = c.push(ctx, to, d, configuration, layer)
 		return err
 	})
@@ -80,10 +94,6 @@ func (f *Fetcher) Push(ctx context.Context, files fs.FS, to source.Source, d Des
 // push uploads what the registry does not have, the manifest last: then all is there that
 // it names.
 func (c *connection) push(ctx context.Context, to source.Source, d Description, configuration, layer []byte) (string, error) {
-	repository, err := c.repository(to.Location)
-	if err != nil {
-		return "", err
-	}
 	m := v1.Manifest{
 		Versioned:    specs.Versioned{SchemaVersion: 2},
 		MediaType:    v1.MediaTypeImageManifest,
@@ -100,19 +110,19 @@ func (c *connection) push(ctx context.Context, to source.Source, d Description, 
 		at   v1.Descriptor
 		data []byte
 	}{{m.Config, configuration}, {m.Layers[0], layer}} {
-		there, err := repository.Blobs().Exists(ctx, blob.at)
+		there, err := c.repository.Blobs().Exists(ctx, blob.at)
 		if err != nil || there {
 			if err != nil {
 				return "", err
 			}
 			continue
 		}
-		if err := repository.Blobs().Push(ctx, blob.at, bytes.NewReader(blob.data)); err != nil {
+		if err := c.repository.Blobs().Push(ctx, blob.at, bytes.NewReader(blob.data)); err != nil {
 			return "", fmt.Errorf("push: %w", err)
 		}
 	}
 	at := content.NewDescriptorFromBytes(v1.MediaTypeImageManifest, text)
-	return at.Digest.String(), repository.Manifests().PushReference(ctx, at, bytes.NewReader(text), reference(to))
+	return at.Digest.String(), c.repository.Manifests().PushReference(ctx, at, bytes.NewReader(text), reference(to))
 }
 
 // config returns the artifact's configuration: the frontmatter, by the draft's names.

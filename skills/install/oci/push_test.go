@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -49,7 +50,7 @@ func TestPush(t *testing.T) {
 		if err := os.Chtimes(filepath.Join(dir, "a.txt"), time.Time{}, time.Now().Add(-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		pushed, err := New(nil).Push(t.Context(), skillfs.DirFS(dir), to, d)
+		pushed, err := newFetcher(t, download.Options{}, "").Push(t.Context(), skillfs.DirFS(dir), to, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestPush(t *testing.T) {
 			t.Errorf("%d files, pushed again (-first +second):\n%s", pushed.Files, diff)
 		}
 	}
-	fetched, files, err := fetch(t, New(nil), named(a.location(), "1.0"))
+	fetched, files, err := fetch(t, newFetcher(t, download.Options{}, ""), named(a.location(), "1.0"))
 	if err != nil || fetched.Revision != first.Digest {
 		t.Fatalf("%+v, %v, pushed %s", fetched, err, first.Digest)
 	}
@@ -99,7 +100,7 @@ func TestPushFaults(t *testing.T) {
 		return false
 	})
 	to := source.Source{Kind: source.OCI, Location: at(host, a.location()), Ref: "1.0"}
-	if _, err := New(nil).Push(t.Context(), skillfs.DirFS(skillFolder(t)), to, Description{Name: "pdf"}); err != nil {
+	if _, err := newFetcher(t, download.Options{}, "").Push(t.Context(), skillfs.DirFS(skillFolder(t)), to, Description{Name: "pdf"}); err != nil {
 		t.Errorf("a busy registry: %v", err)
 	}
 	denied := to
@@ -127,7 +128,7 @@ func TestPushFaults(t *testing.T) {
 		{"an absolute link", absolute, "pdf", to, "which is not in the skill"},
 		{"no folder", filepath.Join(out, "none"), "pdf", to, "no such file"},
 	} {
-		if _, err := New(nil).Push(t.Context(), skillfs.DirFS(test.dir), test.to, Description{Name: test.skill}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := newFetcher(t, download.Options{}, "").Push(t.Context(), skillfs.DirFS(test.dir), test.to, Description{Name: test.skill}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}

@@ -82,9 +82,9 @@ func refuseMirror(parts []string) error {
 	return &RefusedError{"skills.sh mirrors other repositories, and nobody has looked at the copies", remedy}
 }
 
-// ociSource reads //registry/name[:tag][@sha256:…][#:path]. A digest beside a tag wins.
+// ociSource reads //registry/name[:tag][@sha256:…]. A digest beside a tag wins.
 func ociSource(text string) (Source, error) {
-	text, fragment, _ := strings.Cut(strings.TrimPrefix(text, "//"), "#")
+	text = strings.TrimPrefix(text, "//")
 	name, ref := text, ""
 	if before, digest, ok := strings.Cut(name, "@"); ok {
 		name, ref = before, digest
@@ -100,11 +100,5 @@ func ociSource(text string) (Source, error) {
 	if !ociName.MatchString(name) || strings.HasPrefix(host, "-") || text != strings.TrimRight(text, ":@") || ref != "" && !ociReference.MatchString(ref) {
 		return Source{}, fmt.Errorf("%q is not read; write oci://registry/name:tag or oci://registry/name@sha256:…, the name in lower case", "oci://"+text)
 	}
-	folder, isFolder := strings.CutPrefix(fragment, ":")
-	folder, err := url.PathUnescape(folder)
-	if fragment != "" && !isFolder || err != nil {
-		return Source{}, fmt.Errorf("#%s: write #:folder for a folder of the artifact", fragment)
-	}
-	folder, err = cleanPath(folder)
-	return Source{Kind: OCI, Location: name, Ref: ref, Path: folder}, err
+	return Source{Kind: OCI, Location: name, Ref: ref}, nil
 }

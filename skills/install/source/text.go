@@ -23,7 +23,7 @@ func (s Source) String() string {
 		} else if s.Ref != "" {
 			text += ":" + s.Ref
 		}
-		return text + fragmentText("", s.Path)
+		return text
 	}
 	return s.Location + fragmentText("", s.Path)
 }

@@ -107,11 +107,10 @@ func (f *Fetcher) index(ctx context.Context, location string, named bool) (*url.
 
 // get returns an index. Get bounds it.
 func (f *Fetcher) get(ctx context.Context, location string, named bool) ([]byte, error) {
-	var body bytes.Buffer
-	_, err := f.client.Get(ctx, download.Get{
+	body, _, err := f.client.Get(ctx, download.Get{
 		URL: location, Named: named, Limit: maxIndex, Header: http.Header{"Accept": {"application/json"}},
-	}, &body)
-	return body.Bytes(), err
+	})
+	return body, err
 }
 
 // isAbsent reports an answer that says that there is no such file.

@@ -275,7 +275,9 @@ func TestFaults(t *testing.T) {
 		fault func(size int) []faulttest.Fault
 		error string // "" is success
 	}{
-		{"cut at each tenth", faulttest.Tenths, ""},
+		{"cut three times", func(size int) []faulttest.Fault {
+			return []faulttest.Fault{faulttest.Cut(0), faulttest.Cut(size / 2), faulttest.Cut(size - 1)}
+		}, ""},
 		{"busy once", func(int) []faulttest.Fault {
 			return []faulttest.Fault{faulttest.Status(429, "1"), faulttest.Status(503, "1")}
 		}, ""},

@@ -113,16 +113,6 @@ func Cut(n int) Fault {
 	}
 }
 
-// Tenths returns the faults of a download that is cut at each tenth of size bytes, if
-// each request gets what the one before did not.
-func Tenths(size int) []Fault {
-	var faults []Fault
-	for i := range 9 {
-		faults = append(faults, Cut(size*(i+1)/10-size*i/10))
-	}
-	return faults
-}
-
 // Stall sends n bytes of the body and then nothing, until the client gives up.
 func Stall(n int) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -235,28 +225,6 @@ func Gzip(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		a.Header().Set("Content-Encoding", "gzip")
 		a.Header().Del("Content-Length")
 	})(w, r, next)
-}
-
-// Whole leaves out what a client needs to continue a download.
-func Whole(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	r = r.Clone(r.Context())
-	r.Header.Del("Range")
-	a := answer(r, next)
-	a.Header().Del("ETag")
-	a.Header().Del("Accept-Ranges")
-	w.WriteHeader(a.send(w))
-	w.Write(a.Body.Bytes())
-}
-
-// All puts several faults into one. Each sees the answer of those behind it.
-func All(faults ...Fault) Fault {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		for _, fault := range slices.Backward(faults) {
-			inner := next
-			next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fault(w, r, inner) })
-		}
-		next.ServeHTTP(w, r)
-	}
 }
 
 // recorded is the answer of a handler.

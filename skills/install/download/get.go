@@ -1,0 +1,212 @@
+package download
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+)
+
+// defaultLimit bounds a body, and maxErrorBody that of an error, in bytes.
+const (
+	defaultLimit = 256 << 20
+	maxErrorBody = 4 << 10
+)
+
+// Get downloads to memory. It is tried again a few times, from the start, after 429, 503
+// and cut connections. The error is a [*StatusError] for another status than 200, and a
+// [*source.RefusedError] for a redirect or a body that is not accepted.
+func (c *Client) Get(ctx context.Context, get Get) ([]byte, *Response, error) {
+	var to memory
+	response, err := c.download(ctx, get, &to)
+	return to.Bytes(), response, err
+}
+
+// A target gets the body of a download.
+type target interface {
+	io.Writer
+	// restart removes what was written.
+	restart() error
+}
+
+type memory struct{ bytes.Buffer }
+
+func (m *memory) restart() error {
+	m.Reset()
+	return nil
+}
+
+// download makes requests until one ends well.
+func (c *Client) download(ctx context.Context, get Get, to target) (*Response, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Slow, fmt.Errorf("the download took longer than %s", c.options.Slow))
+	defer cancel()
+	get.Limit = cmp.Or(get.Limit, defaultLimit)
+	u, err := url.Parse(get.URL)
+	if err != nil {
+		return nil, fmt.Errorf("download: %w", err)
+	}
+	if u.Host == "" {
+		return nil, fmt.Errorf("download: %s is no address of the web", u.Redacted())
+	}
+	for try := 0; ; try++ {
+		response, err := c.attempt(ctx, &get, u, to)
+		if err == nil || !errors.Is(err, errCut) || try == maxTries-1 {
+			return response, explain(ctx, u, err)
+		}
+		if err := cmp.Or(c.options.Sleep(ctx, firstDelay<<try), to.restart()); err != nil {
+			return nil, explain(ctx, u, err)
+		}
+	}
+}
+
+// explain adds the URL to an error that has none.
+func explain(ctx context.Context, u *url.URL, err error) error {
+	var refused *source.RefusedError
+	var status *StatusError
+	var inner *url.Error // says the URL, with its query
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	switch {
+	case err == nil, errors.As(err, &status):
+		return err
+	case errors.As(err, &refused):
+		return refused
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	}
+	return fmt.Errorf("download %s: %w", u.Redacted(), err)
+}
+
+// attempt makes one request and copies its body.
+func (c *Client) attempt(ctx context.Context, get *Get, u *url.URL, to io.Writer) (*Response, error) {
+	r, err := c.request(ctx, get, u)
+	if err != nil {
+		return nil, err
+	}
+	do := get.Do
+	if do == nil {
+		do = c.ownClient(get, u).Do
+	}
+	answer, err := do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		return nil, statusError(answer)
+	case answer.ContentLength > get.Limit:
+		return nil, tooLarge(get, u)
+	}
+	return get.copy(to, answer, u)
+}
+
+func (c *Client) ownClient(get *Get, u *url.URL) *http.Client {
+	named := ""
+	if get.Named {
+		named = u.Hostname()
+	}
+	client := c.HTTPClient(named, false)
+	client.Transport = &origin{client.Transport, u, get.Header}
+	return client
+}
+
+func (c *Client) request(ctx context.Context, get *Get, u *url.URL) (*http.Request, error) {
+	method, body := http.MethodGet, io.Reader(nil)
+	if get.Post != nil {
+		method, body = http.MethodPost, bytes.NewReader(get.Post)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept-Encoding", "identity") // a compressed body has another digest
+	r.Header.Set("User-Agent", c.options.UserAgent)
+	return r, nil
+}
+
+// statusError returns the error for an answer, and reads the beginning of its body.
+func statusError(answer *http.Response) *StatusError {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	return &StatusError{answer.Request.URL.Redacted(), answer.StatusCode, body}
+}
+
+// copy copies the body of an answer, within the limit, and checks its digest.
+func (get *Get) copy(to io.Writer, answer *http.Response, u *url.URL) (*Response, error) {
+	response := &Response{URL: answer.Request.URL.Redacted()}
+	if kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); err == nil {
+		response.ContentType = kind
+	}
+	body, err := decoded(&counter{Reader: answer.Body, get: get, total: max(0, answer.ContentLength)}, answer, response.ContentType)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(body, get.Limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case n > get.Limit:
+		return nil, tooLarge(get, u)
+	}
+	response.Size, response.Digest = n, fmt.Sprintf("sha256:%x", sum.Sum(nil))
+	if get.Digest != "" && response.Digest != strings.ToLower(get.Digest) {
+		return nil, &source.RefusedError{
+			Reason: fmt.Sprintf("%s has the digest %s, not %s", u.Redacted(), response.Digest, get.Digest),
+			Remedy: "ask its author which one is right",
+		}
+	}
+	return response, nil
+}
+
+func tooLarge(get *Get, u *url.URL) error {
+	return &source.RefusedError{Reason: fmt.Sprintf("%s is larger than %d bytes", u.Redacted(), get.Limit), Remedy: "leave out what the skill does not need"}
+}
+
+// decoded returns a body without the compression that the server has put over it,
+// although it was asked for none. Some servers name so the compression of a tar.gz file.
+func decoded(body io.Reader, answer *http.Response, contentType string) (io.Reader, error) {
+	encoding := strings.ToLower(answer.Header.Get("Content-Encoding"))
+	switch encoding {
+	case "", "identity":
+		return body, nil
+	case "gzip", "x-gzip":
+		ext := path.Ext(answer.Request.URL.Path)
+		if strings.Contains(contentType, "tar") || ext == ".gz" || ext == ".tgz" {
+			return body, nil
+		}
+		return gzip.NewReader(body)
+	}
+	return nil, &source.RefusedError{Reason: fmt.Sprintf("%s is packed with %q", answer.Request.URL.Redacted(), encoding)}
+}
+
+// A counter tells the progress of a body, and marks the errors of its connection.
+type counter struct {
+	io.Reader
+	get         *Get
+	done, total int64
+}
+
+// Read implements [io.Reader].
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.done += int64(n); n > 0 && c.get.Progress != nil {
+		c.get.Progress(c.done, c.total)
+	}
+	if err != nil && err != io.EOF && !errors.Is(err, errIdle) {
+		err = fmt.Errorf("%w: %w", errCut, err)
+	}
+	return n, err
+}
