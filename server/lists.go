@@ -43,19 +43,9 @@ func sameResources(before, after *view) bool {
 	})
 }
 
-// sameSkills reports whether two catalogs have the same offered skills. Its cost
-// depends on the changes, if no skill came or went.
+// sameSkills reports whether two catalogs have the same offered skills.
 func sameSkills(before, after *view, offered func(*skills.Skill) bool, same func(old, now *skills.Skill) bool) bool {
-	by, ok := after.catalog.Replaced(before.catalog)
-	if !ok {
-		return slices.EqualFunc(of(before.catalog, offered), of(after.catalog, offered), same)
-	}
-	for old, now := range by {
-		if offered(old) != offered(now) || offered(now) && !same(old, now) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(of(before.catalog, offered), of(after.catalog, offered), same)
 }
 
 // of returns some of a catalog's skills.

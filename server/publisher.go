@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -79,43 +80,27 @@ func (p *publisher) show(catalog *skills.Catalog) (changed bool) {
 	return true
 }
 
-// next returns the view of a catalog. Its cost depends on the changes since the last
-// view, if no skill came or went. The caller holds mu.
+// next returns the view of a catalog. The caller holds mu.
 func (p *publisher) next(catalog *skills.Catalog) *view {
 	before := p.view.Load()
 	if before == nil {
 		before = newView(&skills.Catalog{})
 	}
-	by, same := catalog.Replaced(before.catalog)
 	v := &view{
-		catalog: catalog, names: before.names, titles: before.titles, active: p.active,
-		library: skillsext.New(catalog, &p.digests), declared: declaredBy(catalog),
+		catalog: catalog, names: toolNames(catalog.Skills), titles: titles.New(catalog.Skills), listed: before.listed,
+		library: skillsext.New(catalog, &p.digests), declared: declaredBy(catalog), past: before.removed(catalog),
 	}
-	v.past, v.listed = before.past, before.listed
-	if !same {
-		v.names = toolNames(catalog.Skills)
-		v.past = before.removed(catalog)
+	v.facts = before.facts
+	if !sameNames(before.catalog, catalog) || !maps.Equal(before.facts.Active, p.active) { // uses count now: that no list changes by mere use
+		v.facts = exposure.State{Active: p.active, Used: p.calls.names(), Shown: before.sent()}
 	}
-	if !same || !sameTitles(by) {
-		v.titles = titles.New(catalog.Skills)
-	}
-	if same && before.exposed != nil && maps.Equal(before.active, v.active) {
-		v.exposed = before.exposed.With(by)
-	}
-	if v.exposed == nil { // uses count now: that no list changes by mere use
-		v.exposed = v.expose(exposure.State{Active: p.active, Used: p.calls.names(), Shown: before.sent()}, p.expose)
-	}
+	v.exposed = v.expose(v.facts, p.expose)
 	return v
 }
 
-// sameTitles reports whether the titles of all skills but those replaced stay as they are.
-func sameTitles(by map[*skills.Skill]*skills.Skill) bool {
-	for old, skill := range by {
-		if !titles.Alike(old, skill) {
-			return false
-		}
-	}
-	return true
+// sameNames reports whether two catalogs have skills of the same names.
+func sameNames(a, b *skills.Catalog) bool {
+	return slices.EqualFunc(a.Skills, b.Skills, func(a, b *skills.Skill) bool { return a.QualifiedName() == b.QualifiedName() })
 }
 
 // notify notifies clients of the changes of prompts and resources. mcp-go notifies them

@@ -18,7 +18,7 @@ type view struct {
 	names   *names
 	titles  *titles.Titles
 	exposed *exposure.Exposure // nil before it is chosen
-	active  map[string]bool    // the active skills, by qualified name, of exposed
+	facts   exposure.State     // by which it was chosen
 	library *skillsext.Library
 
 	declared declarations // resources of skills

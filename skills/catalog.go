@@ -217,24 +217,3 @@ func (c *Catalog) Replace(copies map[*Skill]*Skill) *Catalog {
 	}
 	return &next
 }
-
-// Replaced returns the successors of the skills of before that changed, by those
-// skills; ok is false where a skill came, went or was renamed. Its cost grows
-// with the changes.
-func (c *Catalog) Replaced(before *Catalog) (by map[*Skill]*Skill, ok bool) {
-	if len(c.Skills) != len(before.Skills) {
-		return nil, false
-	}
-	by = map[*Skill]*Skill{}
-	for i, s := range c.Skills {
-		old := before.Skills[i]
-		if s == old {
-			continue
-		}
-		if s.Name != old.Name || s.Plugin != old.Plugin || s.Folder != old.Folder || s.Prefix != old.Prefix {
-			return nil, false
-		}
-		by[old] = s
-	}
-	return by, true
-}

@@ -9,14 +9,13 @@ import (
 // Choose decides which of the skills are tools. cost is asked of few skills: those that
 // become tools, and at most 40 others. The same facts give the same result.
 func Choose(all []*skills.Skill, s State, cost func(*skills.Skill) Cost, o Options) *Exposure {
-	e := &Exposure{options: o.withDefaults(), state: s, cost: cost, sources: skills.Sources()}
+	e := &Exposure{options: o.withDefaults(), state: s, sources: skills.Sources(), looked: map[string]Decision{}}
 	list := e.rank(all)
 	e.order = make([]*skills.Skill, len(list))
 	for i, r := range list {
 		e.order[i] = r.skill
 	}
-	e.queue, e.proper = e.line(list)
-	e.fill()
+	e.fill(list, cost)
 	return e
 }
 

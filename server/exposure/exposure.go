@@ -69,12 +69,9 @@ type ranked struct {
 type Exposure struct {
 	options Options
 	state   State
-	cost    func(*skills.Skill) Cost
 	sources []skills.Source
 	order   []*skills.Skill     // all, best first
-	queue   []ranked            // the skills that can be tools, in the order of filling
-	proper  int                 // those of queue that are not the tools of others
-	looked  map[string]Decision // on the skills of queue whose cost was asked
+	looked  map[string]Decision // on the skills whose cost was asked
 	tools   []*skills.Skill
 	hidden  []*skills.Skill // the skills with the reach BySearch, in the order of Catalog
 }

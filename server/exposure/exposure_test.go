@@ -151,13 +151,6 @@ func TestPerson(t *testing.T) {
 	if got := e.Of(all[4]); got != (Decision{ByTool, "pinned by you"}) || len(e.Tools()) != 1 {
 		t.Errorf("%+v, %d tools", got, len(e.Tools()))
 	}
-	for _, change := range []func(*skills.Skill){func(s *skills.Skill) { s.Priority = 3 }, func(s *skills.Skill) { s.PinnedByPerson = true }} {
-		changed := *all[0]
-		change(&changed)
-		if e.With(map[*skills.Skill]*skills.Skill{all[0]: &changed}) != nil {
-			t.Error("the ranks are not chosen anew")
-		}
-	}
 }
 
 // TestShownToolsStay leaves the tools that clients know where they are, whatever the name

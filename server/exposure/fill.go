@@ -1,5 +1,7 @@
 package exposure
 
+import "github.com/skillsmcp/skills-mcp/skills"
+
 // share is the size of whole tools, their parameters included, as a multiple of that of
 // their descriptions.
 const share = 4
@@ -31,30 +33,30 @@ func (left *room) fits(cost Cost) bool {
 	return true
 }
 
-// fill makes tools of the skills in the queue, in its order, while there is room. A tool
+// fill makes tools of the skills of a ranking, by their turns, while there is room. A tool
 // that does not fit costs only itself: smaller ones after it may fit.
-func (e *Exposure) fill() {
-	e.looked, e.tools = map[string]Decision{}, nil
+func (e *Exposure) fill(list []ranked, cost func(*skills.Skill) Cost) {
+	queue, proper := e.line(list)
 	if e.options.Mode == All {
-		for _, r := range e.queue {
+		for _, r := range queue {
 			e.tools = append(e.tools, r.skill)
 		}
 		return
 	}
 	var rest []ranked
-	left, full := e.options.roomFor(e.proper), false
-	for i, r := range e.queue {
+	left, full := e.options.roomFor(proper), false
+	for i, r := range queue {
 		if left.tools == 0 || len(rest) == maxMisses || e.options.Mode == Search && r.level != byPerson {
-			rest, full = append(rest, e.queue[i:]...), true
+			rest, full = append(rest, queue[i:]...), true
 			break
 		}
-		cost := e.cost(r.skill)
+		costs := cost(r.skill)
 		switch {
-		case left.fits(cost):
+		case left.fits(costs):
 			e.tools = append(e.tools, r.skill)
 			e.looked[r.name] = Decision{ByTool, r.reason()}
 			continue
-		case cost.Whole > e.options.Chars:
+		case costs.Whole > e.options.Chars:
 			e.looked[r.name] = Decision{BySearch, "its tool alone is larger than expose.catalog_chars"}
 		default:
 			e.looked[r.name], full = r.omitted(), true

@@ -50,10 +50,6 @@ func New(all []*skills.Skill) *Titles {
 	})}
 }
 
-// Alike reports whether the titles of all other skills stay as they are when skill replaces
-// old, of the same qualified name.
-func Alike(old, skill *skills.Skill) bool { return key(old) == key(skill) }
-
 // Of returns the title of a skill: one line without hidden characters, at most [Max]
 // bytes, not empty. Where several skills have it, it tells the plugin.
 func (t *Titles) Of(skill *skills.Skill) string {

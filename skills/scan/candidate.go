@@ -31,7 +31,6 @@ type candidate struct {
 	behind    bool         // another one in its root comes before it and has its name
 	above     string       // the folder that tells it from others of its name
 	copied    bool         // it has the same files as another one of its name
-	original  bool         // another one has the same files
 }
 
 // is reports whether two candidates are read from the same file to the same end. Trust
@@ -49,15 +48,6 @@ func (c *candidate) place() string {
 		return c.packed.host
 	}
 	return c.skill.Dir
-}
-
-// fresh returns an unread skill at the same location.
-func (c *candidate) fresh() *skills.Skill {
-	s, files := c.skill, c.skill.Files
-	if view, ok := files.(*skillfs.View); ok {
-		files = view.FS
-	}
-	return &skills.Skill{Source: s.Source, Dir: s.Dir, File: s.File, Files: files, Plugin: s.Plugin, PluginDir: s.PluginDir, Workspace: s.Workspace, Trusted: s.Trusted, Installed: s.Installed}
 }
 
 // key returns the candidate's key in a cache, with the options that its reading

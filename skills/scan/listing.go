@@ -34,13 +34,6 @@ func newListing(entries []fs.DirEntry) listing {
 	return l
 }
 
-// same reports whether two listings have the same names, of the same types.
-func (l listing) same(other listing) bool {
-	return slices.EqualFunc(l, other, func(a, b fs.DirEntry) bool {
-		return a.Name() == b.Name() && a.Type() == b.Type()
-	})
-}
-
 // share calls do for 0 to n-1, on all processors.
 func share(n int, do func(i int)) {
 	const most = 16 // at a time: handing out one by one costs more than a folder

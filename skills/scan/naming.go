@@ -111,7 +111,7 @@ func withoutCopies(group []*candidate) []*candidate {
 	for i, c := range group {
 		if manifests[sums[i]] > 1 {
 			if whole, ok := c.digest(true); ok && first[whole] != nil {
-				c.copied, first[whole].original = true, true
+				c.copied = true
 				continue
 			} else if ok {
 				first[whole] = c

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -62,21 +63,23 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 	if !simple {
 		return s.scan(ctx, nil)
 	}
-	if !s.sameTrust(s.last) {
-		s.last.forget(changed)
-		return s.scan(ctx, s.last)
-	}
-	if len(changed) == 0 {
+	if len(changed) == 0 && s.sameTrust(s.last) {
 		return s.last.catalog, nil
 	}
-	if catalog := s.last.patch(changed, s.options); catalog != nil {
-		if !s.sameTrust(s.last) {
-			return s.scan(ctx, nil)
-		}
-		return catalog, nil
+	before := s.last
+	before.forget(changed)
+	catalog, err := s.scan(ctx, before)
+	if err == nil && equal(before.catalog, catalog) {
+		s.last.catalog = before.catalog
+		return before.catalog, nil
 	}
-	s.last.forget(changed)
-	return s.scan(ctx, s.last)
+	return catalog, err
+}
+
+// equal reports whether two catalogs have the same skills and say the same.
+func equal(a, b *skills.Catalog) bool {
+	return slices.Equal(a.Skills, b.Skills) && slices.Equal(a.Shadowed, b.Shadowed) && slices.Equal(a.Problems, b.Problems) &&
+		reflect.DeepEqual(a.Plugins, b.Plugins) && reflect.DeepEqual(a.Agents, b.Agents)
 }
 
 // Recheck returns the same catalog as [Scanner.Scan]; the cache finds the changes
