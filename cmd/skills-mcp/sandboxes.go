@@ -89,7 +89,6 @@ func (s *sandboxSettings) docker() *docker.Driver {
 			ConfigDir:  os.Getenv("DOCKER_CONFIG"),
 			Home:       s.home,
 			RuntimeDir: os.Getenv("XDG_RUNTIME_DIR"),
-			CertPath:   os.Getenv("DOCKER_CERT_PATH"),
 		},
 	})
 }

@@ -84,7 +84,6 @@ type Driver struct {
 	connecting chan struct{}          // holds one token while somebody looks for an engine
 	pulls      *pulls
 	known      images
-	copies     copies
 	pool       *warmpool.Pool[*instance]
 	renewals   renewals
 	hosts      string // files; see engine
@@ -116,7 +115,6 @@ func New(options *Options) *Driver {
 		guard:      o.Guard,
 		connecting: make(chan struct{}, 1),
 	}
-	d.copies.owner = d.owner
 	d.pulls = newPulls(d.life.Context(), &d.background)
 	d.pool = warmpool.New[*instance](&o.Pool)
 	d.layers = newLayers(d.owner, o.DependencyEnv, newPulls(d.life.Context(), &d.background))
@@ -150,10 +148,6 @@ func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, 
 	for range maxStale {
 		var exit *sandbox.Exit
 		exit, err = d.runOnce(ctx, e, spec, image, cmd)
-		if !e.apart() && unseen(err, cmd.Folder) {
-			e.blind.Store(true)
-			return d.run(ctx, cmd)
-		}
 		if !errors.Is(err, errStale) {
 			return exit, d.lost(e, err)
 		}
@@ -175,9 +169,6 @@ func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*engine, *i
 		return nil, nil, nil, d.lost(e, err)
 	}
 	spec, err := newSpec(cmd, image, e)
-	if err == nil && e.apart() {
-		err = d.lost(e, d.copies.copyIn(ctx, e, image, spec))
-	}
 	return e, image, spec, err
 }
 
@@ -264,11 +255,10 @@ func (d *Driver) Forget(skill string) {
 	}
 }
 
-// Renew implements [sandbox.Warmer]. An engine that does not see this machine's folders
-// gets a skill's copy with its next command.
+// Renew implements [sandbox.Warmer].
 func (d *Driver) Renew(skill string, folder func() (string, error)) error {
 	one := d.renewals.due(skill)
-	if one == nil || one.engine.apart() || d.engine.Load() != one.engine {
+	if one == nil || d.engine.Load() != one.engine {
 		return nil
 	}
 	dir, err := folder()

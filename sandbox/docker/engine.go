@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -49,9 +48,6 @@ type engine struct {
 
 	profile string // a host file with the system call filter; "" without one
 
-	remote bool        // on another machine
-	blind  atomic.Bool // on this machine, but does not see its folders
-
 	forwarder string // the host file of the program that listens in containers; "" without one
 
 	pipes   string      // the host folder of containers' pipes; "" without one
@@ -64,12 +60,12 @@ type engine struct {
 // itself twice more to set it up, which is half of the work of starting a
 // container (measured: 113 ms instead of 225 ms of processor time). Only
 // /etc/hosts is missing then.
-func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" && !e.apart() }
+func (e *engine) bare() bool { return e.kind == "docker" && e.hosts != "" }
 
 // piped reports whether containers are reached through pipes, not through e. gVisor and
 // Kata do not pass a pipe's file on, and Podman is left as it is.
 func (e *engine) piped() bool {
-	return e.pipes != "" && e.kind == "docker" && !e.apart() && !e.unpiped.Load() && cmp.Or(e.runtime, e.info.DefaultRuntime) == "runc"
+	return e.pipes != "" && e.kind == "docker" && !e.unpiped.Load() && cmp.Or(e.runtime, e.info.DefaultRuntime) == "runc"
 }
 
 // ownKernel reports whether each container has a kernel of its own: gVisor's.
@@ -88,29 +84,24 @@ func (e *engine) sandbox() string {
 }
 
 // open connects to the engine at host and has it describe itself.
-func open(ctx context.Context, host, certificates, runtime string) (*engine, error) {
+func open(ctx context.Context, host, runtime string) (*engine, error) {
 	host, local := address(host)
-	if strings.HasPrefix(host, "ssh://") {
-		return nil, errSSH
+	if !local {
+		return nil, notLocal(host)
 	}
-	options := []client.Opt{
+	api, err := client.NewClientWithOpts(
 		// An engine's restart leaves no dead connection behind when none is
 		// kept, and a local one costs next to nothing.
 		client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}),
 		client.WithHost(host),
 		client.WithAPIVersionNegotiation(),
-	}
-	if certificates != "" && !local {
-		in := func(name string) string { return filepath.Join(certificates, name) }
-		options = append(options, client.WithTLSClientConfig(in("ca.pem"), in("cert.pem"), in("key.pem")))
-	}
-	api, err := client.NewClientWithOpts(options...)
+	)
 	if err != nil {
 		return nil, fmt.Errorf("use %s: %w", host, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	e := &engine{id: rand.Text(), api: api, host: host, remote: !local}
+	e := &engine{id: rand.Text(), api: api, host: host}
 	if err := e.ask(ctx); err != nil {
 		return nil, err
 	}
@@ -228,9 +219,6 @@ func (e *engine) hangs(ctx context.Context) bool {
 	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
 }
 
-// apart reports whether folders of this machine have to be copied to e.
-func (e *engine) apart() bool { return e.remote || e.blind.Load() }
-
 func (e *engine) podman() bool { return e.kind == "podman" }
 
 // seccompOption is the security option with our system call filter. Docker takes
@@ -240,7 +228,7 @@ func (e *engine) seccompOption() string {
 	switch {
 	case !e.podman():
 		return "seccomp=" + seccomp.Profile()
-	case e.profile != "" && !e.apart():
+	case e.profile != "":
 		return "seccomp=" + e.profile
 	}
 	return ""
@@ -287,7 +275,7 @@ func find(ctx context.Context, host string, places Places, runtime string) (*eng
 	}
 	var failures []failure
 	for _, host := range hosts {
-		e, err := open(ctx, host, places.certificates(host), runtime)
+		e, err := open(ctx, host, runtime)
 		if err == nil {
 			return e, nil
 		}

@@ -76,7 +76,6 @@ func TestNoEngine(t *testing.T) {
 	}{
 		"none":       {[]failure{{"unix:///a.sock", absent}, {"unix:///b.sock", absent}}, []string{"no Docker engine answers at /a.sock, /b.sock", "sandbox.driver: native"}},
 		"permission": {[]failure{{"unix:///a.sock", absent}, {"unix:///b.sock", denied}}, []string{"unix:///b.sock", "group docker"}},
-		"remote":     {[]failure{{"ssh://far", errSSH}, {"unix:///b.sock", absent}}, []string{"ssh://far", "over SSH"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := noEngine(test.failures)
@@ -92,14 +91,31 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-func TestHostOverSSH(t *testing.T) {
-	d := New(&Options{Host: "ssh://me@far"})
-	_, err := d.Run(context.Background(), command())
-	if err == nil || !strings.Contains(err.Error(), "over SSH") {
-		t.Errorf("error %v", err)
+// TestNotLocal wants an engine that cannot mount this machine's folders to be refused,
+// with the remedy.
+func TestNotLocal(t *testing.T) {
+	for _, host := range []string{"ssh://me@far", "tcp://127.0.0.1:2375"} {
+		d := New(&Options{Host: host})
+		_, err := d.Run(context.Background(), command())
+		if err == nil || !strings.Contains(err.Error(), host) || !strings.Contains(err.Error(), "unix:///") {
+			t.Errorf("error %v", err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
+}
+
+// An engine on this machine may still not see its folders, as from within a container.
+func TestBlindEngine(t *testing.T) {
+	f := newFake(t)
+	d := f.driver(t, Options{})
+	cmd := command()
+	cmd.Folder = t.TempDir()
+	f.blind = cmd.Folder
+	var unavailable *sandbox.UnavailableError
+	if _, err := d.Run(t.Context(), cmd); !errors.As(err, &unavailable) || !strings.Contains(unavailable.Remedy, "share that folder with the engine") {
+		t.Errorf("error %v", err)
 	}
 }
 

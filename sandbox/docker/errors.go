@@ -15,7 +15,6 @@ import (
 )
 
 var (
-	errSSH = errors.New("engines are not reached over SSH")
 	// errLost marks an engine that went away under a request.
 	errLost = errors.New("the connection to the engine was lost")
 	// errHangs marks an engine that takes connections, and does nothing.
@@ -46,13 +45,6 @@ func noEngine(failures []failure) error {
 			Err:    joined(failures),
 		}
 	}
-	if f, found := first(failures, func(err error) bool { return errors.Is(err, errSSH) }); found {
-		return &sandbox.UnavailableError{
-			Reason: fmt.Sprintf("the Docker engine at %s would have to be reached over SSH, which is not supported", f.host),
-			Remedy: "forward its socket (ssh -L /path/docker.sock:/var/run/docker.sock HOST) and set DOCKER_HOST=tcp://… to it, or use an engine on this machine" + nativeInstead,
-			Err:    joined(failures),
-		}
-	}
 	var tried []string
 	for _, f := range failures {
 		tried = append(tried, strings.TrimPrefix(f.host, "unix://"))
@@ -61,6 +53,14 @@ func noEngine(failures []failure) error {
 		Reason: "no Docker engine answers at " + strings.Join(tried, ", "),
 		Remedy: "start Docker Desktop, dockerd or Podman's service, or set DOCKER_HOST" + nativeInstead,
 		Err:    joined(failures),
+	}
+}
+
+// notLocal returns the error for an engine that cannot mount the folders of this machine.
+func notLocal(host string) error {
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("the Docker engine at %s is not reached by a socket of this machine, and a sandbox has folders of this machine", host),
+		Remedy: "set DOCKER_HOST to the socket of an engine on this machine (unix:///…)" + nativeInstead,
 	}
 }
 
@@ -96,7 +96,7 @@ type explanation struct {
 
 // explanations are looked through in order.
 func explanations() []explanation {
-	share := "share that folder with the engine (Docker Desktop: Settings, Resources, File sharing)" + nativeInstead
+	share := "share that folder with the engine (Docker Desktop: Settings, Resources, File sharing; if this server is in a container: mount it there at the same path)" + nativeInstead
 	return []explanation{
 		{"mounts denied", "the Docker engine may not see a folder that the command needs", share},
 		{"is not shared from the host", "the Docker engine may not see a folder that the command needs", share},

@@ -215,9 +215,6 @@ func (f *fakeEngine) handler() http.Handler {
 	handle("GET /containers/{id}/stats", func(w http.ResponseWriter, _ *http.Request) {
 		respond(w, 200, map[string]any{"memory_stats": map[string]int{"usage": 1 << 20}})
 	})
-	handle("POST /volumes/create", func(w http.ResponseWriter, _ *http.Request) { respond(w, 201, map[string]any{}) })
-	handle("GET /volumes", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, map[string]any{}) })
-	handle("DELETE /volumes/{name}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) })
 	handle("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		w.(http.Flusher).Flush()

@@ -19,7 +19,6 @@ type Places struct {
 	ConfigDir  string // $DOCKER_CONFIG; "" is .docker in Home
 	Home       string // the person's home folder
 	RuntimeDir string // $XDG_RUNTIME_DIR
-	CertPath   string // $DOCKER_CERT_PATH: a folder with ca.pem, cert.pem and key.pem
 }
 
 // Hosts returns the addresses at which an engine may answer, best first. It
@@ -76,19 +75,6 @@ func (p Places) sockets() []string {
 	return sockets
 }
 
-// certificates returns the folder with those for the engine at host, and "" when
-// there is none.
-func (p Places) certificates(host string) string {
-	if p.CertPath != "" || p.DockerHost != "" || p.contextHost() != host {
-		return p.CertPath
-	}
-	dir := filepath.Join(p.configDir(), "contexts", "tls", digestOf(p.contextName()), "docker")
-	if _, err := os.Stat(filepath.Join(dir, "ca.pem")); err != nil {
-		return ""
-	}
-	return dir
-}
-
 // contextHost returns the address of the docker client's current context, and
 // "" when that is the default one or cannot be read.
 func (p Places) contextHost() string {
@@ -139,8 +125,8 @@ func readJSON(path string, value any) {
 	}
 }
 
-// address returns host in the form that the client takes, and whether it is on
-// this machine, so that folders of this machine can be mounted.
+// address returns host in the form that the client takes, and whether it is a socket of
+// this machine.
 func address(host string) (normal string, local bool) {
 	scheme, _, found := strings.Cut(host, "://")
 	if !found {

@@ -18,8 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
 
-// makeTimeout bounds the making of a container or a volume, which is not given up with
-// its caller: another call may use it, or it would be one that nobody knows of.
+// makeTimeout bounds the making of a container, which is not given up with its caller: another call may use it, or it would be one that nobody knows of.
 const makeTimeout = 2 * time.Minute
 
 // An instance is a container that was made for one command, which it waits for.

@@ -16,7 +16,6 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/volume"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -41,8 +40,8 @@ const (
 	closePause = 100 * time.Millisecond
 )
 
-// An owner owns a driver's containers and volumes on engines, by a label with its
-// instance, and removes them.
+// An owner owns a driver's containers on engines, by a label with its instance, and
+// removes them.
 type owner struct {
 	instance string
 	lease    *lease // that the instance lives; set before the first engine is used
@@ -141,7 +140,7 @@ func (e *engine) remove(ctx context.Context, id string) error {
 }
 
 // sweep removes the instance's containers that are left, such as one whose creation was
-// never answered, and its volumes.
+// never answered.
 func (o *owner) sweep(ctx context.Context, e *engine) error {
 	left, err := e.list(ctx, labelInstance+"="+o.instance)
 	if err != nil {
@@ -153,8 +152,7 @@ func (o *owner) sweep(ctx context.Context, e *engine) error {
 			failures = append(failures, fmt.Errorf("remove container %s: %w", c.ID, err))
 		}
 	}
-	mine := func(labels map[string]string) bool { return labels[labelInstance] == o.instance }
-	return errors.Join(append(failures, e.sweepVolumes(ctx, mine))...)
+	return errors.Join(failures...)
 }
 
 // list returns the containers with a label, running or not.
@@ -177,7 +175,7 @@ func (e *engine) ghost(ctx context.Context, c container.Summary) bool {
 	return cerrdefs.IsNotFound(err)
 }
 
-// labels returns the labels of a new container or volume.
+// labels returns the labels of a new container.
 func (o *owner) labels() map[string]string {
 	labels := map[string]string{
 		labelInstance: o.instance,
@@ -210,14 +208,11 @@ func (o *owner) reap(ctx context.Context, e *engine) {
 		}
 		o.log.Info("removed a container that a server left", "container", c.ID, "skill", c.Labels[labelSkill])
 	}
-	if err := e.sweepVolumes(ctx, orphaned); err != nil {
-		o.log.Debug("volumes that a server left are not removed yet", "error", err)
-	}
 	o.lease.clean(all)
 }
 
 // orphaned returns a function that reports, by its labels, whether the driver of
-// something is gone. It looks for each driver once.
+// a container is gone. It looks for each driver once.
 func (o *owner) orphaned() func(labels map[string]string) bool {
 	dead := map[string]bool{}
 	return func(labels map[string]string) bool {
@@ -238,30 +233,4 @@ func (o *owner) orphaned() func(labels map[string]string) bool {
 func expired(labels map[string]string) bool {
 	at, err := strconv.ParseInt(labels[labelExpires], 10, 64)
 	return err == nil && time.Now().Unix() > at
-}
-
-// removeVolume removes a volume. One that a container uses stays, until the
-// driver is closed.
-func (e *engine) removeVolume(name string) {
-	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
-	defer cancel()
-	_ = e.api.VolumeRemove(ctx, name, false)
-}
-
-// sweepVolumes removes the volumes that remove selects by their labels.
-func (e *engine) sweepVolumes(ctx context.Context, remove func(labels map[string]string) bool) error {
-	found, err := e.api.VolumeList(ctx, volume.ListOptions{Filters: filters.NewArgs(filters.Arg("label", labelInstance))})
-	if err != nil {
-		return fmt.Errorf("list what is left on the Docker engine: %w", err)
-	}
-	var failures []error
-	for _, v := range found.Volumes {
-		if !remove(v.Labels) {
-			continue
-		}
-		if err := e.api.VolumeRemove(ctx, v.Name, true); err != nil && !cerrdefs.IsNotFound(err) {
-			failures = append(failures, fmt.Errorf("remove volume %s: %w", v.Name, err))
-		}
-	}
-	return errors.Join(failures...)
 }

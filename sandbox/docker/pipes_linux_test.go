@@ -125,8 +125,6 @@ func TestPiped(t *testing.T) {
 	for name, change := range map[string]func(*engine){
 		"gVisor":                func(e *engine) { e.runtime = "runsc" },
 		"Podman":                func(e *engine) { e.kind = "podman" },
-		"another machine":       func(e *engine) { e.remote = true },
-		"a folder of its own":   func(e *engine) { e.blind.Store(true) },
 		"no folder":             func(e *engine) { e.pipes = "" },
 		"it was in vain":        func(e *engine) { e.unpiped.Store(true) },
 		"gVisor as its default": func(e *engine) { e.info.DefaultRuntime = "runsc" },

@@ -57,9 +57,6 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
-	if e.apart() && len(cmd.Grant.Workspaces) > 0 {
-		return nil, noWorkspaces(e)
-	}
 	host, err := hostConfig(cmd, image, e)
 	if err != nil {
 		return nil, err
@@ -143,7 +140,7 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 		return nil, err
 	}
 	if len(cmd.Grant.Hosts) > 0 {
-		if e.forwarder == "" || e.apart() {
+		if e.forwarder == "" {
 			return nil, noForwarder()
 		}
 		mounts = append(mounts, bind(e.forwarder, forwarder, false))
@@ -243,15 +240,6 @@ func resources(limits sandbox.Limits, e *engine) container.Resources {
 func user() string {
 	uid, gid := sandbox.User()
 	return fmt.Sprintf("%d:%d", uid, gid)
-}
-
-// noWorkspaces is the failure of a command that needs this machine's folders on
-// an engine that cannot have them.
-func noWorkspaces(e *engine) error {
-	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("the Docker engine at %s does not see this machine's folders, so there can be no workspace", e.host),
-		Remedy: "start the server where there is no project, or use an engine on this machine" + nativeInstead,
-	}
 }
 
 // folder returns the host folder of the skill.
