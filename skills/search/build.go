@@ -33,7 +33,7 @@ func build(ctx context.Context, all []*skills.Skill, from *analyzers) (*segment,
 	if workers == 1 {
 		return parts[0], nil
 	}
-	return merge(parts, make([]bitset, workers)), nil
+	return merge(parts, nil), nil
 }
 
 func buildPart(ctx context.Context, all []*skills.Skill, from *analyzers) (*segment, error) {

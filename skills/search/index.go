@@ -12,8 +12,7 @@ import (
 type Index struct {
 	tune tuning
 
-	updating chan struct{}           // holds a value during an update
-	places   map[*skills.Skill]place // of the last snapshot; of who updates
+	updating chan struct{} // holds a value during an update
 	last     atomic.Pointer[snapshot]
 
 	analyzers analyzers
@@ -22,18 +21,17 @@ type Index struct {
 
 // New returns an empty index. Options may be nil.
 func New(options *Options) *Index {
-	x := &Index{updating: make(chan struct{}, 1), places: map[*skills.Skill]place{}, tune: chosen(), lexicon: openLexicon()}
+	x := &Index{updating: make(chan struct{}, 1), tune: chosen(), lexicon: openLexicon()}
 	if options != nil && options.Weights != nil {
 		w := options.Weights
 		x.tune.weights = [fieldCount]float64{w.Name, w.Description, w.WhenToUse, w.Keywords, w.Params, w.Body, 0}
 	}
-	x.last.Store(&snapshot{catalog: &skills.Catalog{}})
+	x.last.Store(&snapshot{&skills.Catalog{}, &segment{}, &segment{}})
 	return x
 }
 
 // Update indexes the skills of catalog that the index does not have yet, and removes
-// those that the catalog does not have. Its cost grows with the changes. Searches go on
-// meanwhile.
+// those that the catalog does not have. Searches go on meanwhile.
 func (x *Index) Update(ctx context.Context, catalog *skills.Catalog) error {
 	_, err := x.at(ctx, catalog)
 	return err
@@ -54,7 +52,7 @@ func (x *Index) at(ctx context.Context, catalog *skills.Catalog) (*snapshot, err
 	if s.catalog == catalog {
 		return s, ctx.Err()
 	}
-	s, err := s.next(ctx, catalog, x.places, &x.analyzers)
+	s, err := s.next(ctx, catalog, &x.analyzers)
 	if err == nil {
 		x.last.Store(s)
 	}

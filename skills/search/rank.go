@@ -15,48 +15,45 @@ import (
 type scope struct {
 	parts []scoped
 	live  totals
-	size  int // documents of all parts, hidden ones included
+	size  int // documents of all parts, the dropped ones included
 	tune  *tuning
 }
 
-// A scoped part has documents that are hidden from the search.
+// A scoped segment has documents that a query drops.
 type scoped struct {
-	part
-	hidden bitset // dead, or dropped by the query
-	masked bool   // there are hidden ones
+	*segment
+	hidden bitset // the dropped ones; nil without any
 	base   int    // the number of the first document among those of all parts
 }
 
 // scope returns the documents that a query may find.
 func (s *snapshot) scope(q Query, t *tuning) *scope {
 	sc := &scope{tune: t}
-	parts := s.model
+	segments := []*segment{s.model}
 	if q.Person {
-		parts = slices.Concat(parts, s.person)
+		segments = append(segments, s.person)
 	}
-	for _, p := range parts {
-		one := scoped{part: p, hidden: p.dead, base: sc.size}
-		if q.Keep != nil {
-			one.keep(q.Keep)
-		}
-		one.masked = one.live.docs < len(one.docs)
-		sc.parts = append(sc.parts, one)
+	for _, one := range segments {
+		p := scoped{segment: one, base: sc.size}
 		sc.size += len(p.docs)
-		sc.live.sum(&one.live)
+		for n := range p.docs {
+			if d := &p.docs[n]; q.Keep == nil || q.Keep(d.skill) {
+				sc.live.add(d)
+			} else {
+				p.hide(n)
+			}
+		}
+		sc.parts = append(sc.parts, p)
 	}
 	return sc
 }
 
-// keep hides the documents that a query drops.
-func (p *scoped) keep(keep func(*skills.Skill) bool) {
-	p.hidden, p.live = newBitset(len(p.docs)), totals{}
-	for n := range p.docs {
-		if d := &p.docs[n]; p.dead.has(n) || !keep(d.skill) {
-			p.hidden.add(n)
-		} else {
-			p.live.add(d, 1)
-		}
+// hide drops a document.
+func (p *scoped) hide(n int) {
+	if p.hidden == nil {
+		p.hidden = newBitset(len(p.docs))
 	}
+	p.hidden.add(n)
 }
 
 // skill returns the skill of a document.
@@ -74,7 +71,7 @@ func (s *scope) holders(term string) (n int) {
 	for i := range s.parts {
 		p := &s.parts[i]
 		at, ok := p.terms.find(term)
-		if ok && !p.masked {
+		if ok && p.hidden == nil {
 			n += int(p.segment.holders[at])
 		} else if ok {
 			p.each(at, func(*posting) { n++ })
@@ -88,7 +85,7 @@ func (p *scoped) each(at int, f func(*posting)) {
 	var q posting
 	for list := p.list(at); len(list) > 0; {
 		list = q.read(list)
-		if !p.masked || !p.hidden.has(int(q.doc)) {
+		if !p.hidden.has(int(q.doc)) {
 			f(&q)
 		}
 	}

@@ -228,8 +228,8 @@ func TestUpdateEqualsNew(t *testing.T) {
 			}
 		}
 		s := x.last.Load()
-		if n := len(s.model) + len(s.person); n > 16 || len(x.places) != len(all) {
-			t.Fatalf("%d parts, %d places for %d skills", n, len(x.places), len(all))
+		if n := len(s.model.docs) + len(s.person.docs); n != len(all) {
+			t.Fatalf("%d documents of %d skills", n, len(all))
 		}
 	}
 }

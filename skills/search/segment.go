@@ -8,8 +8,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A segment is an inverted index of some skills. It is not changed once it is built:
-// skills that went are marked outside of it.
+// A segment is an inverted index of some skills. It is not changed once it is built.
 type segment struct {
 	docs  []doc
 	terms dictionary
@@ -81,14 +80,32 @@ func (p *posting) read(b []byte) []byte {
 // list returns the postings of the term at an index.
 func (s *segment) list(at int) []byte { return s.postings[s.starts[at]:s.starts[at+1]] }
 
-// merge returns a segment of the documents of several in their order, without the dead.
-func merge(from []*segment, dead []bitset) *segment {
+// totals are sums over documents.
+type totals struct {
+	docs  int
+	words [fieldCount]int // of each field
+	with  [fieldCount]int // documents that have the field
+}
+
+func (t *totals) add(d *doc) {
+	t.docs++
+	for f, n := range d.lengths {
+		if n > 0 {
+			t.words[f] += int(n)
+			t.with[f]++
+		}
+	}
+}
+
+// merge returns a segment of the documents of several in their order, without those of
+// the skills that are gone.
+func merge(from []*segment, gone map[*skills.Skill]bool) *segment {
 	to := &segment{}
 	moved := make([][]uint32, len(from)) // new number of each document, plus one
 	for i, s := range from {
 		moved[i] = make([]uint32, len(s.docs))
 		for n, d := range s.docs {
-			if !dead[i].has(n) {
+			if !gone[d.skill] {
 				to.docs = append(to.docs, d)
 				moved[i][n] = uint32(len(to.docs))
 			}
