@@ -65,7 +65,7 @@ func TestREST(t *testing.T) {
 // that signs a person in.
 func restAccount(t *testing.T, token string) (link string) {
 	t.Helper()
-	a := newAccount(t, "native", "policy: {profiles: {ci: {deny: [wait]}}}\n")
+	a := newAccount(t, "native", "")
 	skill := func(name, fields, script string) {
 		a.skill(name+"/SKILL.md", "---\nname: "+name+"\ndescription: "+fields+"\nscript: run.sh\n---\nIt runs run.sh.\n")
 		a.skill(name+"/run.sh", script)

@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
@@ -115,14 +111,8 @@ func newProcess(t *testing.T, folder, profile string, expose exposure.Options) *
 	reloader.Start(t.Context(), p.Server)
 	t.Cleanup(reloader.Close)
 	p.service = api.New(api.Options{
-		Directory: p.Directory(), Rules: filter, Policy: decider,
+		Directory: p.Directory(), Rules: filter,
 		Doctor: func(context.Context) (*api.Diagnosis, error) { return &api.Diagnosis{OK: true}, nil },
-		Outlook: func(ctx context.Context, skill *skills.Skill, profile string) (all []describe.Outlook, _ error) {
-			for _, o := range decider.Outlooks(ctx, skill, profile, "", "", nil, func(identity.Principal, *skills.Skill) string { return "" }) {
-				all = append(all, describe.NewOutlook(o.Callers, o.Decision, o.Refused, o.Approved))
-			}
-			return all, nil
-		},
 	})
 	return p
 }
@@ -226,26 +216,14 @@ func TestServiceRefusesAsMCP(t *testing.T) {
 	}
 }
 
-// The person's decisions are theirs alone, and so is knowledge of the profiles and of the
-// machine.
+// The person's decisions are theirs alone, and so is knowledge of the machine.
 func TestOnlyPersonsDecide(t *testing.T) {
 	p := newProcess(t, newOrchard(t), "", exposure.Options{})
 	for name, do := range map[string]func(context.Context) error{
-		"enable":   func(ctx context.Context) error { return p.service.SetEnabled(ctx, "apple", true) },
-		"disable":  func(ctx context.Context) error { return p.service.SetEnabled(ctx, "apple", false) },
-		"pin":      func(ctx context.Context) error { return p.service.SetPinned(ctx, "apple", true) },
-		"doctor":   func(ctx context.Context) error { _, err := p.service.Doctor(ctx); return err },
-		"profiles": func(ctx context.Context) error { _, err := p.service.Profiles(ctx); return err },
-		"list": func(ctx context.Context) error {
-			_, err := p.service.ProfileSkills(ctx, "ci", api.ProfileQuery{})
-			return err
-		},
-		"show": func(ctx context.Context) error { _, err := p.service.ProfileSkill(ctx, "ci", "apple"); return err },
-		"assign": func(ctx context.Context) error {
-			_, err := p.service.SetProfileSkill(ctx, "ci", "apple", api.ProfileChange{Assigned: new(bool)})
-			return err
-		},
-		"test": func(ctx context.Context) error { _, err := p.service.TestProfile(ctx, "ci", "apple"); return err },
+		"enable":  func(ctx context.Context) error { return p.service.SetEnabled(ctx, "apple", true) },
+		"disable": func(ctx context.Context) error { return p.service.SetEnabled(ctx, "apple", false) },
+		"pin":     func(ctx context.Context) error { return p.service.SetPinned(ctx, "apple", true) },
+		"doctor":  func(ctx context.Context) error { _, err := p.service.Doctor(ctx); return err },
 	} {
 		for _, kind := range []identity.Kind{identity.Anonymous, identity.Model, identity.Token, identity.Subject} {
 			if code := codeOf(do(p.as(kind))); code != run.PermissionDenied {
@@ -253,13 +231,9 @@ func TestOnlyPersonsDecide(t *testing.T) {
 			}
 		}
 	}
-	if len(p.assignments()) > 0 {
-		t.Error("something was decided")
+	if skill, err := p.Directory().Find(p.person(), "apple"); err != nil || skill.PinnedByPerson {
+		t.Errorf("something was decided: %+v, %v", skill, err)
 	}
-}
-
-func (p *process) assignments() []policy.Assignment {
-	return slices.Concat(p.decider.Assignments(p.t.Context(), ""), p.decider.Assignments(p.t.Context(), "ci"))
 }
 
 // An output is its principal's.
@@ -360,133 +334,5 @@ func TestSkillQueries(t *testing.T) {
 	}
 	if got := p.names(p.as(identity.Token), api.SkillQuery{Text: "persons"}); got != "" {
 		t.Errorf("a skill for persons, to a token: %s", got)
-	}
-}
-
-// A page begins after the last skill of the page before, whatever came or went meanwhile.
-func TestPagesAreStable(t *testing.T) {
-	folder := newOrchard(t)
-	p := newProcess(t, folder, "", exposure.Options{})
-	q := api.SkillQuery{Limit: 3} // apple guarded pear
-	page, err := p.service.Skills(p.person(), q)
-	if err != nil || page.Total != 7 {
-		t.Fatal(page, err)
-	}
-	q.Cursor = page.Next
-	writeSkill(t, folder, "banana", "description: Came meanwhile.")
-	p.call("reload_skills", `{}`)
-	if got := p.names(p.person(), q); got != "private quince write zest" {
-		t.Errorf("after one came: %s", got)
-	}
-	for _, gone := range []string{"banana", "pear"} {
-		if err := os.RemoveAll(filepath.Join(folder, "skills", gone)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p.call("reload_skills", `{}`)
-	if got := p.names(p.person(), q); got != "private quince write zest" {
-		t.Errorf("after the last one went: %s", got)
-	}
-	q.State = "ready"
-	if _, err := p.service.Skills(p.person(), q); codeOf(err) != run.InvalidParam {
-		t.Errorf("the cursor of another query: %v", err)
-	}
-}
-
-// A person takes skills out of a profile and orders them. The configuration bounds it.
-func TestProfileSkills(t *testing.T) {
-	folder := newOrchard(t)
-	page := newProcess(t, folder, "", exposure.Options{})
-	ci := newProcess(t, folder, "ci", exposure.Options{MaxTools: 1})
-	change := func(name string, c api.ProfileChange) run.Code {
-		t.Helper()
-		_, err := page.service.SetProfileSkill(page.person(), "ci", name, c)
-		return codeOf(err)
-	}
-	yes, no, high, low := new(true), new(false), new(9), new(1)
-	for _, c := range []struct {
-		name string
-		api.ProfileChange
-		want run.Code
-	}{
-		{"pear", api.ProfileChange{Assigned: no}, ""},
-		{"guarded", api.ProfileChange{Enabled: no, Priority: low}, ""},
-		{"write", api.ProfileChange{Priority: high}, ""},
-		{"apple", api.ProfileChange{Priority: low}, ""},
-		{"apple", api.ProfileChange{Priority: new(-1)}, run.InvalidParam},
-		{"quince", api.ProfileChange{Assigned: yes}, run.PermissionDenied}, // the profile denies it
-		{"none", api.ProfileChange{Assigned: yes}, run.NotFound},
-	} {
-		if code := change(c.name, c.ProfileChange); code != c.want {
-			t.Errorf("%s: %q, want %q", c.name, code, c.want)
-		}
-	}
-	list := func() (lines []string) {
-		t.Helper()
-		q := api.ProfileQuery{Limit: 2}
-		for first := true; first || q.Cursor != ""; first = false {
-			got, err := page.service.ProfileSkills(page.person(), "ci", q)
-			if err != nil || got.Total != 7 {
-				t.Fatal(got, err)
-			}
-			for _, s := range got.Items {
-				lines = append(lines, fmt.Sprintf("%s %s %t %t %d %s", s.Name, s.Class, s.Assigned, s.Enabled, s.Priority, s.Why))
-			}
-			q.Cursor = got.Next
-		}
-		return lines
-	}
-	if diff := cmp.Diff([]string{
-		"write mutating true true 9 ",
-		"apple safe true true 1 ",
-		"guarded safe true false 1 the person has disabled it for the profile ci",
-		"pear safe false false 0 the person has taken it out of the profile ci",
-		"private safe true true 0 ",
-		"quince safe false false 0 policy.profiles.ci.deny has \"quince\"",
-		"zest safe true true 0 ",
-	}, list()); diff != "" {
-		t.Error(diff)
-	}
-	if err := page.service.SetEnabled(page.person(), "private", false); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := page.service.ProfileSkill(page.person(), "ci", "private"); err != nil || !s.Assigned || s.Why != "it is disabled by your rule for private" {
-		t.Errorf("disabled for everybody: %+v, %v", s, err)
-	}
-	if err := page.service.SetEnabled(page.person(), "private", true); err != nil {
-		t.Fatal(err)
-	}
-	ci.code("run_skill", "apple")
-	if got := ci.names(ci.as(identity.Token), api.SkillQuery{}); got != "apple private write zest" {
-		t.Errorf("the skills of the profile: %s", got)
-	}
-	if tools := ci.ask("tools/list", `{}`); !strings.Contains(tools, `"name":"write"`) || strings.Contains(tools, `"name":"apple"`) {
-		t.Error("the skill of the highest priority is not the tool that fits")
-	}
-	if got := page.names(page.person(), api.SkillQuery{}); strings.Contains(got, "(") {
-		t.Errorf("a profile's decisions count for others: %s", got)
-	}
-	for name, c := range map[string]api.ProfileChange{"pear": {Assigned: yes}, "guarded": {Enabled: yes}} {
-		if code := change(name, c); code != "" {
-			t.Errorf("%s: %s", name, code)
-		}
-	}
-	ci.code("run_skill", "apple")
-	if got := ci.names(ci.as(identity.Token), api.SkillQuery{}); got != "apple guarded pear private write zest" {
-		t.Errorf("the skills of the profile: %s", got)
-	}
-}
-
-func TestProfileTests(t *testing.T) {
-	p := newProcess(t, newOrchard(t), "", exposure.Options{})
-	for skill, want := range map[string]string{"apple": "runs", "write": "asks", "quince": "refused"} {
-		all, err := p.service.TestProfile(p.person(), "ci", skill)
-		if err != nil || all[0].Outcome != want {
-			t.Errorf("%s: %+v, %v", skill, all, err)
-		}
-	}
-	_, err := p.service.ProfileSkill(p.person(), "other", "apple")
-	if codeOf(err) != run.NotFound || err.Error() != `there is no profile "other"; the configuration has ci, team` {
-		t.Error(err)
 	}
 }

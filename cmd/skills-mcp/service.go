@@ -7,13 +7,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // An apiServer serves the REST API of a backend, and holds the runs that it starts.
@@ -40,7 +38,7 @@ func (b *backend) service() *apiServer {
 		b.asker.jobs.Store(running)
 	}
 	return &apiServer{running: running, Service: api.New(api.Options{
-		Directory: directory, Rules: b.filter, Policy: b.sandboxes.decider(nil), Outlook: b.outlook, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
+		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
 		Page:   func(approval string) string { url, _ := b.pages().approval(approval); return url },
 		Doctor: b.diagnose, Passphrases: passphrases(b.Config), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
 	})}
@@ -58,15 +56,6 @@ func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 		return nil, err
 	}
 	return s.approvals(nil), nil
-}
-
-// outlook returns the decisions about calls of a skill under a profile.
-func (b *backend) outlook(ctx context.Context, skill *skills.Skill, profile string) ([]describe.Outlook, error) {
-	e, err := b.explain(ctx, skill, profile)
-	if err != nil {
-		return nil, err
-	}
-	return e.Calls, nil
 }
 
 // diagnose returns the report of doctor about this process. Registries are not asked.

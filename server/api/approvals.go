@@ -24,7 +24,7 @@ type Answer struct {
 // An ApprovalService has the operations on approvals.
 type ApprovalService struct {
 	options *Options
-	proving chan struct{} // has room for the passphrase that is checked
+	prover  prover
 }
 
 // Approvals returns the records that wait or count, or all with those that have ended; the
@@ -86,7 +86,7 @@ func (a *Answer) way() approval.Way {
 // signer returns the proved signer of an answer, and the context that signs for them.
 func (s *ApprovalService) signer(ctx context.Context, a *Answer) (proved context.Context, who approval.Signer, err error) {
 	if a.Token != "" {
-		proved, err = s.proveScript(ctx, a)
+		proved, err = s.prover.script(ctx, s.options.Passphrases.Script, a)
 		return proved, approval.Local(), err
 	}
 	if err := onlyPersons(ctx); err != nil {
@@ -96,41 +96,8 @@ func (s *ApprovalService) signer(ctx context.Context, a *Answer) (proved context
 	if err != nil || a.As == "" { // the session has proved the person of this machine
 		return ctx, who, answerError(err, run.InvalidParam)
 	}
-	proved, err = s.prove(ctx, hash, a.Passphrase, "this is not the passphrase of that person")
+	proved, err = s.prover.prove(ctx, hash, a.Passphrase, "this is not the passphrase of that person")
 	return proved, who, err
-}
-
-// proveScript returns the context of an answer that a script may give.
-func (s *ApprovalService) proveScript(ctx context.Context, a *Answer) (context.Context, error) {
-	hash := s.options.Passphrases.Script
-	switch {
-	case hash == "":
-		return ctx, denied("scripts cannot answer: no token is set up as policy.script_token in the configuration")
-	case a.Scope != approval.Once || a.As != "":
-		return ctx, invalid("a script answers %q, and for nobody else", approval.Once)
-	}
-	return s.prove(ctx, hash, a.Token, "this is not the token of policy.script_token")
-}
-
-// proofPause is the time after a wrong passphrase in which none is checked.
-const proofPause = time.Second
-
-// prove returns a context that signs with the passphrase of a hash, or an error if a text is
-// not it. One is checked at a time, and a wrong one holds the next up: nobody tries many.
-func (s *ApprovalService) prove(ctx context.Context, hash, text, wrong string) (context.Context, error) {
-	select {
-	case s.proving <- struct{}{}:
-	case <-ctx.Done():
-		return ctx, context.Cause(ctx)
-	}
-	release := func() { <-s.proving }
-	proved, ok := approval.Prove(ctx, hash, text)
-	if !ok {
-		time.AfterFunc(proofPause, release)
-		return ctx, denied(wrong)
-	}
-	release()
-	return proved, nil
 }
 
 // Revoke withdraws an approval, or a question that waits. Only a person may.
@@ -161,4 +128,40 @@ func answerError(err error, code run.Code) error {
 		return &run.Error{Code: code, Message: e.Error(), Err: err}
 	}
 	return run.AsError(err)
+}
+
+// A prover checks passphrases and tokens, one at a time. It has room for the one that is
+// checked.
+type prover chan struct{}
+
+// script returns the context of an answer that a script may give with the token of a hash.
+func (p prover) script(ctx context.Context, hash string, a *Answer) (context.Context, error) {
+	switch {
+	case hash == "":
+		return ctx, denied("scripts cannot answer: no token is set up as policy.script_token in the configuration")
+	case a.Scope != approval.Once || a.As != "":
+		return ctx, invalid("a script answers %q, and for nobody else", approval.Once)
+	}
+	return p.prove(ctx, hash, a.Token, "this is not the token of policy.script_token")
+}
+
+// proofPause is the time after a wrong passphrase in which none is checked.
+const proofPause = time.Second
+
+// prove returns a context that signs with the passphrase of a hash, or an error if a text is
+// not it. A wrong one holds the next up: nobody tries many.
+func (p prover) prove(ctx context.Context, hash, text, wrong string) (context.Context, error) {
+	select {
+	case p <- struct{}{}:
+	case <-ctx.Done():
+		return ctx, context.Cause(ctx)
+	}
+	release := func() { <-p }
+	proved, ok := approval.Prove(ctx, hash, text)
+	if !ok {
+		time.AfterFunc(proofPause, release)
+		return ctx, denied(wrong)
+	}
+	release()
+	return proved, nil
 }

@@ -146,14 +146,9 @@ func TestEveryOperation(t *testing.T) {
 		{"POST", asked, `{"scope":"always"}`},
 		{"DELETE", again, ""},
 		{"GET", "/v1/approvals?ended=true", ""},
-		{"GET", "/v1/profiles", ""},
-		{"GET", "/v1/profiles/ci/skills", ""},
-		{"GET", "/v1/profiles/ci/skills/demo%2Frun", ""},
-		{"PUT", "/v1/profiles/ci/skills/demo%2Frun", `{"priority":3}`},
-		{"GET", "/v1/profiles/ci/skills/demo%2Frun/test", ""},
 		{"GET", "/v1/openapi.json", ""},
 	} {
-		if a := b.call("person", test.method, test.path, test.body, "Accept: */*"); a.StatusCode >= 300 {
+		if a := b.call("person", test.method, test.path, test.body, "Accept: */*"); a.StatusCode >= 300 || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s %s: %d %s", test.method, test.path, a.StatusCode, a.body)
 		}
 	}
@@ -259,8 +254,6 @@ func (g *generator) parameter(p *openapi3.Parameter) string {
 			return pick(g, "demo/run", "demo/fail", "demo/write", "demo/guide", "run", "ci", "demo/private")
 		case "path":
 			return pick(g, "stdout", "stderr", "out/sub/page.html", "out/../../etc/passwd")
-		case "If-None-Match", "If-Match":
-			return pick(g, "*", `"a"`, `W/"a", "b"`)
 		}
 	}
 	if value, ok := g.value(p.Schema.Value).(string); ok {

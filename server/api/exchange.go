@@ -1,12 +1,8 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"mime"
 	"net/http"
-	"path"
 	"strings"
 	"time"
 )
@@ -14,20 +10,20 @@ import (
 // An operation is one method of one path. The router and the OpenAPI document are both
 // made of it, so that they cannot differ.
 type operation struct {
-	method string
-	path   string // below [Path], with the wildcards of [http.ServeMux]
-	id     string // of the document, unique
-	does   string // for people
-	who    audience
-	query  any // the zero value of a struct, of whose tags the parameters are; nil is none
-	body   any // likewise
-	result any // of type T, for the JSON of T; nil is none
-	status int // of success
-	media  string
-	more   []string // headers of requests: keys of headers
-	errors []int    // beside those that follow from the fields above
-	ask    string   // an example of the body
-	answer string   // an example of the result
+	method  string
+	path    string // below [Path], with the wildcards of [http.ServeMux]
+	id      string // of the document, unique
+	does    string // for people
+	who     audience
+	query   any // the zero value of a struct, of whose tags the parameters are; nil is none
+	body    any // likewise
+	result  any // of type T, for the JSON of T; nil is none
+	status  int // of success
+	media   string
+	headers []string // of requests that count, beside Accept
+	errors  []int    // beside those that follow from the fields above
+	ask     string   // an example of the body
+	answer  string   // an example of the result
 	// serve returns the result, or a reply.
 	serve func(x *exchange) (any, error)
 }
@@ -55,28 +51,14 @@ func (o *operation) arguments() any {
 	return o.query
 }
 
-// headers returns the headers of requests that count, beside Accept.
-func (o *operation) headers() []string {
-	switch {
-	case o.method == http.MethodGet && o.status == 0:
-		return append([]string{"If-None-Match"}, o.more...)
-	case o.method == http.MethodPut:
-		return append([]string{"If-Match"}, o.more...)
-	}
-	return o.more
-}
-
 // problems returns the statuses of the errors that an operation can end with.
 func (o *operation) problems() []int {
-	all := append([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable}, o.errors...)
+	all := append([]int{http.StatusUnauthorized, http.StatusForbidden}, o.errors...)
 	if o.body != nil {
 		all = append(all, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if o.query != nil {
 		all = append(all, http.StatusBadRequest)
-	}
-	if o.method == http.MethodPut {
-		all = append(all, http.StatusPreconditionFailed)
 	}
 	if strings.Contains(o.path, "{") {
 		all = append(all, http.StatusNotFound)
@@ -84,23 +66,11 @@ func (o *operation) problems() []int {
 	return all
 }
 
-// medias returns the media types of the answer.
-func (o *operation) medias() []string {
-	switch {
-	case o.media == "":
-		return []string{jsonMedia}
-	case o.result == nil:
-		return []string{o.media}
-	}
-	return []string{jsonMedia, o.media}
-}
-
 // An exchange is one request with its answer.
 type exchange struct {
-	*http.Request
 	*operation
+	request  *http.Request
 	service  *Service
-	keys     *idempotency
 	document func() ([]byte, error)
 	w        http.ResponseWriter
 	args     json.RawMessage // checked
@@ -141,7 +111,7 @@ func take[T any](x *exchange, args any, serve func() (T, error)) (any, error) {
 }
 
 // write answers with a value, or a reply.
-func (x *exchange) write(status int, value any) error {
+func (x *exchange) write(value any) error {
 	answer, ok := value.(reply)
 	if !ok {
 		body, err := encode(value)
@@ -150,21 +120,14 @@ func (x *exchange) write(status int, value any) error {
 		}
 		answer = reply{jsonMedia, body, nil}
 	}
-	header, current := x.w.Header(), tag(answer.body)
+	header := x.w.Header()
 	protect(header)
 	for name, value := range answer.header {
 		header.Set(name, value)
 	}
-	if x.method != http.MethodPost {
-		header.Set("ETag", current)
-	}
-	if x.method == http.MethodGet && tagged(x.Header.Values("If-None-Match"), current) {
-		x.w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
 	header.Set("Content-Type", answer.media)
 	x.extend()
-	x.w.WriteHeader(status)
+	x.w.WriteHeader(http.StatusOK)
 	_, _ = x.w.Write(answer.body) // its error is that the client has left
 	return nil
 }
@@ -173,43 +136,4 @@ func (x *exchange) write(status int, value any) error {
 func encode(value any) ([]byte, error) {
 	body, err := json.Marshal(value)
 	return append(body, '\n'), err
-}
-
-// tag returns the ETag of a body.
-func tag(body []byte) string {
-	sum := sha256.Sum256(body)
-	return `"` + hex.EncodeToString(sum[:12]) + `"`
-}
-
-// tagged reports whether the values of If-Match or If-None-Match name a tag.
-func tagged(values []string, current string) bool {
-	for each := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		if each = strings.TrimSpace(each); each == "*" || strings.TrimPrefix(each, "W/") == current {
-			return true
-		}
-	}
-	return false
-}
-
-// accepts reports whether a client reads one of several media types.
-func accepts(header http.Header, medias ...string) bool {
-	accepted := strings.Join(header.Values("Accept"), ",")
-	if strings.TrimSpace(accepted) == "" {
-		return true
-	}
-	for each := range strings.SplitSeq(accepted, ",") {
-		pattern, parameters, err := mime.ParseMediaType(each)
-		if err != nil || strings.Trim(parameters["q"], "0.") == "" && parameters["q"] != "" {
-			continue
-		}
-		for _, media := range medias {
-			if media == anyMedia || pattern == anyMedia {
-				return true
-			}
-			if matched, _ := path.Match(pattern, media); matched {
-				return true
-			}
-		}
-	}
-	return false
 }

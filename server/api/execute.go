@@ -31,20 +31,15 @@ func execute(x *exchange) (any, error) {
 	if err := x.decode(&e); err != nil {
 		return nil, err
 	}
-	key := x.Header.Get("Idempotency-Key")
-	job, err := x.keys.start(x.Context(), key, x.URL.Path, x.args, x.service, func() (*jobs.Job, error) {
-		return x.service.Execute(x.Context(), x.PathValue("name"), e)
-	})
+	job, err := x.service.Execute(x.request.Context(), x.request.PathValue("name"), e)
 	if err != nil {
 		return nil, err
 	}
-	if prefers(x.Header, "respond-async") {
+	if prefers(x.request.Header, "respond-async") {
 		return nil, x.poll(job)
 	}
-	if key == "" {
-		defer job.Cancel() // nothing, after its end
-	}
-	if streams(x.Header) {
+	defer job.Cancel() // nothing, after its end
+	if streams(x.request.Header) {
 		return nil, x.stream(job, 0)
 	}
 	return x.wait(job)
@@ -72,7 +67,7 @@ func (x *exchange) poll(job *jobs.Job) error {
 func (x *exchange) wait(job *jobs.Job) (any, error) {
 	// The client has sent everything, and may wait for as long as the run takes.
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{}) // where it can be set
-	if err := job.Wait(x.Context(), math.MaxInt); err != nil {
+	if err := job.Wait(x.request.Context(), math.MaxInt); err != nil {
 		return nil, err
 	}
 	return ended(job.Snapshot(math.MaxInt))
@@ -124,10 +119,10 @@ func (x *exchange) stream(job *jobs.Job, after int) error {
 		if _, err := x.w.Write([]byte(text)); err != nil || control.Flush() != nil || s.State == jobs.Ended {
 			return err
 		}
-		waiting, stop := context.WithTimeout(x.Context(), keepAlive)
+		waiting, stop := context.WithTimeout(x.request.Context(), keepAlive)
 		err = job.Wait(waiting, after)
 		stop()
-		if err != nil && x.Context().Err() != nil {
+		if err != nil && x.request.Context().Err() != nil {
 			return err
 		}
 	}
@@ -161,16 +156,16 @@ func events(s jobs.Snapshot, after int) (text string, last int, err error) {
 
 // getRun answers with a run, or with its events.
 func getRun(x *exchange) (any, error) {
-	id := x.PathValue("id")
-	if !streams(x.Header) {
-		return x.service.Run(x.Context(), id)
+	id := x.request.PathValue("id")
+	if !streams(x.request.Header) {
+		return x.service.Run(x.request.Context(), id)
 	}
-	job, err := x.service.Job(x.Context(), id)
+	job, err := x.service.Job(x.request.Context(), id)
 	if err != nil {
 		return nil, err
 	}
 	after := 0
-	if last := x.Header.Get("Last-Event-ID"); last != "" {
+	if last := x.request.Header.Get("Last-Event-ID"); last != "" {
 		if after, err = strconv.Atoi(last); err != nil || after < 0 {
 			return nil, refuse(http.StatusBadRequest, "Last-Event-ID must be the id of an event")
 		}
@@ -181,17 +176,14 @@ func getRun(x *exchange) (any, error) {
 // getOutput answers with an output. Skills have written it: no browser shows it as a page
 // of the server.
 func getOutput(x *exchange) (any, error) {
-	piece := x.PathValue("path")
-	item, err := x.service.Output(x.Context(), x.PathValue("id"), piece)
+	piece := x.request.PathValue("path")
+	item, err := x.service.Output(x.request.Context(), x.request.PathValue("id"), piece)
 	if err != nil {
 		return nil, err
 	}
 	media, _, err := mime.ParseMediaType(item.MIMEType)
 	if err != nil {
 		media = "application/octet-stream"
-	}
-	if !accepts(x.Header, media) {
-		return nil, refuse(http.StatusNotAcceptable, "the output is %s, which the Accept header excludes", media)
 	}
 	return reply{media, item.Data, map[string]string{"Content-Disposition": attachment(path.Base(piece))}}, nil
 }
@@ -206,7 +198,7 @@ func attachment(name string) string {
 
 // streams reports whether a client asks for events.
 func streams(header http.Header) bool {
-	return strings.Contains(strings.Join(header.Values("Accept"), ","), eventMedia) && accepts(header, eventMedia)
+	return strings.Contains(strings.Join(header.Values("Accept"), ","), eventMedia)
 }
 
 // prefers reports whether a client has a preference (RFC 7240).

@@ -20,7 +20,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/policy"
@@ -126,10 +125,7 @@ func newBench(t testing.TB) *bench {
 	running := jobs.New(directory.Run, nil)
 	t.Cleanup(running.Close)
 	service := api.New(api.Options{
-		Directory: directory, Rules: filter, Approvals: approvals, Runs: store.NewRuns(state), Jobs: running, Policy: decider,
-		Outlook: func(context.Context, *skills.Skill, string) ([]describe.Outlook, error) {
-			return []describe.Outlook{{By: []string{"a model"}, Outcome: "runs"}}, nil
-		},
+		Directory: directory, Rules: filter, Approvals: approvals, Runs: store.NewRuns(state), Jobs: running,
 		Page: func(id string) string { return "http://localhost/ui/approvals/" + id },
 		Doctor: func(context.Context) (*api.Diagnosis, error) {
 			return &api.Diagnosis{Sections: []api.Section{{Name: "sandbox", Findings: []sandbox.Finding{{Subject: "engine", Level: sandbox.LevelOK, Detail: "none"}}}}, OK: true}, nil

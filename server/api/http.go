@@ -17,8 +17,8 @@ import (
 // requests, and the headers of answers that clients read.
 const (
 	Methods = "PUT"
-	Headers = "Idempotency-Key, If-Match, If-None-Match, Prefer"
-	Exposed = "Allow, ETag, Location, Preference-Applied, Retry-After"
+	Headers = "Prefer"
+	Exposed = "Allow, Location, Preference-Applied, Retry-After"
 )
 
 // maxBody bounds the body of a request, in bytes.
@@ -36,10 +36,7 @@ type handler struct {
 	mux      *http.ServeMux
 	forgery  *http.CrossOriginProtection
 	paths    map[string]map[string]*endpoint // by path and method
-	keys     *idempotency
 	document func() ([]byte, error)
-
-	changing sync.Mutex // held by a PUT, from its check of If-Match to its end
 }
 
 // An endpoint is an operation with the schema of its arguments.
@@ -51,7 +48,7 @@ type endpoint struct {
 func newHandler(s *Service) *handler {
 	all := operations()
 	h := &handler{
-		service: s, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection(), paths: map[string]map[string]*endpoint{}, keys: newIdempotency(),
+		service: s, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection(), paths: map[string]map[string]*endpoint{},
 		document: sync.OnceValues(func() ([]byte, error) { return newDocument(all) }),
 	}
 	for _, o := range all {
@@ -66,7 +63,7 @@ func newHandler(s *Service) *handler {
 		h.paths[o.path][o.method] = e
 	}
 	h.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.problem(refuse(http.StatusNotFound, "there is no %s; GET %sopenapi.json lists the paths", r.URL.Path, Path)).write(w)
+		h.refuse(w, refuse(http.StatusNotFound, "there is no %s; GET %sopenapi.json lists the paths", r.URL.Path, Path))
 	})
 	return h
 }
@@ -75,11 +72,16 @@ func newHandler(s *Service) *handler {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Cookie") != "" {
 		if err := h.forgery.Check(r); err != nil {
-			h.service.problem(&statusError{http.StatusForbidden, &run.Error{Code: run.PermissionDenied, Message: err.Error()}}).write(w)
+			h.refuse(w, &statusError{http.StatusForbidden, &run.Error{Code: run.PermissionDenied, Message: err.Error()}})
 			return
 		}
 	}
 	h.mux.ServeHTTP(w, r)
+}
+
+// refuse answers a request that is wrong as HTTP.
+func (h *handler) refuse(w http.ResponseWriter, err error) {
+	problem(err, h.service.options.Page).write(w)
 }
 
 // route returns the handler of a path.
@@ -93,11 +95,11 @@ func (h *handler) route(path string) http.HandlerFunc {
 		if e == nil {
 			allowed := strings.Join(slices.Sorted(maps.Keys(h.paths[path])), ", ")
 			w.Header().Set("Allow", allowed)
-			h.service.problem(refuse(http.StatusMethodNotAllowed, "%s is not for %s, but %s", r.Method, r.URL.Path, allowed)).write(w)
+			h.refuse(w, refuse(http.StatusMethodNotAllowed, "%s is not for %s, but %s", r.Method, r.URL.Path, allowed))
 			return
 		}
-		x := &exchange{Request: r, operation: &e.operation, service: h.service, keys: h.keys, document: h.document, w: w}
-		if err := h.answer(x, e.arguments); err != nil {
+		x := &exchange{operation: &e.operation, request: r, service: h.service, document: h.document, w: w}
+		if err := answer(x, e.arguments); err != nil {
 			h.fail(x, err)
 		}
 	}
@@ -105,10 +107,10 @@ func (h *handler) route(path string) http.HandlerFunc {
 
 // fail answers with an error, unless the answer has begun or nobody reads it.
 func (h *handler) fail(x *exchange, err error) {
-	if x.begun || x.Context().Err() != nil {
+	if x.begun || x.request.Context().Err() != nil {
 		return
 	}
-	p := h.service.problem(err)
+	p := problem(err, h.service.options.Page)
 	if failed, ok := errors.AsType[*runError](err); ok {
 		p.Run = failed.run
 	}
@@ -120,19 +122,9 @@ func (h *handler) fail(x *exchange, err error) {
 }
 
 // answer serves a request.
-func (h *handler) answer(x *exchange, takes *arguments) error {
-	if !accepts(x.Header, x.medias()...) {
-		return refuse(http.StatusNotAcceptable, "the answer is %s, which the Accept header excludes", strings.Join(x.medias(), " or "))
-	}
+func answer(x *exchange, takes *arguments) error {
 	if err := check(x, takes); err != nil {
 		return err
-	}
-	if x.method == http.MethodPut {
-		h.changing.Lock()
-		defer h.changing.Unlock()
-		if err := h.matches(x); err != nil {
-			return err
-		}
 	}
 	value, err := x.serve(x)
 	if err != nil || x.begun {
@@ -143,7 +135,7 @@ func (h *handler) answer(x *exchange, takes *arguments) error {
 		x.w.WriteHeader(x.status)
 		return nil
 	}
-	return x.write(http.StatusOK, value)
+	return x.write(value)
 }
 
 // check reads the arguments of a request, after it has checked that its principal may
@@ -155,11 +147,11 @@ func check(x *exchange, takes *arguments) (err error) {
 	var given map[string]any
 	switch {
 	case x.body == nil:
-		given, err = takes.parse(x.URL.RawQuery)
-	case x.URL.RawQuery != "":
-		return refuse(http.StatusBadRequest, "%s %s takes a body, and no query", x.Method, x.URL.Path)
+		given, err = takes.parse(x.request.URL.RawQuery)
+	case x.request.URL.RawQuery != "":
+		return refuse(http.StatusBadRequest, "%s %s takes a body, and no query", x.method, x.request.URL.Path)
 	default:
-		given, err = readBody(x.w, x.Request)
+		given, err = readBody(x.w, x.request)
 	}
 	if err == nil && takes != nil {
 		x.args, err = takes.check(given)
@@ -169,30 +161,10 @@ func check(x *exchange, takes *arguments) (err error) {
 
 // permitted returns an error if the principal of a request may not send it.
 func permitted(x *exchange) error {
-	if x.who == everyone || x.who == andScripts && x.Header.Get(tokenHeader) != "" {
+	if x.who == everyone || x.who == andScripts && x.request.Header.Get(tokenHeader) != "" {
 		return nil
 	}
-	return onlyPersons(x.Context())
-}
-
-// matches checks the header If-Match of a PUT against the answer that a GET has now.
-func (h *handler) matches(x *exchange) error {
-	want := x.Header.Values("If-Match")
-	if len(want) == 0 {
-		return nil
-	}
-	value, err := h.paths[x.path][http.MethodGet].serve(x)
-	if err != nil {
-		return err
-	}
-	body, err := encode(value)
-	if err != nil {
-		return err
-	}
-	if !tagged(want, tag(body)) {
-		return refuse(http.StatusPreconditionFailed, "it has changed since: get it again, and its ETag")
-	}
-	return nil
+	return onlyPersons(x.request.Context())
 }
 
 // readBody returns the JSON object of a request.

@@ -67,11 +67,6 @@ func TestWhoMay(t *testing.T) {
 		{"PUT", "/v1/skills/demo%2Frun/enabled", `{"enabled":true}`},
 		{"PUT", "/v1/skills/demo%2Frun/pinned", `{"pinned":false}`},
 		{"GET", "/v1/doctor", ""},
-		{"GET", "/v1/profiles", ""},
-		{"GET", "/v1/profiles/ci/skills", ""},
-		{"GET", "/v1/profiles/ci/skills/demo%2Frun", ""},
-		{"PUT", "/v1/profiles/ci/skills/demo%2Frun", `{"enabled":true}`},
-		{"GET", "/v1/profiles/ci/skills/demo%2Frun/test", ""},
 		{"POST", "", `{"scope":"once"}`},
 		{"DELETE", "", ""},
 	} {
@@ -199,47 +194,30 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// A client that leaves ends its run, unless it has asked for a run that goes on.
+// A client that leaves ends its run.
 func TestLeave(t *testing.T) {
-	for name, test := range map[string]struct {
-		header string
-		ends   bool
-	}{
-		"plain": {"X-None: 1", true},
-		"keyed": {"Idempotency-Key: k", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			ctx, leave := context.WithCancel(t.Context())
-			r := b.open(ctx, "token", "POST", execute("hang"), `{}`, "Accept: text/event-stream", test.header)
-			lines := bufio.NewScanner(r.Body)
-			for e, ok := read(t, lines); e.name != "stderr"; e, ok = read(t, lines) {
-				if !ok {
-					t.Fatal("the stream has ended")
-				}
-			}
-			running := decode[api.RunPage](t, b.call("token", "GET", "/v1/runs", "")).Running
-			if len(running) != 1 {
-				t.Fatalf("%+v", running)
-			}
-			leave()
-			r.Body.Close()
-			path := "/v1/runs/" + running[0].ID
-			if !test.ends {
-				if got := decode[api.Run](t, b.call("token", "GET", path, "")); got.Live.State != jobs.Running {
-					t.Errorf("%+v", got.Live)
-				}
-				return
-			}
-			r = b.open(t.Context(), "token", "GET", path, "", "Accept: text/event-stream")
-			defer r.Body.Close()
-			lines = bufio.NewScanner(r.Body)
-			for e, ok := read(t, lines); e.name != "end"; e, ok = read(t, lines) {
-				if !ok {
-					t.Fatal("there is no end")
-				}
-			}
-		})
+	b := newBench(t)
+	ctx, leave := context.WithCancel(t.Context())
+	r := b.open(ctx, "token", "POST", execute("hang"), `{}`, "Accept: text/event-stream")
+	lines := bufio.NewScanner(r.Body)
+	for e, ok := read(t, lines); e.name != "stderr"; e, ok = read(t, lines) {
+		if !ok {
+			t.Fatal("the stream has ended")
+		}
+	}
+	running := decode[api.RunPage](t, b.call("token", "GET", "/v1/runs", "")).Running
+	if len(running) != 1 {
+		t.Fatalf("%+v", running)
+	}
+	leave()
+	r.Body.Close()
+	r = b.open(t.Context(), "token", "GET", "/v1/runs/"+running[0].ID, "", "Accept: text/event-stream")
+	defer r.Body.Close()
+	lines = bufio.NewScanner(r.Body)
+	for e, ok := read(t, lines); e.name != "end"; e, ok = read(t, lines) {
+		if !ok {
+			t.Fatal("there is no end")
+		}
 	}
 }
 
@@ -270,61 +248,5 @@ func TestAsync(t *testing.T) {
 	}
 	if got := decode[api.Run](t, b.call("token", "GET", path, "")); got.Live == nil || got.Live.State != jobs.Ended || got.Live.Err == nil {
 		t.Errorf("%+v", got)
-	}
-}
-
-// A key stands for one run of one principal, until the run needs another attempt.
-func TestIdempotency(t *testing.T) {
-	b := newBench(t)
-	id := func(who, body string) string {
-		return decode[result.Run](t, b.call(who, "POST", execute("run"), body, "Idempotency-Key: k")).RunID
-	}
-	first := id("token", `{"params":{"target":"a"}}`)
-	if again := id("token", `{ "params": {"target": "a"}}`); again != first {
-		t.Errorf("%s, then %s", first, again)
-	}
-	if other := id("other", `{"params":{"target":"a"}}`); other == first {
-		t.Error("another principal got the run")
-	}
-	if p := b.call("token", "POST", execute("run"), `{}`, "Idempotency-Key: k").problem(t); p.Status != 422 {
-		t.Errorf("%+v", p)
-	}
-	if p := b.call("token", "POST", execute("fail"), `{"params":{"target":"a"}}`, "Idempotency-Key: k").problem(t); p.Status != 422 || p.Run != nil {
-		t.Errorf("%+v", p)
-	}
-	asked := b.call("token", "POST", execute("write"), `{}`, "Idempotency-Key: w").problem(t)
-	if a := b.call("person", "POST", asked.Approval.Href, `{"scope":"once"}`); a.StatusCode != 200 {
-		t.Fatalf("%d %s", a.StatusCode, a.body)
-	}
-	written := decode[result.Run](t, b.call("token", "POST", execute("write"), `{}`, "Idempotency-Key: w"))
-	if again := decode[result.Run](t, b.call("token", "POST", execute("write"), `{}`, "Idempotency-Key: w")); again.RunID != written.RunID {
-		t.Errorf("%s, then %s", written.RunID, again.RunID)
-	}
-}
-
-// Answers are compared by their ETags.
-func TestConditional(t *testing.T) {
-	b := newBench(t)
-	const path = "/v1/skills/demo%2Frun/enabled"
-	a := b.call("token", "GET", path, "")
-	tag := a.Header.Get("ETag")
-	if a.StatusCode != 200 || tag == "" || a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
-		t.Fatalf("%d %v", a.StatusCode, a.Header)
-	}
-	if a := b.call("token", "GET", path, "", `If-None-Match: "x", W/`+tag); a.StatusCode != 304 || len(a.body) != 0 {
-		t.Errorf("%d %s", a.StatusCode, a.body)
-	}
-	if a := b.call("token", "HEAD", path, ""); a.StatusCode != 200 || len(a.body) != 0 || a.Header.Get("ETag") != tag {
-		t.Errorf("%d %v", a.StatusCode, a.Header)
-	}
-	off := b.call("person", "PUT", path, `{"enabled":false}`, "If-Match: "+tag)
-	if off.StatusCode != 200 || off.Header.Get("ETag") == tag {
-		t.Fatalf("%d %v %s", off.StatusCode, off.Header, off.body)
-	}
-	if p := b.call("person", "PUT", path, `{"enabled":true}`, "If-Match: "+tag).problem(t); p.Status != 412 {
-		t.Errorf("%+v", p)
-	}
-	if a := b.call("person", "PUT", path, `{"enabled":true}`, "If-Match: "+off.Header.Get("ETag")); a.StatusCode != 200 {
-		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 }

@@ -118,10 +118,7 @@ func (c components) responses(o *operation) node {
 	case anyMedia:
 		content[anyMedia] = node{"schema": node{}}
 	}
-	all["200"] = node{"description": "Done", "content": content, "headers": node{"ETag": node{"schema": node{"type": "string"}}}}
-	if o.method == "GET" {
-		all["304"] = node{"description": "It is as If-None-Match says"}
-	}
+	all["200"] = node{"description": "Done", "content": content}
 	if o.id == executeID {
 		all["202"] = node{"description": "It runs: poll Location", "content": node{jsonMedia: media(c.schema(Run{}, true), "")}, "headers": node{"Location": node{"schema": node{"type": "string"}}, "Preference-Applied": node{"schema": node{"type": "string"}}}}
 	}
@@ -164,7 +161,7 @@ func parameters(o *operation) []node {
 			all = append(all, n)
 		}
 	}
-	for _, name := range o.headers() {
+	for _, name := range o.headers {
 		all = append(all, node{"name": name, "in": "header", "schema": node{"type": "string"}})
 	}
 	return all

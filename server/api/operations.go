@@ -32,17 +32,16 @@ type approvalQuery struct {
 func operations() []operation {
 	all := append(skillOperations(), runOperations()...)
 	all = append(all, approvalOperations()...)
-	all = append(all, profileOperations()...)
 	return append(all,
 		operation{
 			method: "GET", path: "plugins", id: "listPlugins", does: "List the plugins", result: List[describe.Plugin]{},
 			answer: `{"items":[]}`,
-			serve:  func(x *exchange) (any, error) { return list(x.service.Plugins(x.Context())) },
+			serve:  func(x *exchange) (any, error) { return list(x.service.Plugins(x.request.Context())) },
 		},
 		operation{
 			method: "GET", path: "doctor", id: "diagnose", does: "Diagnose the machine", who: persons, result: Diagnosis{},
 			answer: `{"sections":[{"name":"sandbox","findings":[{"subject":"engine","level":"ok","detail":"Docker 28"}]}],"ok":true}`,
-			serve:  func(x *exchange) (any, error) { return x.service.Doctor(x.Context()) },
+			serve:  func(x *exchange) (any, error) { return x.service.Doctor(x.request.Context()) },
 		},
 		operation{
 			method: "GET", path: "openapi.json", id: "describe", does: "Get this document", result: map[string]any{},
@@ -61,17 +60,19 @@ func skillOperations() []operation {
 			answer: `{"items":[{"name":"hello","tool":"hello","source":"user","class":"safe","kind":"executable","state":"ready","description":"Says hello.","reach":"tool","reach_why":"there is room","file":"/home/ann/.claude/skills/hello/SKILL.md","title":"Hello","enabled":true,"pinned":false}],"total":1}`,
 			serve: func(x *exchange) (any, error) {
 				var q SkillQuery
-				return take(x, &q, func() (*SkillPage, error) { return x.service.Skills(x.Context(), q) })
+				return take(x, &q, func() (*SkillPage, error) { return x.service.Skills(x.request.Context(), q) })
 			},
 		},
 		{
 			method: "GET", path: "skills/{name}", id: "getSkill", does: "Describe a skill in full", result: describe.Skill{},
-			serve: func(x *exchange) (any, error) { return x.service.Skill(x.Context(), x.PathValue("name")) },
+			serve: func(x *exchange) (any, error) {
+				return x.service.Skill(x.request.Context(), x.request.PathValue("name"))
+			},
 		},
 		{
 			method: "POST", path: "skills/{name}/execute", id: "executeSkill",
-			does: "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent an Idempotency-Key or Prefer: respond-async",
-			body: Execution{}, result: result.Run{}, media: eventMedia, more: []string{"Idempotency-Key", "Prefer"}, errors: []int{410, 422, 429, 500, 503, 504},
+			does: "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent Prefer: respond-async",
+			body: Execution{}, result: result.Run{}, media: eventMedia, headers: []string{"Prefer"}, errors: []int{422, 429, 500, 503, 504},
 			ask: `{"params":{"name":"Ann"}}`, answer: `{"skill":"hello","run_id":"r1","exit_code":0,"stdout":"hello Ann\n","stderr":"","wall_time_ms":41,"truncated":false}`,
 			serve: execute,
 		},
@@ -79,7 +80,7 @@ func skillOperations() []operation {
 			method: "GET", path: "skills/{name}/enabled", id: "getEnabled", does: "Tell whether a skill is enabled", result: Enabled{},
 			answer: `{"enabled":true}`,
 			serve: func(x *exchange) (any, error) {
-				item, err := x.service.Item(x.Context(), x.PathValue("name"))
+				item, err := x.service.Item(x.request.Context(), x.request.PathValue("name"))
 				return Enabled{err == nil && item.Enabled}, err
 			},
 		},
@@ -89,7 +90,7 @@ func skillOperations() []operation {
 			serve: func(x *exchange) (any, error) {
 				var to Enabled
 				return take(x, &to, func() (Enabled, error) {
-					return to, x.service.SetEnabled(x.Context(), x.PathValue("name"), to.Enabled)
+					return to, x.service.SetEnabled(x.request.Context(), x.request.PathValue("name"), to.Enabled)
 				})
 			},
 		},
@@ -97,7 +98,7 @@ func skillOperations() []operation {
 			method: "GET", path: "skills/{name}/pinned", id: "getPinned", does: "Tell whether a skill keeps its tool", result: Pinned{},
 			answer: `{"pinned":false}`,
 			serve: func(x *exchange) (any, error) {
-				item, err := x.service.Item(x.Context(), x.PathValue("name"))
+				item, err := x.service.Item(x.request.Context(), x.request.PathValue("name"))
 				return Pinned{err == nil && item.Pinned}, err
 			},
 		},
@@ -107,7 +108,7 @@ func skillOperations() []operation {
 			serve: func(x *exchange) (any, error) {
 				var to Pinned
 				return take(x, &to, func() (Pinned, error) {
-					return to, x.service.SetPinned(x.Context(), x.PathValue("name"), to.Pinned)
+					return to, x.service.SetPinned(x.request.Context(), x.request.PathValue("name"), to.Pinned)
 				})
 			},
 		},
@@ -121,17 +122,19 @@ func runOperations() []operation {
 			answer: `{"items":[]}`,
 			serve: func(x *exchange) (any, error) {
 				var q RunQuery
-				return take(x, &q, func() (*RunPage, error) { return x.service.Runs(x.Context(), q) })
+				return take(x, &q, func() (*RunPage, error) { return x.service.Runs(x.request.Context(), q) })
 			},
 		},
 		{
-			method: "GET", path: "runs/{id}", id: "getRun", does: "Get a run. As text/event-stream, the output of one that this server holds comes while it runs, after the event of Last-Event-ID", result: Run{}, media: eventMedia, more: []string{"Last-Event-ID"},
+			method: "GET", path: "runs/{id}", id: "getRun", does: "Get a run. As text/event-stream, the output of one that this server holds comes while it runs, after the event of Last-Event-ID", result: Run{}, media: eventMedia, headers: []string{"Last-Event-ID"},
 			answer: `{"id":"r1"}`,
 			serve:  getRun,
 		},
 		{
 			method: "DELETE", path: "runs/{id}", id: "cancelRun", does: "End a run", status: http.StatusNoContent,
-			serve: func(x *exchange) (any, error) { return nil, x.service.CancelRun(x.Context(), x.PathValue("id")) },
+			serve: func(x *exchange) (any, error) {
+				return nil, x.service.CancelRun(x.request.Context(), x.request.PathValue("id"))
+			},
 		},
 		{
 			method: "GET", path: "runs/{id}/outputs/{path...}", id: "getOutput", does: "Get an output of a run, while it is kept: stdout, stderr, or out/ and the path of a file", media: anyMedia,
@@ -147,74 +150,34 @@ func approvalOperations() []operation {
 			answer: `{"items":[]}`,
 			serve: func(x *exchange) (any, error) {
 				var q approvalQuery
-				return take(x, &q, func() (any, error) { return list(x.service.Approvals(x.Context(), q.Ended)) })
+				return take(x, &q, func() (any, error) { return list(x.service.Approvals(x.request.Context(), q.Ended)) })
 			},
 		},
 		{
 			method: "GET", path: "approvals/{id}", id: "getApproval", does: "Get a question, with its answers", result: approval.Record{},
-			serve: func(x *exchange) (any, error) { return x.service.Approval(x.Context(), x.PathValue("id")) },
+			serve: func(x *exchange) (any, error) {
+				return x.service.Approval(x.request.Context(), x.request.PathValue("id"))
+			},
 		},
 		{
-			method: "POST", path: "approvals/{id}", id: "answerApproval", does: "Answer a question. A script can answer once", who: andScripts, body: Answer{}, result: approval.Record{}, more: []string{tokenHeader},
+			method: "POST", path: "approvals/{id}", id: "answerApproval", does: "Answer a question. A script can answer once", who: andScripts, body: Answer{}, result: approval.Record{}, headers: []string{tokenHeader},
 			ask: `{"scope":"once"}`,
 			serve: func(x *exchange) (any, error) {
 				var a Answer
 				return take(x, &a, func() (*approval.Record, error) {
-					a.Token = x.Header.Get(tokenHeader)
-					return x.service.Answer(x.Context(), x.PathValue("id"), a)
+					a.Token = x.request.Header.Get(tokenHeader)
+					return x.service.Answer(x.request.Context(), x.request.PathValue("id"), a)
 				})
 			},
 		},
 		{
 			method: "DELETE", path: "approvals/{id}", id: "revokeApproval", does: "Withdraw an approval, or a question", who: persons, status: http.StatusNoContent,
-			serve: func(x *exchange) (any, error) { return nil, x.service.Revoke(x.Context(), x.PathValue("id")) },
-		},
-	}
-}
-
-func profileOperations() []operation {
-	return []operation{
-		{
-			method: "GET", path: "profiles", id: "listProfiles", does: "List the profiles of the configuration", who: persons, result: List[string]{},
-			answer: `{"items":["ci"]}`,
-			serve:  func(x *exchange) (any, error) { return list(x.service.Profiles(x.Context())) },
-		},
-		{
-			method: "GET", path: "profiles/{name}/skills", id: "listProfileSkills", does: "List the skills of a profile, the highest priority first", who: persons, query: ProfileQuery{}, result: ProfilePage{},
-			answer: `{"items":[` + profileExample + `],"total":1}`,
 			serve: func(x *exchange) (any, error) {
-				var q ProfileQuery
-				return take(x, &q, func() (*ProfilePage, error) { return x.service.ProfileSkills(x.Context(), x.PathValue("name"), q) })
-			},
-		},
-		{
-			method: "GET", path: "profiles/{name}/skills/{skill}", id: "getProfileSkill", does: "Get a skill under a profile", who: persons, result: ProfileSkill{},
-			answer: profileExample,
-			serve: func(x *exchange) (any, error) {
-				return x.service.ProfileSkill(x.Context(), x.PathValue("name"), x.PathValue("skill"))
-			},
-		},
-		{
-			method: "PUT", path: "profiles/{name}/skills/{skill}", id: "setProfileSkill", does: "Assign a skill to a profile, enable it there, or order it. A field that is left out stays", who: persons, body: ProfileChange{}, result: ProfileSkill{},
-			ask: `{"enabled":true,"priority":3}`, answer: profileExample,
-			serve: func(x *exchange) (any, error) {
-				var c ProfileChange
-				return take(x, &c, func() (*ProfileSkill, error) {
-					return x.service.SetProfileSkill(x.Context(), x.PathValue("name"), x.PathValue("skill"), c)
-				})
-			},
-		},
-		{
-			method: "GET", path: "profiles/{name}/skills/{skill}/test", id: "testProfileSkill", does: "Tell what calls of a skill would meet under a profile. Nothing runs, and nobody is asked", who: persons, result: List[describe.Outlook]{},
-			answer: `{"items":[]}`,
-			serve: func(x *exchange) (any, error) {
-				return list(x.service.TestProfile(x.Context(), x.PathValue("name"), x.PathValue("skill")))
+				return nil, x.service.Revoke(x.request.Context(), x.request.PathValue("id"))
 			},
 		},
 	}
 }
-
-const profileExample = `{"name":"hello","class":"safe","assigned":true,"enabled":true,"priority":3}`
 
 // list returns items as a list.
 func list[T any](items []T, err error) (List[T], error) {

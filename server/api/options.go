@@ -41,8 +41,6 @@ type Rules interface {
 	Pin(ctx context.Context, skill *skills.Skill, pinned bool) error
 	// Off returns the skills that do not exist for the server's clients, by qualified name.
 	Off() []policy.Off
-	// Generation returns a number that differs after each decision.
-	Generation(ctx context.Context) (int64, error)
 }
 
 // Options connect a [Service] to the server.
@@ -59,10 +57,6 @@ type Options struct {
 	Workspaces []string
 	Runs       store.Runs
 	Jobs       *jobs.Jobs
-	// Policy has the profiles of the configuration, and what the person assigns to them.
-	Policy *policy.Policy
-	// Outlook returns the decisions about calls of a skill under a profile.
-	Outlook func(ctx context.Context, skill *skills.Skill, profile string) ([]describe.Outlook, error)
 	// Published counts the publications of skills, for [Service.Stamps]; nil counts none.
 	Published func() uint64
 	// Page returns the address at which a person answers a question, or ""; nil is none.

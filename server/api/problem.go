@@ -53,14 +53,14 @@ func (e *statusError) Unwrap() error { return e.err }
 // refuse returns the error of a request that is wrong as HTTP.
 func refuse(status int, format string, args ...any) error {
 	code := run.InvalidParam
-	if status == http.StatusNotFound || status == http.StatusGone {
+	if status == http.StatusNotFound {
 		code = run.NotFound
 	}
 	return &statusError{status, &run.Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
-// problem returns an error as the body of an answer.
-func (s *Service) problem(err error) *Problem {
+// problem returns an error as the body of an answer. page is that of the options.
+func problem(err error, page func(approval string) string) *Problem {
 	e := run.AsError(err)
 	if wrong, ok := errors.AsType[*approval.AnswerError](err); ok {
 		e = &run.Error{Code: run.InvalidParam, Message: wrong.Error()}
@@ -72,8 +72,8 @@ func (s *Service) problem(err error) *Problem {
 	p.Title = cmp.Or(http.StatusText(p.Status), "Error")
 	if e.Approval != "" {
 		p.Approval = &Pending{ID: e.Approval, Href: Path + "approvals/" + e.Approval}
-		if s.options.Page != nil {
-			p.Approval.Page = s.options.Page(e.Approval)
+		if page != nil {
+			p.Approval.Page = page(e.Approval)
 		}
 	}
 	return p
@@ -95,7 +95,6 @@ const retryAfter = "2"
 // write answers with the problem.
 func (p *Problem) write(w http.ResponseWriter) {
 	header := w.Header()
-	header.Del("ETag")
 	header.Set("Content-Type", "application/problem+json")
 	if p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable {
 		header.Set("Retry-After", retryAfter)
@@ -124,7 +123,7 @@ func Fail(w http.ResponseWriter, r *http.Request, message string, status int) {
 	if status == http.StatusServiceUnavailable {
 		code = run.Unavailable
 	}
-	p := (&Service{}).problem(&statusError{status, &run.Error{Code: code, Message: message, Retryable: code == run.Unavailable}})
+	p := problem(&statusError{status, &run.Error{Code: code, Message: message, Retryable: code == run.Unavailable}}, nil)
 	p.write(w)
 }
 

@@ -6,6 +6,10 @@
 package api
 
 import (
+	"context"
+	"errors"
+	"strconv"
+
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -15,13 +19,12 @@ type Service struct {
 	RunService
 	ApprovalService
 	options Options
-	states  states
 }
 
 // New returns a service.
 func New(o Options) *Service {
 	s := &Service{options: o}
-	s.RunService, s.ApprovalService = RunService{&s.options}, ApprovalService{&s.options, make(chan struct{}, 1)}
+	s.RunService, s.ApprovalService = RunService{&s.options}, ApprovalService{&s.options, make(prover, 1)}
 	return s
 }
 
@@ -52,4 +55,18 @@ type SkillItem struct {
 	Enabled bool   `json:"enabled"`
 	Pinned  bool   `json:"pinned"`
 	Match   string `json:"match,omitempty"` // a line that shows what a search found
+}
+
+// Stamps are texts that differ after a change of the skills, the approvals or the runs.
+type Stamps struct{ Skills, Approvals, Runs string }
+
+// Stamps returns the stamps, by two short queries.
+func (s *Service) Stamps(ctx context.Context) (all Stamps, err error) {
+	if s.options.Published != nil {
+		all.Skills = strconv.FormatUint(s.options.Published(), 10)
+	}
+	var err1, err2 error
+	all.Approvals, err1 = s.options.Approvals.Stamp(ctx)
+	all.Runs, err2 = s.options.Runs.Stamp(ctx)
+	return all, errors.Join(err1, err2)
 }

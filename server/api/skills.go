@@ -8,9 +8,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/search"
 )
@@ -26,8 +24,7 @@ func (s *Service) Skills(ctx context.Context, q SkillQuery) (*SkillPage, error) 
 	if err != nil {
 		return nil, err
 	}
-	list := listing{of: []any{q.Category, q.Text, q.State, q.Source, q.Class}, cursor: q.Cursor, most: limit(q.Limit, 50, 200)}
-	found, next, err := pageOf(list, all, found.name)
+	found, next, err := pageOf(all, q.Cursor, limit(q.Limit, 50, 200))
 	page := &SkillPage{Items: []SkillItem{}, Total: total, Next: next}
 	for _, f := range found {
 		page.Items = append(page.Items, f.item(view))
@@ -67,6 +64,12 @@ func (s *Service) Plugins(ctx context.Context) ([]describe.Plugin, error) {
 	return describe.Plugins(view.Catalog), nil
 }
 
+// Find returns a skill itself, for its files. The error is a [*run.Error].
+func (s *Service) Find(ctx context.Context, name string) (*skills.Skill, error) {
+	f, _, err := s.one(ctx, name)
+	return f.skill, err
+}
+
 // SetEnabled enables or disables a skill, which only a person may. It returns when the
 // published skills follow.
 func (s *Service) SetEnabled(ctx context.Context, name string, enabled bool) error {
@@ -79,22 +82,34 @@ func (s *Service) SetPinned(ctx context.Context, name string, pinned bool) error
 	return s.decide(ctx, name, func(skill *skills.Skill) error { return s.options.Rules.Pin(ctx, skill, pinned) })
 }
 
+// An Overview has the results of the scan other than skills.
+type Overview struct {
+	Skills   int              // that are published
+	Problems []skills.Problem // errors first
+	Shadowed []skills.Shadow  // skills whose name another one has
+}
+
+// Overview returns the results of the scan, for a person.
+func (s *Service) Overview(ctx context.Context) (*Overview, error) {
+	if err := onlyPersons(ctx); err != nil {
+		return nil, err
+	}
+	view, err := s.options.Directory.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &Overview{Skills: len(view.Catalog.Skills), Problems: slices.Clone(view.Catalog.Problems), Shadowed: view.Shadowed}
+	weight := map[skills.Severity]int{skills.Error: 0, skills.Warning: 1, skills.Note: 2}
+	slices.SortStableFunc(o.Problems, func(a, b skills.Problem) int { return cmp.Compare(weight[a.Severity], weight[b.Severity]) })
+	return o, nil
+}
+
 // Doctor diagnoses the machine, for a person.
 func (s *Service) Doctor(ctx context.Context) (*Diagnosis, error) {
 	if err := onlyPersons(ctx); err != nil {
 		return nil, err
 	}
 	return s.options.Doctor(ctx)
-}
-
-func isPerson(ctx context.Context) bool { return identity.FromContext(ctx).Kind == identity.Person }
-
-// onlyPersons returns an error unless ctx is of a person.
-func onlyPersons(ctx context.Context) error {
-	if isPerson(ctx) {
-		return nil
-	}
-	return &run.Error{Code: run.PermissionDenied, Message: "only a person may do this: sign in on the page, or use the command line in a terminal of yours"}
 }
 
 // decide has a person decide about a skill, and the published skills follow.
@@ -164,7 +179,10 @@ func (q *SkillQuery) matches(skill *skills.Skill) bool {
 // find returns the skills that a query selects, as many as there can be on all pages, and
 // the number of all.
 func (s *Service) find(ctx context.Context, view *describe.View, q *SkillQuery) (all []found, total int, err error) {
-	state := s.states.of(ctx, &s.options, view)
+	state := func(skill *skills.Skill) string {
+		word, _, _ := strings.Cut(view.StateOf(skill), " ")
+		return strings.TrimRight(word, ":,")
+	}
 	off := s.off(ctx, func(f found) bool { return q.matches(f.skill) && q.keeps(state, f) })
 	if strings.TrimSpace(q.Text) == "" {
 		for _, skill := range view.Catalog.Skills {

@@ -27,11 +27,7 @@ const rest = ok(await person.call("get", "/v1/skills", { query: { limit: 200, cu
 assert.equal(all.items.length + rest.items.length, all.total);
 const found = ok(await program.call("get", "/v1/skills", { query: { q: "greets somebody" } }));
 assert.equal(found.items[0]?.name, "greet");
-const greet = await program.call("get", "/v1/skills/{name}", { path: { name: "greet" } });
-assert.equal(ok(greet).class, "safe");
-const etag = greet.headers.get("ETag");
-assert(etag);
-assert.equal((await program.call("get", "/v1/skills/{name}", { path: { name: "greet" }, header: { "If-None-Match": etag } })).status, 304);
+assert.equal(ok(await program.call("get", "/v1/skills/{name}", { path: { name: "greet" } })).class, "safe");
 const nested = ok(await program.call("get", "/v1/skills/{name}", { path: { name: "tools/count" } }));
 assert.equal(nested.name, "tools/count");
 const missing = await program.call("get", "/v1/skills/{name}", { path: { name: "gret" } });
@@ -59,12 +55,6 @@ for await (const e of events(stream)) seen.push(e);
 assert.equal(seen.filter((e) => e.event === "stdout").map((e) => e.data.text).join(""), "1\n2\n3\n");
 assert.equal(seen.at(-1)?.event, "end");
 assert.equal(seen.at(-1)?.data.result.exit_code, 0);
-
-// the same run again
-const once = { path: { name: "greet" }, body: { params: { name: "Bob" } }, header: { "Idempotency-Key": "one" } };
-const first = ok(await program.call("post", "/v1/skills/{name}/execute", once));
-assert.equal(ok(await program.call("post", "/v1/skills/{name}/execute", once)).run_id, first.run_id);
-assert.equal((await program.call("post", "/v1/skills/{name}/execute", { ...once, body: { params: { name: "Cid" } } })).status, 422);
 
 // a run to poll
 const started = await program.call("post", "/v1/skills/{name}/execute", { path: { name: "wait" }, body: {}, header: { Prefer: "respond-async" } });
@@ -137,25 +127,13 @@ ok(await person.call("delete", "/v1/approvals/{id}", question), 204);
 assert.equal((await program.call("post", "/v1/skills/{name}/execute", change)).problem?.code, "APPROVAL_REQUIRED");
 
 // switches
-const enabled = await person.call("get", "/v1/skills/{name}/enabled", { path: { name: "greet" } });
-assert.equal(ok(enabled).enabled, true);
-const current = { "If-Match": enabled.headers.get("ETag") ?? "" };
-ok(await person.call("put", "/v1/skills/{name}/enabled", { path: { name: "greet" }, body: { enabled: false }, header: current }));
-assert.equal((await person.call("put", "/v1/skills/{name}/enabled", { path: { name: "greet" }, body: { enabled: true }, header: current })).status, 412);
+assert.equal(ok(await person.call("get", "/v1/skills/{name}/enabled", { path: { name: "greet" } })).enabled, true);
+ok(await person.call("put", "/v1/skills/{name}/enabled", { path: { name: "greet" }, body: { enabled: false } }));
 assert((await program.call("post", "/v1/skills/{name}/execute", { path: { name: "greet" }, body: { params: { name: "Ann" } } })).status >= 400);
 ok(await person.call("put", "/v1/skills/{name}/enabled", { path: { name: "greet" }, body: { enabled: true } }));
 assert.equal(ok(await person.call("get", "/v1/skills/{name}/pinned", { path: { name: "greet" } })).pinned, false);
 ok(await person.call("put", "/v1/skills/{name}/pinned", { path: { name: "greet" }, body: { pinned: true } }));
 assert.equal(ok(await person.call("get", "/v1/skills/{name}/pinned", { path: { name: "greet" } })).pinned, true);
-
-// profiles
-assert.deepEqual(ok(await person.call("get", "/v1/profiles")).items, ["ci"]);
-const bounded = ok(await person.call("get", "/v1/profiles/{name}/skills", { path: { name: "ci" } }));
-assert.equal(bounded.items.find((s) => s.name === "wait")?.assigned, false);
-const member = { path: { name: "ci", skill: "greet" } };
-assert.equal(ok(await person.call("put", "/v1/profiles/{name}/skills/{skill}", { ...member, body: { priority: 7 } })).priority, 7);
-assert.equal(ok(await person.call("get", "/v1/profiles/{name}/skills/{skill}", member)).priority, 7);
-assert.equal(ok(await person.call("get", "/v1/profiles/{name}/skills/{skill}/test", member)).items[0]?.outcome, "runs");
 
 // the rest
 assert(ok(await program.call("get", "/v1/plugins")).items.some((p) => p.name === "tools"));
