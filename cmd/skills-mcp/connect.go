@@ -343,10 +343,6 @@ func (c *connectCommand) takeOut(target connect.Target, entry connect.Entry) err
 		fmt.Fprintf(c.stdout, "%s has no server %q: nothing to do.\n", result.File, c.name)
 		return nil
 	}
-	if result.Gone {
-		fmt.Fprintf(c.stdout, "Removed %s, which had nothing but the server %q.\n", result.File, c.name)
-		return nil
-	}
 	fmt.Fprintf(c.stdout, "Removed the server %q from %s.\n", c.name, result.File)
 	c.told(result)
 	return nil

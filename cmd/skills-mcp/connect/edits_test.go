@@ -98,7 +98,6 @@ func TestLayout(t *testing.T) {
 			"nothing", "", "{\n  \"mcpServers\": {\n    \"skills\": {\n      \"command\": \"/s\",\n      \"args\": [\n        \"serve\"\n      ]\n    }\n  }\n}\n",
 			"{\n  \"mcpServers\": {}\n}\n", jsonc,
 		},
-		{"one line", `{"a":1}`, `{"a":1,"mcpServers":{"skills":{"command":"/s","args":["serve"]}}}`, `{"a":1,"mcpServers":{}}`, jsonc},
 		{
 			"CRLF and tabs", "{\r\n\t\"a\": 1\r\n}",
 			"{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"skills\": {\r\n\t\t\t\"command\": \"/s\",\r\n\t\t\t\"args\": [\r\n\t\t\t\t\"serve\"\r\n\t\t\t]\r\n\t\t}\r\n\t}\r\n}",
@@ -132,16 +131,17 @@ func TestRefused(t *testing.T) {
 		{"section twice", "cursor", "{\"mcpServers\": {},\n\"mcpServers\": {}}", `line 2: "mcpServers" is there a second time`},
 		{"deep", "cursor", strings.Repeat(`{"a":`, 1001) + "1" + strings.Repeat("}", 1001), "nested deeper than 1000"},
 		{"TOML", "codex", "a = 1\nb =\n", "line 2"},
-		{"deep TOML", "codex", "a = " + strings.Repeat("[", 17) + strings.Repeat("]", 17), "nested deeper than 16"},
-		{"long key", "codex", strings.Repeat("a.", 17) + "a = 1", "nested deeper than 16"},
+		{"deep TOML", "codex", "a = " + strings.Repeat("[", 101) + strings.Repeat("]", 101), "nested deeper than 100"},
+		{"long key", "codex", strings.Repeat("a.", 101) + "a = 1", "nested deeper than 100"},
 		{"large TOML", "codex", strings.Repeat("#\n", 1<<19) + "#", "larger than 1 MiB"},
 		{"inline table", "codex", "'mcp_servers' = {}\n", "mcp_servers is not written as tables"},
 		{"inline entry", "codex", "[mcp_servers]\nskills = {command = \"other\"}\n", "no table [mcp_servers.skills] of its own"},
+		{"header in a text", "codex", "notes = \"\"\"\n[mcp_servers.skills]\n\"\"\"\n", "would change more than the entry"},
 		{"list of tables", "codex", "[[mcp_servers]]\na = 1\n", "is not a map of servers"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "config")
-			write(t, file, c.text)
+			writeFile(t, file, c.text)
 			_, err := mustFind(t, c.client).Add(Target{File: file}, "skills", ours, &Options{Force: true})
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
 				t.Errorf("error %v, want %q and the file", err, c.want)

@@ -89,24 +89,6 @@ func (c Client) fields(e Entry) fields {
 	return written
 }
 
-// fieldsOf returns an entry of a file in the order that fields writes, nil for one
-// with other keys.
-func (c Client) fieldsOf(found any) fields {
-	has, _ := found.(map[string]any)
-	for _, like := range []Entry{{Command: "c"}, {URL: "u"}, {URL: "u", TokenVariable: "V"}, {URL: "u", Token: "t"}} {
-		written := c.fields(like)
-		all := len(written) == len(has)
-		for i := range written {
-			value, there := has[written[i].key]
-			written[i].value, all = value, all && there
-		}
-		if all {
-			return written
-		}
-	}
-	return nil
-}
-
 // same reports whether an entry of a file starts a program of the same name, in any
 // folder, or has the same address.
 func (e Entry) same(c Client, found any) bool {

@@ -8,10 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -128,50 +127,30 @@ func (c Client) prepare(target Target, force bool) error {
 	return os.MkdirAll(filepath.Dir(target.File), 0o755)
 }
 
-// replace writes the file anew, atomically, with a backup beside it.
-func (f *file) replace(next *next, data []byte) (backup string, err error) {
-	if err := next.write(data, f.mode); err != nil {
+// replace replaces the file, with a backup beside it. A file that its owner made read-only
+// stays: its replacement would not be.
+func (f *file) replace(data []byte) (backup string, err error) {
+	if f.exists && f.mode&0o200 == 0 {
+		return "", fmt.Errorf("%s is read-only; make it writable, or edit it by hand", f.path)
+	}
+	if err := f.unchanged(); err != nil {
 		return "", err
 	}
 	if f.exists {
-		if backup, err = f.backup(); err != nil {
-			return "", err
+		backup = f.path + ".bak-" + time.Now().Format("20060102-150405.000")
+		if err := write(backup, f.data, f.mode); err != nil {
+			return "", fmt.Errorf("keep a backup: %w", err)
 		}
 	}
-	if err = f.unchanged(); err == nil {
-		err = next.become(f.path)
-	}
-	if err != nil && backup != "" {
-		os.Remove(backup)
-		backup = ""
-	}
-	return backup, err
+	return backup, write(f.path, data, f.mode)
 }
 
-// remove removes the file if it is unchanged.
-func (f *file) remove() error {
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	return os.Remove(f.path)
-}
-
-// writable returns an error for a file that its owner made read-only: its
-// replacement would not be.
-func (f *file) writable() error {
-	if !f.exists {
-		return nil
-	}
-	if f.mode&0o200 != 0 {
-		to, err := os.OpenFile(f.path, os.O_WRONLY, 0)
-		if err == nil {
-			return to.Close()
-		}
-		if !errors.Is(err, fs.ErrPermission) {
-			return err
-		}
-	}
-	return fmt.Errorf("%s is read-only; make it writable, or add the server by hand", f.path)
+// write replaces a file whole, with a mode.
+func write(name string, data []byte, mode fs.FileMode) error {
+	return atomicfile.Write(name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return errors.Join(err, w.(*os.File).Chmod(mode), w.(*os.File).Sync())
+	})
 }
 
 // unchanged returns errMeanwhile if the file was modified after it was read.
@@ -184,46 +163,4 @@ func (f *file) unchanged() error {
 		return errMeanwhile
 	}
 	return err
-}
-
-// backupMark separates a file's name from the time, in the name of a backup.
-const backupMark = ".bak-"
-
-// backup copies the file as read to NAME.bak-TIME, with a number for a second one
-// of the same second.
-func (f *file) backup() (string, error) {
-	base := f.path + backupMark + time.Now().Format("20060102-150405")
-	for i := 1; ; i++ {
-		name := base
-		if i > 1 {
-			name = fmt.Sprintf("%s-%d", base, i)
-		}
-		to, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
-		if errors.Is(err, fs.ErrExist) && i < 100 {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("keep a backup: %w", err)
-		}
-		if err := finish(to, f.data, f.mode); err != nil {
-			os.Remove(name)
-			return "", fmt.Errorf("keep a backup: %w", err)
-		}
-		return name, nil
-	}
-}
-
-// maxBackups bounds the backups that are compared.
-const maxBackups = 10
-
-// backups returns the paths of the backups, the last first.
-func (f *file) backups() []string {
-	entries, _ := os.ReadDir(filepath.Dir(f.path)) // without them nothing is lost
-	var found []string
-	for _, entry := range slices.Backward(entries) {
-		if strings.HasPrefix(entry.Name(), filepath.Base(f.path)+backupMark) && len(found) < maxBackups {
-			found = append(found, filepath.Join(filepath.Dir(f.path), entry.Name()))
-		}
-	}
-	return found
 }

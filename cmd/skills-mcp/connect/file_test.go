@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func write(t *testing.T, file, text string) {
+func writeFile(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func only(t *testing.T, file string) {
 func TestAddKeepsABackupAndTheMode(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	const before = "\ufeff{\"mcpServers\": {\"one\": {\"command\": \"one\"}}}\n"
-	write(t, file, before)
+	writeFile(t, file, before)
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestAddKeepsABackupAndTheMode(t *testing.T) {
 func TestAddKeepsComments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "settings.json")
 	const before = "// mine\n{\n  \"theme\": \"dark\", // dark\n}\n"
-	write(t, file, before)
+	writeFile(t, file, before)
 	result, err := mustFind(t, "zed").Add(Target{File: file}, "skills", ours, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestAddKeepsComments(t *testing.T) {
 func TestAddLeavesAdditions(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	text := `{"mcpServers": {"skills": {"command": "/usr/local/bin/skills-mcp", "args": ["serve", "--workspace", "/home/ann/shop"], "env": {"A": "1"}}}}`
-	write(t, file, text)
+	writeFile(t, file, text)
 	result, err := mustFind(t, "windsurf").Add(Target{File: file}, "skills", ours, nil)
 	if err != nil || result.Changed || contents(t, file) != text {
 		t.Error(result, err, contents(t, file))
@@ -98,7 +98,7 @@ func TestAddLeavesAdditions(t *testing.T) {
 func TestAnotherServerOfTheName(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcp.json")
 	const text = `{"mcpServers": {"skills": {"command": "npx", "args": ["skills"]}}}`
-	write(t, file, text)
+	writeFile(t, file, text)
 	client := mustFind(t, "cursor")
 	var different *DifferentError
 	if _, err := client.Add(Target{File: file}, "skills", ours, nil); !errors.As(err, &different) || !strings.Contains(different.Text, `"npx"`) {
@@ -151,7 +151,7 @@ func TestMissingFile(t *testing.T) {
 func TestLinkStaysALink(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real.json"), filepath.Join(dir, "link.json")
-	write(t, real, "{}")
+	writeFile(t, real, "{}")
 	if err := os.Symlink("real.json", link); err != nil {
 		t.Skipf("SKIPPED: no links here: %v", err)
 	}
@@ -172,7 +172,7 @@ func TestLinkStaysALink(t *testing.T) {
 
 func TestReadOnlyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mcp.json")
-	write(t, file, "{}")
+	writeFile(t, file, "{}")
 	if err := os.Chmod(file, 0o444); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestNoFile(t *testing.T) {
 		t.Error(err)
 	}
 	large := filepath.Join(dir, "large.json")
-	write(t, large, "{}")
+	writeFile(t, large, "{}")
 	if err := os.Truncate(large, maxFile+1); err != nil {
 		t.Fatal(err)
 	}
@@ -198,32 +198,58 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// What somebody else writes meanwhile is read again, and kept.
+// What somebody else writes meanwhile stays.
 func TestChangedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	write(t, path, "{}")
-	client, times := mustFind(t, "cursor"), 0
+	writeFile(t, path, "{}")
+	client := mustFind(t, "cursor")
 	add := func(_ *file, data []byte, _ any) ([]byte, error) {
-		if times++; times == 2 {
-			write(t, path, `{"theirs": 1}`)
-		}
+		writeFile(t, path, `{"theirs": 1}`)
 		return client.format.set(data, "skills", client.fields(ours))
 	}
-	result, err := client.edit(Target{File: path}, "skills", client.fields(ours).is, add)
-	if err != nil || times != 3 || contents(t, result.Backup) != `{"theirs": 1}` || !strings.HasPrefix(contents(t, path), `{"theirs": 1,"mcpServers"`) {
-		t.Errorf("%+v %v after %d: %s", result, err, times, contents(t, path))
-	}
-	entries, _ := os.ReadDir(filepath.Dir(path))
-	if len(entries) != 2 {
-		t.Errorf("in the folder are %v", entries)
-	}
-	write(t, path, "{}")
-	always := func(_ *file, data []byte, _ any) ([]byte, error) {
-		times++
-		write(t, path, `{"theirs": `+strings.Repeat("1", times)+`}`)
-		return client.format.set(data, "skills", client.fields(ours))
-	}
-	if _, err := client.edit(Target{File: path}, "skills", client.fields(ours).is, always); !errors.Is(err, errMeanwhile) {
+	if _, err := client.edit(Target{File: path}, "skills", client.fields(ours).is, add); !errors.Is(err, errMeanwhile) {
 		t.Error(err)
+	}
+	if got := contents(t, path); got != `{"theirs": 1}` {
+		t.Errorf("the file is %q", got)
+	}
+	only(t, path)
+}
+
+// What somebody did to the file since stays, comments too.
+func TestRemoveKeepsWhatCameSince(t *testing.T) {
+	for name, c := range map[string]struct{ before, old, new string }{
+		"cursor": {"{\n  \"a\": 1\n}\n", "\"a\": 1", "\"a\": 1 /* mine */"},
+		"codex":  {"a = 1", "a = 1", "a = 1 # mine"},
+	} {
+		target := Target{File: filepath.Join(t.TempDir(), "config")}
+		writeFile(t, target.File, c.before)
+		client := mustFind(t, name)
+		if _, err := client.Add(target, "skills", ours, nil); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, target.File, strings.Replace(contents(t, target.File), c.old, c.new, 1))
+		if _, err := client.Remove(target, "skills", ours, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, target.File); !strings.Contains(got, c.new) || strings.Contains(got, ours.Command) {
+			t.Errorf("%s: the file is %q", name, got)
+		}
+	}
+}
+
+// The server whose place was taken does not come back.
+func TestRemoveAfterForce(t *testing.T) {
+	target := Target{File: filepath.Join(t.TempDir(), "mcp.json")}
+	writeFile(t, target.File, `{"mcpServers":{"skills":{"command":"x"}}}`)
+	client := mustFind(t, "cursor")
+	if _, err := client.Add(target, "skills", ours, &Options{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Remove(target, "skills", ours, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, target.File); got != `{"mcpServers":{}}` {
+		t.Errorf("the file is %s", got)
 	}
 }

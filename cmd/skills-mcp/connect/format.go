@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 )
 
 // A format reads and edits one kind of file. Files have no byte order mark; the
@@ -84,25 +83,20 @@ func without(f format, tree map[string]any, name string) map[string]any {
 	return rest
 }
 
-// A splice replaces a part of a file.
-type splice struct {
-	start, end int
-	text       string
-}
-
-// apply returns data with the splices, which do not overlap. Insertions at one
-// offset keep their order.
-func apply(data []byte, splices ...splice) []byte {
-	slices.SortStableFunc(splices, func(a, b splice) int { return a.start - b.start })
-	var out bytes.Buffer
-	at := 0
-	for _, s := range splices {
-		out.Write(data[at:s.start])
-		out.WriteString(s.text)
-		at = s.end
+// nesting returns the depth of a file's brackets, or more if texts have some that are not
+// closed: the parsers recurse.
+func nesting(data []byte) (deepest int) {
+	depth := 0
+	for _, b := range data {
+		switch b {
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
 	}
-	out.Write(data[at:])
-	return out.Bytes()
+	return deepest
 }
 
 // newline returns the first line end of a file, LF if it has none.

@@ -16,14 +16,14 @@ type jsonDoc struct {
 	root hujson.Value // an object
 }
 
-// maxDepth bounds the nesting of a file: its parser recurses.
+// maxDepth bounds the nesting of a file.
 const maxDepth = 1000
 
 func parseJSON(data []byte) (*jsonDoc, error) {
 	if empty(data) {
 		data = []byte("{}" + newline(data))
 	}
-	if deepest(data, skipJSON) > maxDepth {
+	if nesting(data) > maxDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d", maxDepth)
 	}
 	root, err := hujson.Parse(data)
@@ -72,18 +72,7 @@ func (d *jsonDoc) member(object hujson.Value, key string) (*hujson.ObjectMember,
 
 // render returns a value in the file's own formatting, for a line of an indentation.
 func (d *jsonDoc) render(value any, indent string) (hujson.Value, error) {
-	text := encode(value, indent, d.unit())
-	if !d.compact() {
-		return hujson.Parse([]byte(strings.ReplaceAll(text, "\n", newline(d.data))))
-	}
-	rendered, err := hujson.Parse([]byte(text))
-	rendered.Minimize()
-	return rendered, err
-}
-
-// compact reports whether the file is one line, with something in it.
-func (d *jsonDoc) compact() bool {
-	return len(d.root.Value.(*hujson.Object).Members) > 0 && !bytes.Contains(bytes.TrimSpace(d.data), []byte("\n"))
+	return hujson.Parse([]byte(strings.ReplaceAll(encode(value, indent, d.unit()), "\n", newline(d.data))))
 }
 
 // unit returns the file's unit of indentation: that of its first key.
@@ -108,23 +97,19 @@ func (d *jsonDoc) indent(offset int) (blank string, first bool) {
 // insert adds a member after an object's members and their comments.
 func (d *jsonDoc) insert(object hujson.Value, key string, value any) error {
 	o := object.Value.(*hujson.Object)
-	var indent, before, between, after string
-	if !d.compact() {
-		base, _ := d.indent(object.StartOffset)
-		indent = d.memberIndent(base, o.Members)
-		before, between, after = newline(d.data)+indent, " ", newline(d.data)+base
-	}
+	base, _ := d.indent(object.StartOffset)
+	indent := d.memberIndent(base, o.Members)
 	rendered, err := d.render(value, indent)
 	if err != nil {
 		return err
 	}
-	rendered.BeforeExtra = hujson.Extra(between)
+	rendered.BeforeExtra = hujson.Extra(" ")
 	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
 		rendered.AfterExtra = hujson.Extra{} // a trailing comma, as before
 	}
 	comments := bytes.TrimRight(o.AfterExtra, " \t\r\n")
-	name := hujson.Value{BeforeExtra: slices.Concat(comments, []byte(before)), Value: hujson.Literal(encode(key, "", ""))}
-	o.Members, o.AfterExtra = append(o.Members, hujson.ObjectMember{Name: name, Value: rendered}), hujson.Extra(after)
+	name := hujson.Value{BeforeExtra: slices.Concat(comments, []byte(newline(d.data)+indent)), Value: hujson.Literal(encode(key, "", ""))}
+	o.Members, o.AfterExtra = append(o.Members, hujson.ObjectMember{Name: name, Value: rendered}), hujson.Extra(newline(d.data)+base)
 	return nil
 }
 

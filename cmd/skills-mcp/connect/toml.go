@@ -35,17 +35,9 @@ func tomlValue(value any) string {
 	switch value := value.(type) {
 	case fields:
 		return "{ " + value[0].key + " = " + tomlValue(value[0].value) + " }"
-	case map[string]any: // as it is read from a file
-		for key, one := range value {
-			return tomlValue(fields{{key, one}})
-		}
 	case []string:
 		for _, word := range value {
 			words = append(words, tomlString(word))
-		}
-	case []any: // as it is read from a file
-		for _, word := range value {
-			words = append(words, tomlValue(word))
 		}
 	default:
 		return tomlString(fmt.Sprint(value))
@@ -74,10 +66,9 @@ func tomlString(s string) string {
 	return `"` + out.String() + `"`
 }
 
-// The parser's time grows with the square of the nesting of keys, so that this is
-// bounded, and the size in bytes.
+// Bounds of a file: the parser's time grows with the square of the nesting of keys.
 const (
-	maxTOMLDepth = 16
+	maxTOMLDepth = 100
 	maxTOML      = 1 << 20
 )
 
@@ -85,100 +76,126 @@ func (f tomlFormat) tree(data []byte) (map[string]any, error) {
 	if len(data) > maxTOML {
 		return nil, fmt.Errorf("it is larger than %d MiB", maxTOML>>20)
 	}
-	if max(deepest(data, skipTOML), mostDots(data)) > maxTOMLDepth {
+	dots := 0
+	for line := range bytes.Lines(data) {
+		dots = max(dots, bytes.Count(line, []byte(".")))
+	}
+	if max(nesting(data), dots) > maxTOMLDepth {
 		return nil, fmt.Errorf("it is nested deeper than %d", maxTOMLDepth)
 	}
 	tree := map[string]any{}
 	_, err := toml.Decode(string(data), &tree)
-	var failed toml.ParseError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[toml.ParseError](err); ok {
 		return nil, fmt.Errorf("line %d: %s", failed.Position.Line, failed.Message)
 	}
 	return tree, err
 }
 
 func (f tomlFormat) text(data []byte, name string) string {
-	var text strings.Builder
-	for _, t := range f.tables(data, name) {
-		text.Write(data[t.start:t.end])
+	lines := slices.Collect(strings.Lines(string(data)))
+	var own strings.Builder
+	for _, t := range f.tables(lines, name) {
+		own.WriteString(strings.Join(lines[t.start:t.end], ""))
 	}
-	return strings.TrimRight(text.String(), "\r\n")
-}
-
-// tables returns the tables of an entry: its own, and nested ones.
-func (f tomlFormat) tables(data []byte, name string) []table {
-	return slices.DeleteFunc(tables(data), func(t table) bool {
-		return len(t.key) < 2 || t.key[0] != f.section || t.key[1] != name
-	})
+	return strings.TrimRight(own.String(), "\r\n")
 }
 
 func (f tomlFormat) set(data []byte, name string, entry fields) ([]byte, error) {
 	nl := newline(data)
 	text := f.table(name, entry, nl)
-	old := f.tables(data, name)
-	if len(old) == 0 {
-		return appendTable(data, text, nl), f.alone(data, name)
+	lines := slices.Collect(strings.Lines(string(data)))
+	own := f.tables(lines, name)
+	if len(own) > 0 {
+		first := own[0].start
+		lines = cutLines(lines, own)
+		return []byte(strings.Join(slices.Insert(lines, first, text), "")), nil
 	}
-	var splices []splice
-	for i, t := range old {
-		if i > 0 {
-			text = ""
-		}
-		splices = append(splices, splice{t.start, t.end, text})
+	if err := f.addable(data, lines, name); err != nil {
+		return nil, err
 	}
-	return apply(data, splices...), nil
+	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+		lines[n-1] += nl
+	}
+	if strings.TrimSpace(string(data)) != "" {
+		lines = append(lines, nl)
+	}
+	return []byte(strings.Join(append(lines, text), "")), nil
 }
 
-// alone returns an error if an entry exists without a table of its own, or cannot
-// have one.
-func (f tomlFormat) alone(data []byte, name string) error {
-	if inline(data, f.section) {
-		return fmt.Errorf("%s is not written as tables; edit it by hand", f.section)
+func (f tomlFormat) remove(data []byte, name string) ([]byte, error) {
+	lines := slices.Collect(strings.Lines(string(data)))
+	own := f.tables(lines, name)
+	if len(own) == 0 {
+		return nil, f.addable(data, lines, name)
+	}
+	for i, t := range own { // with the blank line before it, if that would be one too many
+		if t.start > 0 && blank(lines[t.start-1]) && (t.end == len(lines) || blank(lines[t.end])) {
+			own[i].start--
+		}
+	}
+	return []byte(strings.Join(cutLines(lines, own), "")), nil
+}
+
+// A span is a range of lines.
+type span struct{ start, end int }
+
+// tables returns the tables of an entry, its own and nested ones: each from its header to its
+// last value, so that the comments before the next header are that one's. It takes lines in
+// texts of several lines for headers, too: then the edit is refused, as it changes more.
+func (f tomlFormat) tables(lines []string, name string) (own []span) {
+	inside := false
+	for i, line := range lines {
+		switch key := tableKey(line); {
+		case key != nil:
+			inside = len(key) > 1 && key[0] == f.section && key[1] == name
+			if inside {
+				own = append(own, span{i, i + 1})
+			}
+		case inside && !blank(line) && !strings.HasPrefix(strings.TrimSpace(line), "#"):
+			own[len(own)-1].end = i + 1
+		}
+	}
+	return own
+}
+
+// addable returns an error if an entry exists without a table of its own, or cannot have one.
+func (f tomlFormat) addable(data []byte, lines []string, name string) error {
+	top := len(lines)
+	if at := slices.IndexFunc(lines, func(line string) bool { return tableKey(line) != nil }); at >= 0 {
+		top = at
+	}
+	for _, line := range lines[:top] { // clients' parsers then allow no table of the key
+		if key, _, ok := strings.Cut(line, "="); ok && strings.Trim(key, " \t'\"") == f.section {
+			return fmt.Errorf("%s is not written as tables; edit it by hand", f.section)
+		}
 	}
 	found, err := entries(f, data)
-	if err != nil {
-		return err
-	}
 	if _, there := found[name]; there {
 		return fmt.Errorf("%s.%s has no table [%s] of its own; edit it by hand", f.section, name, toml.Key{f.section, name})
+	}
+	return err
+}
+
+// tableKey returns the key of a line "[a.b]" or "[[a.b]]"; nil for another line.
+func tableKey(line string) toml.Key {
+	if !strings.HasPrefix(strings.TrimSpace(line), "[") {
+		return nil
+	}
+	var ignored map[string]any
+	meta, err := toml.Decode(line, &ignored)
+	if keys := meta.Keys(); err == nil && len(keys) > 0 {
+		return keys[len(keys)-1]
 	}
 	return nil
 }
 
-func appendTable(data []byte, text, newline string) []byte {
-	if kept := bytes.TrimRight(data, "\r\n"); len(kept) > 0 {
-		between := newline
-		if !bytes.HasSuffix(data, []byte("\n")) {
-			between += newline
-		}
-		return append(slices.Concat(data, []byte(between)), text...)
-	}
-	return []byte(text)
-}
+func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
-func (f tomlFormat) remove(data []byte, name string) ([]byte, error) {
-	old := f.tables(data, name)
-	if len(old) == 0 {
-		return nil, f.alone(data, name)
+// cutLines returns the lines that are in no span.
+func cutLines(lines []string, spans []span) (rest []string) {
+	at := 0
+	for _, s := range spans {
+		rest, at = append(rest, lines[at:s.start]...), s.end
 	}
-	var splices []splice
-	for _, t := range old {
-		splices = append(splices, splice{blankBefore(data, t.start, t.end), t.end, ""})
-	}
-	return apply(data, splices...), nil
-}
-
-// blankBefore returns the start of the blank line before a range of a file, if the
-// range is the last or another blank line follows it; otherwise the range's start.
-func blankBefore(data []byte, start, end int) int {
-	rest := data[end:]
-	if len(rest) > 0 && rest[0] != '\n' && !bytes.HasPrefix(rest, []byte("\r\n")) {
-		return start
-	}
-	for _, nl := range []string{"\r\n", "\n"} {
-		if bytes.HasSuffix(data[:start], []byte(nl+nl)) {
-			return start - len(nl)
-		}
-	}
-	return start
+	return append(rest, lines[at:]...)
 }
