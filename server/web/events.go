@@ -111,46 +111,41 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many screens are open; close some of them", http.StatusServiceUnavailable)
 		return
 	}
-	var followers sync.WaitGroup
-	defer followers.Wait()
 	ctx, cancel := context.WithTimeout(r.Context(), streamLife)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	changed := make(chan string)
+	e := newStream(w)
 	for _, topic := range topics {
 		if id, run := strings.CutPrefix(topic, "run/"); run {
 			if job, err := s.service.Job(ctx, id); err == nil {
-				followers.Go(func() { follow(ctx, job, topic, changed) })
+				e.followed = append(e.followed, &followed{topic: topic, job: job})
 			}
 		}
 	}
-	e := newStream(w)
 	now := s.current(ctx)
 	if r.URL.Query().Get("stamp") != stampOf(now, topics...) {
 		e.send(topics)
 	}
-	e.run(ctx, s, now, topics, changed)
+	e.run(ctx, s, now, topics)
 }
 
-// follow sends a topic whenever a job has new events, until it ends.
-func follow(ctx context.Context, job *jobs.Job, topic string, changed chan<- string) {
-	for last := 0; ; {
-		if job.Wait(ctx, last) != nil {
-			return
-		}
-		now := job.Snapshot(last)
-		if n := len(now.Events); n > 0 {
-			last = now.Events[n-1].Seq
-		}
-		select {
-		case changed <- topic:
-		case <-ctx.Done():
-			return
-		}
-		if now.State == jobs.Ended {
-			return
-		}
+// A followed job is the topic of a stream.
+type followed struct {
+	topic string
+	job   *jobs.Job
+	last  int // event that was seen
+	state jobs.State
+}
+
+// changed reports whether the job has changed since the last call.
+func (f *followed) changed() bool {
+	now := f.job.Snapshot(f.last)
+	changed := len(now.Events) > 0 || now.State != f.state
+	if n := len(now.Events); n > 0 {
+		f.last = now.Events[n-1].Seq
 	}
+	f.state = now.State
+	return changed
 }
 
 // current returns the stamps, which are a second old at most; the last ones if they cannot
@@ -200,6 +195,8 @@ type stream struct {
 	control *http.ResponseController
 	wrote   time.Time
 	err     error // of the last write
+
+	followed []*followed
 }
 
 // newStream begins an answer that has no end.
@@ -226,7 +223,7 @@ func (e *stream) send(topics []string) { e.write("data: " + strings.Join(topics,
 
 // run sends events until ctx is done or the client has left. Any number of changes between
 // two events are one.
-func (e *stream) run(ctx context.Context, s *streams, before stamps, topics []string, changed <-chan string) {
+func (e *stream) run(ctx context.Context, s *streams, before stamps, topics []string) {
 	tick := time.NewTicker(eventGap)
 	defer tick.Stop()
 	for e.err == nil {
@@ -236,7 +233,12 @@ func (e *stream) run(ctx context.Context, s *streams, before stamps, topics []st
 		case <-tick.C:
 		}
 		now := s.current(ctx)
-		names := received(changed, len(topics))
+		var names []string
+		for _, f := range e.followed {
+			if f.changed() {
+				names = append(names, f.topic)
+			}
+		}
 		for _, topic := range topics {
 			if stampOf(now, topic) != stampOf(before, topic) {
 				names = append(names, topic)
@@ -250,19 +252,4 @@ func (e *stream) run(ctx context.Context, s *streams, before stamps, topics []st
 			e.write(":\n\n")
 		}
 	}
-}
-
-// received returns the different texts that wait in a channel, of at most so many.
-func received(from <-chan string, most int) (all []string) {
-	for range most {
-		select {
-		case text := <-from:
-			if !slices.Contains(all, text) {
-				all = append(all, text)
-			}
-		default:
-			return all
-		}
-	}
-	return all
 }

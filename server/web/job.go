@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -35,7 +36,7 @@ type jobScreen struct {
 	Progress     string // the last, while it runs
 	Log          string
 	Asked        []*pending
-	Tree         *node // of the result or of the output; nil is none
+	Output       string // the result or the output, JSON indented
 	Files        []outFile
 	Command, MCP string // that make the same call; "" is not known
 }
@@ -131,9 +132,12 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 		if done.ExitCode != nil {
 			s.Exit = *done.ExitCode
 		}
-		s.Tree = newTree(done.Result)
-		if s.Tree == nil && !done.Truncated {
-			s.Tree = newTree([]byte(done.Stdout))
+		var out bytes.Buffer
+		switch s.Output = done.Stdout; {
+		case done.Stdout == "" && len(done.Result) > 0:
+			s.Output = shownJSON(done.Result)
+		case !done.Truncated && json.Indent(&out, []byte(done.Stdout), "", "  ") == nil:
+			s.Output = out.String()
 		}
 		for _, f := range done.Out {
 			s.Files = append(s.Files, outFile{f, jobPath(id) + "/out/" + escapedPath(f.Name)})

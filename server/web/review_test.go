@@ -364,7 +364,7 @@ func TestShownJSON(t *testing.T) {
 	}
 }
 
-// Runs are filtered, and shown and exported a page after the other.
+// Runs are filtered, and shown a page after the other.
 func TestRuns(t *testing.T) {
 	v := newReview(t, nil, nil)
 	for i := range 1200 {
@@ -389,19 +389,10 @@ func TestRuns(t *testing.T) {
 	if n := strings.Count(second, "<tr id="); n != 50 || strings.Contains(second, "r1195") || strings.Contains(second, `data-topics="runs`) {
 		t.Errorf("%d rows on the second page: %s", n, second)
 	}
-	for query, want := range map[string]int{"": 1200, "?skill=s1&outcome=error": 200, "?since=1h": 59, "?skill=none": 0} {
-		w := get(t, v.handler, identity.Person, Path+"runs/export"+query)
-		if n := strings.Count(w.Body.String(), "\n"); n != want || w.Header().Get("Content-Disposition") != `attachment; filename="runs.jsonl"` {
-			t.Errorf("export%s: %d lines, want %d; %v", query, n, want, w.Header())
-		}
-	}
-	for _, path := range []string{"runs?since=x", "runs/export?since=-1h", "runs?outcome=x", "runs/export?outcome=x", "runs?cursor=x"} {
+	for _, path := range []string{"runs?since=x", "runs?since=-1h", "runs?outcome=x", "runs?cursor=x"} {
 		if w := get(t, v.handler, identity.Person, Path+path); w.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d", path, w.Code)
 		}
-	}
-	if w := get(t, v.handler, identity.Token, Path+"runs/export"); w.Body.Len() > 0 {
-		t.Errorf("a token exports the runs of others: %.200s", w.Body)
 	}
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,16 +17,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-const (
-	exportPage     = 500 // runs that are read at once
-	maxChildren    = 100
-	exportPatience = 30 * time.Second // of a client, for a page of an export
-)
+const maxChildren = 100
 
 func (p *Page) runRoutes(r *router) {
 	r.get("runs", p.runs)
 	r.get("runs/{id}", p.run)
-	r.raw("GET "+Path+"runs/export", p.exportRuns)
 }
 
 // A period is a choice of the filter of runs.
@@ -54,11 +48,11 @@ func runFilter(form url.Values) (q api.RunQuery, err error) {
 // runList are the data of the screen of all runs.
 type runList struct {
 	*api.RunPage
-	Form           map[string]string // as it was sent
-	Outcomes       []string
-	Periods        []period
-	Newest         bool // this is the first page
-	Older, Exports string
+	Form     map[string]string // as it was sent
+	Outcomes []string
+	Periods  []period
+	Newest   bool // this is the first page
+	Older    string
 }
 
 // runs shows a page of the record.
@@ -80,7 +74,6 @@ func (p *Page) runs(r *http.Request) (*content, error) {
 			sent.Set(name, value)
 		}
 	}
-	list.Exports = Path + "runs/export?" + sent.Encode()
 	if page.Next != "" {
 		sent.Set("cursor", page.Next)
 		list.Older = Path + "runs?" + sent.Encode()
@@ -157,39 +150,4 @@ func shownJSON(data json.RawMessage) string {
 		lines[i] = termtext.Visible(line)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// exportRuns answers with the runs of a filter as JSON lines. An export that cannot be
-// completed ends without the end of its answer.
-func (p *Page) exportRuns(w http.ResponseWriter, r *http.Request) {
-	q, err := runFilter(r.URL.Query())
-	q.Limit = exportPage
-	page := &api.RunPage{}
-	if err == nil {
-		page, err = p.options.Service.Runs(r.Context(), q)
-	}
-	if err != nil {
-		p.fail(w, r, err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Content-Disposition", `attachment; filename="runs.jsonl"`)
-	control, lines := http.NewResponseController(w), json.NewEncoder(w)
-	for {
-		_ = control.SetWriteDeadline(time.Now().Add(exportPatience)) // where it can be set
-		for _, row := range page.Items {
-			err = errors.Join(err, lines.Encode(row))
-		}
-		if err == nil && page.Next == "" {
-			return
-		}
-		q.Cursor = page.Next
-		if err == nil {
-			page, err = p.options.Service.Runs(r.Context(), q)
-		}
-		if err != nil {
-			p.options.Logger.Info("an export of runs was not completed", "error", err)
-			panic(http.ErrAbortHandler)
-		}
-	}
 }

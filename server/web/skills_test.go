@@ -238,26 +238,3 @@ func TestSkillsSize(t *testing.T) {
 		t.Errorf("the page has %d KB", n>>10)
 	}
 }
-
-// A caret points to the column, also in a long line and behind characters that are escaped.
-func TestQuoteLine(t *testing.T) {
-	for name, test := range map[string]struct {
-		line   string
-		col    int
-		quoted string
-	}{
-		"a column":    {"name: x", 7, "9 | name: x\n          ^"},
-		"none":        {"name: x", 0, "9 | name: x"},
-		"behind":      {"name", 9, "9 | name"},
-		"at its end":  {"name", 5, "9 | name\n        ^"},
-		"a tab":       {"\tname", 2, "9 |  name\n     ^"},
-		"escaped":     {"\u202ename", 2, "9 | \\u202ename\n          ^"},
-		"a long line": {strings.Repeat("a", 300) + "b" + strings.Repeat("c", 300), 301, "9 | …" + strings.Repeat("a", 50) + "b" + strings.Repeat("c", 49) + "…\n" + strings.Repeat(" ", 55) + "^"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := quoteLine(test.line, 9, test.col); got != test.quoted {
-				t.Errorf("got\n%s\nwant\n%s", got, test.quoted)
-			}
-		})
-	}
-}

@@ -1,15 +1,12 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"path"
-	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/icon"
@@ -24,11 +21,10 @@ type asset struct {
 	pattern string // of its files; "" for one that is not in the folder
 	once    sync.Once
 	plain   []byte // this and the fields below are valid after once
-	zipped  []byte
 	sum     string
 }
 
-// assets are the static files by name, each read and compressed at its first use.
+// assets are the static files by name, each read at its first use.
 type assets map[string]*asset
 
 func newAssets() assets {
@@ -51,10 +47,9 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found.load()
-	header, body := w.Header(), found.plain
+	header := w.Header()
 	header.Set("Content-Type", found.kind)
 	header.Set("ETag", `"`+found.sum+`"`)
-	header.Set("Vary", "Accept-Encoding")
 	header.Set("Cache-Control", "no-cache")
 	if r.URL.Query().Get("v") == found.sum {
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -63,11 +58,7 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-		body = found.zipped
-	}
-	_, _ = w.Write(body)
+	_, _ = w.Write(found.plain)
 }
 
 // load reads the files of an asset, once.
@@ -80,16 +71,6 @@ func (a *asset) load() *asset {
 		}
 		sum := sha256.Sum256(a.plain)
 		a.sum = hex.EncodeToString(sum[:8])
-		a.zipped = compress(a.plain)
 	})
 	return a
-}
-
-// compress returns a text compressed with gzip.
-func compress(text []byte) []byte {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is right
-	_, _ = w.Write(text)
-	_ = w.Close() // a buffer takes everything
-	return out.Bytes()
 }
