@@ -108,13 +108,13 @@ func TestStoreIsWritten(t *testing.T) {
 	a.approve(given)
 
 	for name, statement := range map[string]string{
-		"a pending one is given":   `UPDATE approvals SET state = (SELECT state FROM approvals WHERE id = '` + given + `') WHERE id = '` + id + `'`,
-		"a used one is given":      `UPDATE approvals SET state = (SELECT state FROM approvals WHERE id = '` + given + `') WHERE id = '` + used + `'`,
-		"a given one's content":    `UPDATE approvals SET content = (SELECT content FROM approvals WHERE id = '` + given + `'), state = 'given', expires = expires + 1000000 WHERE id = '` + id + `'`,
-		"another copy of a given":  `INSERT INTO approvals (id, owner, subject, state, expires, content, mac) SELECT 'copied', owner, subject, state, expires, content, mac FROM approvals WHERE id = '` + given + `'`,
-		"a longer life":            `UPDATE approvals SET expires = expires + 1000000 WHERE id = '` + given + `'`,
-		"no MAC":                   `UPDATE approvals SET mac = x'' WHERE id = '` + given + `'`,
-		"another skill's approval": `UPDATE approvals SET subject = 'other' WHERE id = '` + given + `'`,
+		"a pending one is given":   `UPDATE decisions SET state = (SELECT state FROM decisions WHERE key = '` + given + `') WHERE key = '` + id + `'`,
+		"a used one is given":      `UPDATE decisions SET state = (SELECT state FROM decisions WHERE key = '` + given + `') WHERE key = '` + used + `'`,
+		"a given one's content":    `UPDATE decisions SET (body, notes, proofs) = (SELECT body, notes, proofs FROM decisions WHERE key = '` + given + `'), state = 'given', expires = expires + 1000000 WHERE key = '` + id + `'`,
+		"another copy of a given":  `INSERT INTO decisions SELECT kind, 'copied', owner, about, state, expires, body, notes, proofs, mac FROM decisions WHERE key = '` + given + `'`,
+		"a longer life":            `UPDATE decisions SET expires = expires + 1000000 WHERE key = '` + given + `'`,
+		"no MAC":                   `UPDATE decisions SET mac = x'' WHERE key = '` + given + `'`,
+		"another skill's approval": `UPDATE decisions SET about = 'other' WHERE key = '` + given + `'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			a.inStore(statement)

@@ -106,20 +106,20 @@ func TestRowIsPutBack(t *testing.T) {
 					t.Fatal(screen)
 				}
 				if each == "revoked" {
-					a.inStore(`CREATE TABLE before AS SELECT * FROM approvals WHERE state = 'given'`)
+					a.inStore(`CREATE TABLE before AS SELECT * FROM decisions WHERE kind = 'approval' AND state = 'given'`)
 					if out, code := a.run("revoke", id); code != 0 {
 						t.Fatal(out)
 					}
 				}
 			}
-			a.inStore(`INSERT INTO before SELECT * FROM approvals WHERE state = 'given' AND id NOT IN (SELECT id FROM before)`)
+			a.inStore(`INSERT INTO before SELECT * FROM decisions WHERE kind = 'approval' AND state = 'given' AND key NOT IN (SELECT key FROM before)`)
 			c.succeeds(c.call("note", text("used")), "wrote")
-			a.inStore(`REPLACE INTO approvals SELECT * FROM before`)
+			a.inStore(`REPLACE INTO decisions SELECT * FROM before`)
 			for _, by := range []*toolClient{c, second, a.serve("legacy", `{}`)} {
 				for _, each := range []string{"used", "revoked"} {
 					by.waits(by.call("note", text(each)))
 				}
-				a.inStore(`REPLACE INTO approvals SELECT * FROM before`)
+				a.inStore(`REPLACE INTO decisions SELECT * FROM before`)
 			}
 			a.wrote(1)
 			second.succeeds(second.call("note", text("other")), "wrote")

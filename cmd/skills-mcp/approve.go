@@ -218,7 +218,7 @@ func (c *answerCommand) revoke(ctx context.Context, idOrName string) error {
 // revokeConsent withdraws the consent to the files of a skill of another MCP server. It
 // reports whether there was one.
 func (s *settings) revokeConsent(ctx context.Context, name string) (bool, error) {
-	if all, err := s.host.Servers(); err != nil || len(all) == 0 {
+	if all, err := s.host.Servers(ctx); err != nil || len(all) == 0 {
 		return false, err
 	}
 	catalog, err := s.scan(ctx)
@@ -229,7 +229,7 @@ func (s *settings) revokeConsent(ctx context.Context, name string) (bool, error)
 	if err != nil {
 		return false, nil // it may be the name of an approval
 	}
-	return s.host.Revoke(skill)
+	return s.host.Revoke(ctx, skill)
 }
 
 // completePending completes the IDs of questions that wait.

@@ -73,9 +73,9 @@ func (c *connectServerCommand) run(ctx context.Context, args []string) error {
 			return usageError(fmt.Errorf("%q is not expected here", args[0]))
 		}
 		if c.list {
-			return c.printList(s)
+			return c.printList(ctx, s)
 		}
-		return c.disconnect(s, c.remove)
+		return c.disconnect(ctx, s, c.remove)
 	case c.dryRun:
 		server, err := c.server("dry-run", args)
 		if err != nil {
@@ -115,7 +115,7 @@ func (c *connectServerCommand) server(name string, address []string) (server ski
 }
 
 func (c *connectServerCommand) connect(ctx context.Context, s *settings, server skillshost.Server) error {
-	all, err := s.host.Servers()
+	all, err := s.host.Servers(ctx)
 	if err != nil {
 		return err
 	}
@@ -238,8 +238,8 @@ func (c *connectServerCommand) look(ctx context.Context, s *settings, server ski
 }
 
 // printList lists the connected servers.
-func (c *connectServerCommand) printList(s *settings) error {
-	all, err := s.host.Servers()
+func (c *connectServerCommand) printList(ctx context.Context, s *settings) error {
+	all, err := s.host.Servers(ctx)
 	if err != nil {
 		return err
 	}
@@ -270,8 +270,8 @@ func (c *connectServerCommand) printList(s *settings) error {
 }
 
 // disconnect removes a server with all that was fetched from it.
-func (a *app) disconnect(s *settings, name string) error {
-	found, err := s.host.Remove(name)
+func (a *app) disconnect(ctx context.Context, s *settings, name string) error {
+	found, err := s.host.Remove(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -290,12 +290,12 @@ func newDisconnectServerCommand(a *app) *cobra.Command {
 with your consents. Nothing is asked.`,
 		Example: "  skills-mcp disconnect-server office",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.settings()
 			if err != nil {
 				return err
 			}
-			return a.disconnect(s, args[0])
+			return a.disconnect(cmd.Context(), s, args[0])
 		},
 	}
 }

@@ -336,7 +336,7 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 
 // checkServers returns the connected MCP servers. None is asked.
 func (d *diagnosis) checkServers() []sandbox.Finding {
-	servers, err := d.host.Servers()
+	servers, err := d.host.Servers(context.Background())
 	if err != nil {
 		return []sandbox.Finding{warning("servers", err.Error(), "make the folder readable for you")}
 	}

@@ -24,7 +24,7 @@ func newHost(home string, s *store.Store, key *seal.Key, logger *slog.Logger) *s
 	if info, err := os.Stat(home); err != nil || !info.IsDir() {
 		home = "" // programs run in the current folder
 	}
-	return skillshost.New(filepath.Join(filepath.Dir(s.File()), "mcp"), key, &skillshost.HostOptions{
+	return skillshost.New(filepath.Join(filepath.Dir(s.File()), "mcp"), s, key, &skillshost.HostOptions{
 		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: home},
 		Getenv:  os.Getenv, Logger: logger,
 	})

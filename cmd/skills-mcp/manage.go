@@ -37,8 +37,8 @@ func (m *manage) close() { m.operations.Close() }
 func (m *manage) Operations() *installation.Operations { return m.operations }
 
 // Servers implements [web.Sources].
-func (m *manage) Servers(context.Context) ([]web.Server, error) {
-	servers, err := m.settings.host.Servers()
+func (m *manage) Servers(ctx context.Context) ([]web.Server, error) {
+	servers, err := m.settings.host.Servers(ctx)
 	var all []web.Server
 	for _, s := range servers {
 		all = append(all, web.Server{Name: s.Label, Address: s.Address.String(), TokenEnv: s.TokenEnv, Since: s.Since, Skills: m.settings.host.Count(s.Label)})

@@ -67,7 +67,7 @@ func TestAnswer(t *testing.T) {
 		wantCode(t, "the model answers", err, run.PermissionDenied)
 	}
 	wantCode(t, "the model revokes", s.Revoke(model, id), run.PermissionDenied)
-	if r, err := s.Approval(model, id); err != nil || r.State != store.ApprovalPending {
+	if r, err := s.Approval(model, id); err != nil || r.State != approval.Pending {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if all, err := s.Approvals(person(t), false); err != nil || len(all) != 1 || all[0].ID != id || all[0].Question.Caller != "a model" {
@@ -77,7 +77,7 @@ func TestAnswer(t *testing.T) {
 		_, err := s.Answer(person(t), id, wrong)
 		wantCode(t, string(wrong.Scope), err, run.InvalidParam)
 	}
-	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once}); err != nil || r.State != store.ApprovalGiven {
+	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once}); err != nil || r.State != approval.Given {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	o, failed := s.call(t)
@@ -122,7 +122,7 @@ func TestProofDiffers(t *testing.T) {
 func TestDenyRevoke(t *testing.T) {
 	s := newStage(t, "", nil)
 	id := s.pending(t)
-	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.No}); err != nil || r.State != store.ApprovalDenied {
+	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.No}); err != nil || r.State != approval.Denied {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if _, err := s.call(t); err == nil || err.Approval != "" || err.Retryable {
@@ -164,7 +164,7 @@ func TestSecondPerson(t *testing.T) {
 		o.Passphrases.Approvers = map[string]string{"bea": hash(t, "correct horse")}
 	})
 	id := s.pending(t)
-	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once}); err != nil || r.State != store.ApprovalPending {
+	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once}); err != nil || r.State != approval.Pending {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	_, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once})
@@ -173,7 +173,7 @@ func TestSecondPerson(t *testing.T) {
 	wantCode(t, "a wrong passphrase", err, run.PermissionDenied)
 	_, err = s.Answer(as(t, identity.Token, "a"), id, api.Answer{Scope: approval.Once, As: "bea", Passphrase: "correct horse"})
 	wantCode(t, "without a person", err, run.PermissionDenied)
-	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once, As: "bea", Passphrase: "correct horse"}); err != nil || r.State != store.ApprovalGiven {
+	if r, err := s.Answer(person(t), id, api.Answer{Scope: approval.Once, As: "bea", Passphrase: "correct horse"}); err != nil || r.State != approval.Given {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if _, err := s.call(t); err != nil {
@@ -196,7 +196,7 @@ func TestScript(t *testing.T) {
 		_, err := s.Answer(ctx, id, test.a)
 		wantCode(t, name, err, test.code)
 	}
-	if r, err := s.Answer(ctx, id, api.Answer{Scope: approval.Once, Token: "token of mine"}); err != nil || r.State != store.ApprovalGiven {
+	if r, err := s.Answer(ctx, id, api.Answer{Scope: approval.Once, Token: "token of mine"}); err != nil || r.State != approval.Given {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if _, err := s.call(t); err != nil {

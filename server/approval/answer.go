@@ -19,14 +19,12 @@ func wrong(format string, args ...any) error { return &AnswerError{fmt.Sprintf(f
 // Find returns the record of an ID. The error is an [*AnswerError] if there is none that
 // counts.
 func (a *Approvals) Find(ctx context.Context, id string) (*Record, error) {
-	row, found, err := a.book.store.Approval(ctx, id)
-	if err != nil {
+	all, err := a.book.find(ctx, store.DecisionFilter{Key: id})
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if found {
-		if r := a.book.open(row); r != nil {
-			return r, nil
-		}
+	case len(all) > 0 && id != "":
+		return all[0], nil
 	}
 	return nil, wrong("there is no approval %q; skills-mcp approvals lists those that wait", id)
 }
@@ -39,17 +37,17 @@ func (a *Approvals) Open(ctx context.Context, id string, who Signer) (*Record, e
 		return nil, err
 	}
 	switch {
-	case r.State == store.ApprovalPending && !r.current():
+	case r.State == Pending && !r.current():
 		return nil, wrong("the question %s has expired, at %s; have the call made again", id, r.Expires.Format(time.DateTime))
-	case r.State == store.ApprovalPending && r.signedBy(who):
+	case r.State == Pending && r.signedBy(who):
 		return nil, wrong("%s has confirmed %s already; it needs a second person, who is another one", who.Name, id)
-	case r.State == store.ApprovalPending && r.Proofs != a.options.Key.ID():
+	case r.State == Pending && r.Proofs != a.options.Key.ID():
 		return nil, wrong("%s was asked under other passphrases than those of this configuration (policy.passphrase, approvers, script_token); answer with the configuration of the program that asked", id)
-	case r.State == store.ApprovalPending:
+	case r.State == Pending:
 		return r, nil
-	case r.State == store.ApprovalGiven && !r.current():
+	case r.State == Given && !r.current():
 		return nil, wrong("%s was approved, and has expired; have the call made again", id)
-	case r.State == store.ApprovalGiven:
+	case r.State == Given:
 		return nil, wrong("%s is approved already; have the call made again, before %s", id, r.Expires.Format(time.DateTime))
 	}
 	return nil, wrong("%s is %s already; have the call made again, which asks again", id, r.State)
@@ -65,7 +63,7 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, way Way,
 	if now.Binding != r.Binding || !slices.Contains(now.Question.Answers(), scope) || scope == Session {
 		return wrong("%s cannot be confirmed as %q", r.ID, scope)
 	}
-	err = a.book.change(ctx, now, a.confirmed(who, way, scope, store.ApprovalGiven))
+	err = a.book.change(ctx, now, a.confirmed(who, way, scope, Given))
 	if err == nil {
 		err = a.apply(ctx, now)
 	}
@@ -80,18 +78,18 @@ func (a *Approvals) Deny(ctx context.Context, id string) (*Record, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case r.State == store.ApprovalGiven:
+	case r.State == Given:
 		return nil, wrong("%s is approved already; skills-mcp revoke %s withdraws that", id, id)
-	case r.State != store.ApprovalPending || !r.current():
+	case r.State != Pending || !r.current():
 		return nil, wrong("%s does not wait for an answer", id)
 	}
-	return r, a.book.change(ctx, r, func(r *Record) { r.State = store.ApprovalDenied })
+	return r, a.book.change(ctx, r, func(r *Record) { r.State = Denied })
 }
 
 // Revoke withdraws the approval of an ID, or all of the skill of a qualified name, and the
 // questions about it.
 func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, error) {
-	all, err := a.book.about(ctx, "")
+	all, err := a.book.find(ctx, store.DecisionFilter{})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +98,7 @@ func (a *Approvals) Revoke(ctx context.Context, idOrName string) ([]*Record, err
 		if !r.called(idOrName) || !r.lives() {
 			continue
 		}
-		if err := a.book.change(ctx, r, func(r *Record) { r.State = store.ApprovalRevoked }); err != nil {
+		if err := a.book.change(ctx, r, func(r *Record) { r.State = Revoked }); err != nil {
 			return revoked, err
 		}
 		revoked = append(revoked, r)
@@ -118,13 +116,13 @@ func (r *Record) called(idOrName string) bool {
 
 // Stamp returns a text that differs after each change of a record.
 func (a *Approvals) Stamp(ctx context.Context) (string, error) {
-	return a.book.store.ApprovalsStamp(ctx)
+	return a.store.DecisionsStamp(ctx, kind, Pending)
 }
 
 // List returns the records that wait for an answer or that count, or all with those that
 // have ended; the newest first.
 func (a *Approvals) List(ctx context.Context, ended bool) ([]*Record, error) {
-	all, err := a.book.about(ctx, "")
+	all, err := a.book.find(ctx, store.DecisionFilter{})
 	if err != nil || ended {
 		return all, err
 	}

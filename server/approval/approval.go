@@ -23,6 +23,7 @@ import (
 // Approvals ask people and keep their answers. They may be used concurrently, also by
 // several processes with one store.
 type Approvals struct {
+	store   *store.Store
 	book    *book
 	memory  *memory
 	asking  *questions
@@ -40,7 +41,7 @@ func New(s *store.Store, options *Options) *Approvals {
 		o.Forms = FormsOnce
 	}
 	return &Approvals{
-		book: &book{store: s, key: o.Key, pending: o.Pending, logger: o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
+		store: s, book: &book{table: seal.NewTable(kind, s, o.Key, &seal.Options{Logger: o.Logger}), limits: o.Pending, logger: o.Logger}, memory: newMemory(), asking: &questions{open: map[questionKey]*openQuestion{}},
 		ladder: &ladder{o.Terminal, o.Forms, elicit.NewWaitLimiter(o.Asking)}, options: o,
 	}
 }
@@ -53,7 +54,7 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 			continue
 		}
 		switch {
-		case r.State == store.ApprovalGiven && a.covers(r, c):
+		case r.State == Given && a.covers(r, c):
 			if r.Scope != Once {
 				c.Approval = r.ID
 				return true, nil
@@ -66,7 +67,7 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 				c.Approval = r.ID
 				return true, nil
 			}
-		case r.State == store.ApprovalDenied && r.Binding == c.exact:
+		case r.State == Denied && r.Binding == c.exact:
 			return true, refused(c, "a person has said no to it")
 		case r.asks(c):
 			c.pending = r
@@ -107,9 +108,9 @@ func lasts(m *memory, r *Record, c *call, b Binding) bool {
 // sign records that a person has confirmed a call, and returns the row. An approval of
 // one call that is complete is used by it.
 func (a *Approvals) sign(ctx context.Context, c *call, way Way, scope Scope) (*Record, error) {
-	who, complete := signerOf(c.Principal), store.ApprovalGiven
+	who, complete := signerOf(c.Principal), Given
 	if scope == Once {
-		complete = store.ApprovalUsed
+		complete = Used
 	}
 	if c.pending != nil {
 		return c.pending, a.book.change(ctx, c.pending, a.confirmed(who, way, scope, complete))
@@ -141,8 +142,8 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 	c.offerPlugin(ctx)
 	r := a.newRecord(c)
 	err := a.book.add(ctx, r)
-	if errors.Is(err, store.ErrSameApproval) { // of an equal call, at the same time
-		rows, failed := a.book.about(ctx, c.subject)
+	if errors.Is(err, errSame) { // of an equal call, at the same time
+		rows, failed := a.book.find(ctx, store.DecisionFilter{About: c.subject})
 		i := slices.IndexFunc(rows, func(r *Record) bool { return a.concerns(r, c) && r.asks(c) })
 		if failed == nil && i >= 0 {
 			c.pending = rows[i]
@@ -173,7 +174,7 @@ func (a *Approvals) Leave(owner identity.Key) {
 func (a *Approvals) newRecord(c *call) *Record {
 	now := time.Now()
 	return &Record{
-		ID: newID(), Owner: c.owner, Subject: c.subject, State: store.ApprovalPending, Expires: now.Add(a.options.Expiry.Pending),
+		ID: newID(), Owner: c.owner, Subject: c.subject, State: Pending, Expires: now.Add(a.options.Expiry.Pending),
 		client:  digestOf(string(c.Principal.Key())),
 		content: content{Scope: Once, Needed: c.question.Needed, Binding: c.exact, Every: c.every, OfPlugin: c.plugin(), Question: *c.question, Made: now, Proofs: a.options.Key.ID()},
 	}

@@ -88,18 +88,18 @@ func (a *Approvals) wait(ctx context.Context, c *call) error {
 
 // Approved implements the approver of package policy.
 func (a *Approvals) Approved(ctx context.Context, who identity.Principal, skill *skills.Skill) bool {
-	rows, err := a.book.about(ctx, subject(&run.Proposal{Skill: skill}))
+	rows, err := a.book.find(ctx, store.DecisionFilter{About: subject(&run.Proposal{Skill: skill})})
 	return err == nil && slices.ContainsFunc(rows, func(r *Record) bool {
-		return r.State == store.ApprovalGiven && r.current() && r.OwnedBy(who) && (r.Scope == Always || r.Scope == Session && a.memory.allows(who.Key(), r.ID))
+		return r.State == Given && r.current() && r.OwnedBy(who) && (r.Scope == Always || r.Scope == Session && a.memory.allows(who.Key(), r.ID))
 	})
 }
 
 // rows returns the records about the skill of a call, and those about its plugin.
 func (a *Approvals) rows(ctx context.Context, c *call) ([]*Record, error) {
-	rows, err := a.book.about(ctx, c.subject)
+	rows, err := a.book.find(ctx, store.DecisionFilter{About: c.subject})
 	if plugin := pluginSubject(c.Skill); err == nil && plugin != "" {
 		var more []*Record
-		more, err = a.book.about(ctx, plugin)
+		more, err = a.book.find(ctx, store.DecisionFilter{About: plugin})
 		rows = append(rows, more...)
 	}
 	return rows, err
@@ -109,7 +109,7 @@ func (a *Approvals) rows(ctx context.Context, c *call) ([]*Record, error) {
 // confirm it.
 func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) error {
 	if scope == No && c.pending != nil {
-		if err := a.book.change(ctx, c.pending, func(r *Record) { r.State = store.ApprovalDenied }); err != nil {
+		if err := a.book.change(ctx, c.pending, func(r *Record) { r.State = Denied }); err != nil {
 			return unavailable(err)
 		}
 	}

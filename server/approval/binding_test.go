@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -119,7 +120,7 @@ func TestSession(t *testing.T) {
 		if got := outcome(a.Approve(t.Context(), you)); got != "APPROVAL_REQUIRED+id!" {
 			t.Errorf("another session: %s", got)
 		}
-		if got := outcome(New(a.book.store, nil).Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
+		if got := outcome(New(a.store, nil).Approve(t.Context(), p)); got != "APPROVAL_REQUIRED+id!" {
 			t.Errorf("another process: %s", got)
 		}
 		a.Leave(p.Principal.Key())
@@ -326,25 +327,27 @@ func TestRows(t *testing.T) {
 	confirm(t, a, r, Local(), Once)
 	given := r.row
 	forged := given
-	forged.Content = []byte(strings.Replace(string(given.Content), "a.docx", "b.docx", 1))
-	if a.book.open(forged) != nil {
+	forged.Body = []byte(strings.Replace(string(given.Body), "a.docx", "b.docx", 1))
+	if a.book.table.Valid(&forged) {
 		t.Error("changed content counts")
 	}
 	forged = before
 	forged.State = given.State
-	if a.book.open(forged) != nil {
+	if a.book.table.Valid(&forged) {
 		t.Error("a changed state counts")
+	}
+	forged.Proofs = given.Proofs
+	if err := a.book.table.Seal(&forged); err != nil || a.book.open([]store.Decision{forged})[0].State != Void { // as a program can that reads the key
+		t.Error("a proof of another state counts")
+	}
+	forged, forged.Key = given, "other"
+	if err := a.book.table.Seal(&forged); err != nil || len(a.book.open([]store.Decision{forged})) != 0 {
+		t.Error("a copy counts")
 	}
 	if got := outcome(a.Approve(t.Context(), proposed(nil))); got != "runs" {
 		t.Fatal(got)
 	}
-	used, _, err := a.book.store.Approval(t.Context(), r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if put, err := a.book.store.ReplaceApproval(t.Context(), used, given); err != nil || !put {
-		t.Fatal(put, err)
-	}
+	putRow(t, a, given)
 	if got := outcome(a.Approve(t.Context(), proposed(nil))); got != "APPROVAL_REQUIRED+id!" {
 		t.Errorf("a used one that was put back: %s", got)
 	}
@@ -355,7 +358,7 @@ func TestRows(t *testing.T) {
 func TestOtherProofs(t *testing.T) {
 	theirs, _ := newKeys(t)
 	a := newApprovals(t, &Options{Key: seal.New(filepath.Join(t.TempDir(), "key"), theirs)})
-	forged := New(a.book.store, nil)
+	forged := New(a.store, nil)
 	confirm(t, forged, deferred(t, forged, proposed(nil)), Local(), Always)
 	r := deferred(t, a, proposed(nil))
 	if _, err := forged.Open(t.Context(), r.ID, Local()); err == nil {

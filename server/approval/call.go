@@ -9,7 +9,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
@@ -46,7 +45,7 @@ func (c *call) ancestors() []string {
 // skill for the same principal.
 func differences(ctx context.Context, c *call, rows []*Record) []string {
 	for _, r := range rows { // the newest first
-		if r.Scope != WholePlugin && (r.State == store.ApprovalGiven || r.State == store.ApprovalUsed) && r.Owner == c.owner {
+		if r.Scope != WholePlugin && (r.State == Given || r.State == Used) && r.Owner == c.owner {
 			var files []string
 			if r.Binding.Digest != c.Digest {
 				files = snapshot.Changes(ctx, c.Folder, r.Binding.Digest)
@@ -58,7 +57,7 @@ func differences(ctx context.Context, c *call, rows []*Record) []string {
 }
 
 // asks reports whether a record is the question about a call, and waits.
-func (r *Record) asks(c *call) bool { return r.State == store.ApprovalPending && r.Binding == c.exact }
+func (r *Record) asks(c *call) bool { return r.State == Pending && r.Binding == c.exact }
 
 // required returns the error of a call that somebody has to confirm first. It names nothing
 // that would approve by itself: the command in it asks on a terminal, and the page asks
@@ -115,7 +114,7 @@ func saidNo(c *call, ends time.Time) error {
 
 // unavailable returns the error of a call whose approvals cannot be read or written.
 func unavailable(err error) error {
-	if errors.Is(err, store.ErrTooManyApprovals) {
+	if errors.Is(err, errTooMany) {
 		return &run.Error{Code: run.Busy, Message: "too many calls wait for a person's yes; have those answered first (skills-mcp approvals lists them)", Retryable: true, Err: err}
 	}
 	return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("nobody can be asked whether it may run: %v", err), Retryable: true, Err: err}

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -98,7 +99,7 @@ func TestEqualCallsCancelled(t *testing.T) {
 func TestEqualIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApprovals(t, nil)
-		b := New(a.book.store, nil)
+		b := New(a.store, nil)
 		var mu sync.Mutex
 		ids := map[string]int{}
 		var calls []func() error
@@ -142,5 +143,41 @@ func TestEqualIDs(t *testing.T) {
 func TestUsedWords(t *testing.T) {
 	if got := used(newCall(proposed(nil), &Options{})).Error(); !strings.Contains(got, "said yes once, and an equal call") {
 		t.Error(got)
+	}
+}
+
+// Of equal questions one waits, whichever processes ask at the same time; one that has
+// ended, or expired, is in nobody's way.
+func TestOneQuestionWaits(t *testing.T) {
+	a := newApprovals(t, nil)
+	b := New(a.store, nil)
+	add := func(by *Approvals, life time.Duration) error {
+		r := by.newRecord(newCall(proposed(nil), &by.options))
+		r.Expires = time.Now().Add(life)
+		return by.book.add(t.Context(), r)
+	}
+	results := make(chan error, 20)
+	for i := range cap(results) {
+		go func() { results <- add([]*Approvals{a, b}[i%2], time.Hour) }()
+	}
+	added := 0
+	for range cap(results) {
+		if err := <-results; err == nil {
+			added++
+		} else if !errors.Is(err, errSame) {
+			t.Error(err)
+		}
+	}
+	all, err := b.List(t.Context(), true)
+	if added != 1 || len(all) != 1 || err != nil {
+		t.Fatalf("%d added, %d stored, %v", added, len(all), err)
+	}
+	if _, err := b.Deny(t.Context(), all[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, life := range []time.Duration{-time.Second, time.Hour} {
+		if err := add(a, life); err != nil {
+			t.Errorf("%v: %v", life, err)
+		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
-	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 // A Terminal asks the person whose own call it is, at the command line or on the page.
@@ -94,7 +93,7 @@ type Options struct {
 	Asking elicit.Limits
 	// Pending bounds the questions that wait for an answer; zero fields: 8 about a skill and
 	// 16 of one client, for each principal, 32 of one principal, and 64 in all.
-	Pending store.ApprovalLimits
+	Pending Limits
 	// Key seals questions, and signs answers; nil is a file beside the store's. A question
 	// that was asked under another person's key is not answered under this one.
 	Key *seal.Key

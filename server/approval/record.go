@@ -26,17 +26,23 @@ type Record struct {
 	Expires time.Time `json:"expires"`
 	content
 
-	row    store.Approval  // as it was read
-	client string          // of a new one
-	proofs [][]byte        // of the signatures; nil is none
-	stated json.RawMessage // the part of the row that people sign
+	client string         // that pending ones are counted for
+	row    store.Decision // as it was read
 }
 
-// Void is the state of a given approval that does not count: the people of this
-// configuration have not signed it, or it was used or revoked before.
-const Void = "void"
+// The states of records. Only a given one lets a call run.
+const (
+	Pending = "pending" // a person has not answered yet
+	Given   = "given"
+	Used    = "used" // a call has run by it
+	Denied  = "denied"
+	Revoked = "revoked" // given, and withdrawn
+	// Void is a given one that does not count: the people of this configuration have not
+	// signed it, or it was used or revoked before.
+	Void = "void"
+)
 
-// content are the fields that the store does not read.
+// content are the fields that people sign, but for the signatures themselves.
 type content struct {
 	Scope      Scope       `json:"scope"`
 	Needed     int         `json:"needed"` // people
@@ -106,7 +112,7 @@ func (s *Signature) keys() []string {
 
 // lives reports whether a record waits for an answer, or lets calls run, or seems to.
 func (r *Record) lives() bool {
-	return r.current() && (r.State == store.ApprovalPending || r.State == store.ApprovalGiven || r.State == Void)
+	return r.current() && (r.State == Pending || r.State == Given || r.State == Void)
 }
 
 // Shown returns the question of a record with the people who have confirmed it so far.
@@ -118,68 +124,73 @@ func (r *Record) Shown() *Question {
 
 // A book holds the records in a store, signed.
 type book struct {
-	store   *store.Store
-	key     *seal.Key
-	pending store.ApprovalLimits
-	logger  *slog.Logger
+	table  *seal.Table
+	limits Limits
+	logger *slog.Logger
 
 	mu    sync.Mutex
 	known map[string]*Record // by ID, as they were read last; guarded by mu
 }
 
-// maxKnown bounds the records that are known.
-const maxKnown = 256
+const (
+	// kind is that of approvals among the decisions.
+	kind = "approval"
+	// maxKnown bounds the records that are known.
+	maxKnown = 256
+	// recordAge is the time for which expired records are listed.
+	recordAge = 30 * 24 * time.Hour
+)
 
-// stored is the content of a row.
-type stored struct {
-	Statement  json.RawMessage `json:"statement"` // the part that is signed
-	Signatures []Signature     `json:"signatures,omitempty"`
-	Proofs     [][]byte        `json:"proofs,omitempty"`
-}
-
-// A statement is the part of a record that people sign.
+// statement is the part of a row that people sign.
 type statement struct {
 	content
+	ID       string  `json:"id"`
+	Owner    string  `json:"owner"`
 	Every    Binding `json:"every"`
 	OfPlugin Binding `json:"of_plugin"`
 }
 
-// encode returns the row of a record, sealed, with the proofs of its new signatures.
-func (b *book) encode(ctx context.Context, r *Record) (store.Approval, error) {
-	said := statement{r.content, r.Every, r.OfPlugin}
-	said.Signatures = nil
-	text, err := json.Marshal(said)
-	if err != nil {
-		return store.Approval{}, err
-	}
-	for i := len(r.proofs); i < len(r.Signatures); i++ {
-		var proof []byte
-		if r.State != store.ApprovalUsed { // of which nothing has to be proved
-			proof, err = b.key.Sign(ctx, r.Signatures[i].keys(), r.signed(text, i)...)
-		}
-		if err != nil && (!errors.Is(err, seal.ErrLocked) || r.Scope != Session) { // which counts in this process only
-			return store.Approval{}, err
-		}
-		r.proofs = append(r.proofs, proof)
-	}
-	data, err := json.Marshal(stored{text, r.Signatures, r.proofs})
-	if err != nil {
-		return store.Approval{}, err
-	}
-	r.stated = text
-	row := store.Approval{ID: r.ID, Owner: r.Owner, Subject: r.Subject, State: r.State, Expires: r.Expires, Content: data}
-	row.MAC, err = b.key.Sum(sealed(&row)...)
-	return row, err
+// notes are the part of a row that changes without a signature.
+type notes struct {
+	Signatures []Signature `json:"signatures,omitempty"`
+	Client     string      `json:"client,omitempty"`
 }
 
-// signed returns the texts of which a signature is the proof. The last one is of the expiry,
-// too.
-func (r *Record) signed(statement json.RawMessage, i int) []string {
+// encode returns the row of a record, sealed, with the proofs of its new signatures.
+func (b *book) encode(ctx context.Context, r *Record) (row store.Decision, err error) {
+	said := statement{r.content, r.ID, r.Owner, r.Every, r.OfPlugin}
+	said.Signatures = nil
+	row = store.Decision{Key: r.ID, Owner: r.Owner, About: r.Subject, State: r.State, Expires: r.Expires, Proofs: slices.Clone(r.row.Proofs)}
+	if row.Body, err = json.Marshal(said); err != nil {
+		return row, err
+	}
+	for i := len(row.Proofs); i < len(r.Signatures); i++ {
+		if r.State == Used { // of which nothing has to be proved
+			row.Proofs = append(row.Proofs, nil)
+			continue
+		}
+		err := b.table.Sign(ctx, &row, r.Signatures[i].keys(), r.signed(i)...)
+		if errors.Is(err, seal.ErrLocked) && r.Scope == Session { // which counts in this process only
+			row.Proofs, err = append(row.Proofs, nil), nil
+		}
+		if err != nil {
+			return row, err
+		}
+	}
+	if row.Notes, err = json.Marshal(notes{r.Signatures, r.client}); err != nil {
+		return row, err
+	}
+	return row, b.table.Seal(&row)
+}
+
+// signed returns the texts of which a signature is the proof, beside the statement. The
+// last one is of the expiry, too.
+func (r *Record) signed(i int) []string {
 	s, ends := &r.Signatures[i], ""
 	if i+1 == r.Needed {
 		ends = strconv.FormatInt(r.Expires.Unix(), 10)
 	}
-	return []string{"approval", r.ID, r.Owner, r.Subject, string(statement), ends, s.Signer.ID, string(s.Way), strconv.FormatInt(s.At.UnixNano(), 10)}
+	return []string{r.Subject, ends, s.Signer.ID, string(s.Way), strconv.FormatInt(s.At.UnixNano(), 10)}
 }
 
 // proved reports whether as many people as a record needs have signed it, each with their
@@ -188,13 +199,13 @@ func (b *book) proved(r *Record) bool {
 	if r.Scope == Session {
 		return true
 	}
-	if len(r.proofs) != len(r.Signatures) || len(r.Signatures) < r.Needed {
+	if len(r.row.Proofs) != len(r.Signatures) || len(r.Signatures) < r.Needed {
 		return false
 	}
 	signers := map[string]bool{}
 	for i := range r.Signatures {
 		one := &r.Signatures[i]
-		if one.Way == ByScript && r.Scope != Once || !b.key.Signed(one.keys(), r.proofs[i], r.signed(r.stated, i)...) {
+		if one.Way == ByScript && r.Scope != Once || !b.table.Signed(&r.row, i, one.keys(), r.signed(i)...) {
 			return false
 		}
 		signers[one.Signer.ID] = true
@@ -202,43 +213,98 @@ func (b *book) proved(r *Record) bool {
 	return len(signers) >= r.Needed
 }
 
-// sealed returns the fields of a row that its MAC is of.
-func sealed(row *store.Approval) []string {
-	return []string{"approval", row.ID, row.Owner, row.Subject, row.State, strconv.FormatInt(row.Expires.Unix(), 10), string(row.Content)}
+var (
+	// errSame is returned for a question that waits already.
+	errSame = errors.New("the same question waits for an answer")
+	// errTooMany is returned for a question beyond the limits.
+	errTooMany = errors.New("too many questions wait for an answer")
+)
+
+// Limits bound the questions that wait for an answer: about one subject or of one client of
+// a principal, of a principal, and in all.
+type Limits struct{ Subject, Client, Owner, Total int }
+
+// admit returns an error for a question that may not wait beside others.
+func (l Limits) admit(r *Record, pending []*Record) error {
+	var subject, client, owner int
+	for _, other := range pending {
+		switch {
+		case other.key() == r.key():
+			return errSame
+		case other.Owner != r.Owner:
+			continue
+		}
+		owner++
+		if other.Subject == r.Subject {
+			subject++
+		}
+		if other.client == r.client {
+			client++
+		}
+	}
+	if subject >= l.Subject || client >= l.Client || owner >= l.Owner || len(pending) >= l.Total {
+		return errTooMany
+	}
+	return nil
 }
 
-// add stores a new record.
+// add stores a new record, and removes those that expired long ago. A question is refused
+// with [errSame] or [errTooMany].
 func (b *book) add(ctx context.Context, r *Record) error {
 	row, err := b.encode(ctx, r)
 	if err != nil {
 		return err
 	}
-	r.row, row.Client, row.Key = row, r.client, r.key()
-	return b.store.AddApproval(ctx, row, b.pending)
+	r.row = row
+	return b.table.Transact(ctx, store.Durable, func(tx *store.Decisions) error {
+		if err := tx.RemoveExpired(time.Now().Add(-recordAge)); err != nil {
+			return err
+		}
+		if r.State == Pending {
+			rows, err := tx.Select(store.DecisionFilter{State: Pending})
+			if err != nil {
+				return err
+			}
+			waiting := slices.DeleteFunc(b.open(b.table.Counting(rows)), func(r *Record) bool { return !r.current() })
+			if err := b.limits.admit(r, waiting); err != nil {
+				return err
+			}
+		}
+		return tx.Put(row)
+	})
 }
 
-// replace changes a record, in the store too. It reports false if another process has
-// changed it since.
-func (b *book) replace(ctx context.Context, r *Record, change func(*Record)) (bool, error) {
-	before := r.row
+// errChanged is returned for a record that another process has changed since it was read.
+var errChanged = errors.New("the approval was changed meanwhile; look at it again")
+
+// change replaces a record, in the store too, which must be as it was read.
+func (b *book) change(ctx context.Context, r *Record, change func(*Record)) error {
 	changed := *r
-	changed.Signatures, changed.proofs = slices.Clone(r.Signatures), slices.Clone(r.proofs)
+	changed.Signatures = slices.Clone(r.Signatures)
 	change(&changed)
 	row, err := b.encode(ctx, &changed)
 	if err != nil {
-		return false, err
+		return err
 	}
-	replaced, err := b.store.ReplaceApproval(ctx, before, row)
-	if replaced {
-		changed.row = row
-		*r = changed
-	}
-	if replaced && !slices.Contains([]string{store.ApprovalPending, store.ApprovalGiven}, r.State) {
-		for _, proof := range r.proofs {
-			err = errors.Join(err, b.key.Withdraw(proof, r.Expires))
+	err = b.table.Transact(ctx, store.Durable, func(tx *store.Decisions) error {
+		rows, err := tx.Select(store.DecisionFilter{Key: r.ID})
+		if err == nil && (len(rows) == 0 || rows[0].State != r.row.State || !bytes.Equal(rows[0].MAC, r.row.MAC)) {
+			err = errChanged
 		}
+		if err != nil {
+			return err
+		}
+		return tx.Put(row)
+	})
+	if err != nil {
+		return err
 	}
-	return replaced, err
+	changed.row = row
+	*r = changed
+	if r.State != Pending && r.State != Given {
+		return b.table.Withdraw(&row)
+	}
+	return nil
 }
 
 // use marks an approval of one call as used. Only one call succeeds.
@@ -246,7 +312,11 @@ func (b *book) use(ctx context.Context, r *Record) (bool, error) {
 	if !b.proved(r) { // it was used since it was read
 		return false, nil
 	}
-	return b.replace(ctx, r, func(r *Record) { r.State = store.ApprovalUsed })
+	err := b.change(ctx, r, func(r *Record) { r.State = Used })
+	if errors.Is(err, errChanged) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // bindTo makes a record cover the calls of a scope.
@@ -268,68 +338,59 @@ func (r *Record) bindTo(scope Scope) {
 	}
 }
 
-// about returns the records about a skill, or all for "", the newest first. Rows that were
-// not written by this package are left out.
-func (b *book) about(ctx context.Context, subject string) ([]*Record, error) {
-	rows, err := b.store.Approvals(ctx, subject)
-	if err != nil {
-		return nil, err
-	}
-	var all []*Record
-	for _, row := range rows {
-		if r := b.open(row); r != nil {
-			all = append(all, r)
-		}
-	}
-	return all, nil
+// find returns the records of a filter that the program has written, the newest first.
+func (b *book) find(ctx context.Context, f store.DecisionFilter) ([]*Record, error) {
+	rows, err := b.table.List(ctx, f)
+	return b.open(rows), err
 }
 
-// open returns the record of a row, or nil if the program has not written it.
-func (b *book) open(row store.Approval) *Record {
-	r := b.read(row)
-	if r != nil && r.State == store.ApprovalGiven && !b.proved(r) {
-		b.logger.Warn("an approval does not count: the people of this configuration have not signed it, or it was used or revoked before", "approval", row.ID)
-		r.State = Void
+// open returns the records of rows that count.
+func (b *book) open(rows []store.Decision) (all []*Record) {
+	for _, row := range rows {
+		r, err := b.read(row)
+		if err != nil {
+			b.logger.Warn("an approval cannot be read", "approval", row.Key, "error", err)
+			continue
+		}
+		if r.State == Given && !b.proved(r) {
+			b.logger.Warn("an approval does not count: the people of this configuration have not signed it, or it was used or revoked before", "approval", row.Key)
+			r.State = Void
+		}
+		all = append(all, r)
 	}
-	return r
+	return all
 }
 
 // read returns a copy of the record of a row. One that is as it was read last is not
 // decoded again: that took a fifth of the share of an approved call.
-func (b *book) read(row store.Approval) *Record {
+func (b *book) read(row store.Decision) (*Record, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := b.known[row.ID]
-	if r == nil || !slices.Equal(sealed(&r.row), sealed(&row)) || !bytes.Equal(r.row.MAC, row.MAC) {
-		if r = b.decode(row); r == nil {
-			return nil
+	r := b.known[row.Key]
+	if r == nil || !bytes.Equal(r.row.MAC, row.MAC) {
+		var err error
+		if r, err = decode(row); err != nil {
+			return nil, err
 		}
 		if b.known == nil || len(b.known) >= maxKnown {
 			b.known = map[string]*Record{}
 		}
-		b.known[row.ID] = r
+		b.known[row.Key] = r
 	}
 	c := *r
-	return &c
+	return &c, nil
 }
 
-// decode returns the record of a row, or nil.
-func (b *book) decode(row store.Approval) *Record {
-	var s stored
+// decode returns the record of a row.
+func decode(row store.Decision) (*Record, error) {
 	var said statement
-	if !b.key.Valid(row.MAC, sealed(&row)...) || json.Unmarshal(row.Content, &s) != nil || json.Unmarshal(s.Statement, &said) != nil {
-		b.logger.Warn("an approval does not count: it was not written by skills-mcp", "approval", row.ID)
-		return nil
+	var more notes
+	if err := errors.Join(json.Unmarshal(row.Body, &said), json.Unmarshal(row.Notes, &more)); err != nil {
+		return nil, err
 	}
-	said.content.Every, said.content.OfPlugin, said.Signatures = said.Every, said.OfPlugin, s.Signatures
-	return &Record{ID: row.ID, Owner: row.Owner, Subject: row.Subject, State: row.State, Expires: row.Expires, content: said.content, row: row, proofs: s.Proofs, stated: s.Statement}
-}
-
-// change replaces a record, which must be as it was read.
-func (b *book) change(ctx context.Context, r *Record, change func(*Record)) error {
-	replaced, err := b.replace(ctx, r, change)
-	if err == nil && !replaced {
-		err = errors.New("the approval was changed meanwhile; look at it again")
+	if said.ID != row.Key || said.Owner != row.Owner {
+		return nil, errors.New("it was made for another call")
 	}
-	return err
+	said.content.Every, said.content.OfPlugin, said.Signatures = said.Every, said.OfPlugin, more.Signatures
+	return &Record{ID: row.Key, Owner: row.Owner, Subject: row.About, State: row.State, Expires: row.Expires, content: said.content, client: more.Client, row: row}, nil
 }

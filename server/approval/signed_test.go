@@ -32,7 +32,15 @@ func newProcesses(t *testing.T, people seal.People) (a, b *Approvals, key string
 	t.Helper()
 	key = filepath.Join(t.TempDir(), "approvals.key")
 	a = newApprovals(t, &Options{Key: seal.New(key, people)})
-	return a, New(a.book.store, &Options{Key: seal.New(key, people)}), key
+	return a, New(a.store, &Options{Key: seal.New(key, people)}), key
+}
+
+// putRow writes a row as it is.
+func putRow(t *testing.T, a *Approvals, row store.Decision) {
+	t.Helper()
+	if err := a.store.ChangeDecisions(t.Context(), store.Quiet, kind, func(tx *store.Decisions) error { return tx.Put(row) }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // with returns a call with an argument.
@@ -59,11 +67,11 @@ func TestNeedsTheKey(t *testing.T) {
 			t.Errorf("%s has signed as the person", name)
 		}
 	}
-	forger := New(a.book.store, &Options{Key: seal.New(file, nil)})
+	forger := New(a.store, &Options{Key: seal.New(file, nil)})
 	for _, scope := range []Scope{Once, Always} {
 		r, call := with(t, a, string(scope))
 		r.Proofs = "" // as the forger's configuration has no passphrase
-		if err := forger.book.change(t.Context(), r, forger.confirmed(Local(), ByTerminal, scope, store.ApprovalGiven)); err != nil {
+		if err := forger.book.change(t.Context(), r, forger.confirmed(Local(), ByTerminal, scope, Given)); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range []string{forger.options.Key.ID(), a.options.Key.ID()} {
@@ -99,7 +107,7 @@ func TestNeedsTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := now.row
-		now.State = store.ApprovalGiven
+		now.State = Given
 		if err := forger.book.change(t.Context(), now, change); err != nil {
 			t.Fatal(err)
 		}
@@ -108,9 +116,7 @@ func TestNeedsTheKey(t *testing.T) {
 				t.Errorf("%s: %s", name, got)
 			}
 		}
-		if put, err := a.book.store.ReplaceApproval(t.Context(), now.row, row); err != nil || !put {
-			t.Fatal(put, err)
-		}
+		putRow(t, a, row)
 	}
 	if got := call(b); got != "runs" {
 		t.Errorf("the one that was signed: %s", got)
@@ -145,14 +151,8 @@ func TestPutBack(t *testing.T) {
 				}
 				given := r.row
 				end(a, r, call)
-				ended, _, err := a.book.store.Approval(t.Context(), r.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if put, err := a.book.store.ReplaceApproval(t.Context(), ended, given); err != nil || !put {
-					t.Fatal(put, err)
-				}
-				restarted := New(a.book.store, &Options{Key: seal.New(file, keys)})
+				putRow(t, a, given)
+				restarted := New(a.store, &Options{Key: seal.New(file, keys)})
 				for which, by := range map[string]*Approvals{"the same": a, "another": b, "a new": restarted} {
 					if got := call(by); got != "APPROVAL_REQUIRED+id!" {
 						t.Errorf("%s process: %s", which, got)
@@ -213,14 +213,12 @@ func TestTwoKeys(t *testing.T) {
 	if err := a.Confirm(proved[seal.Person], r, Named("bea"), ByTerminal, Once); err == nil {
 		t.Error("the person has signed as bea")
 	}
-	forger := New(a.book.store, &Options{Key: seal.New(file, seal.People{seal.Person: people[seal.Person]})})
+	forger := New(a.store, &Options{Key: seal.New(file, seal.People{seal.Person: people[seal.Person]})})
 	pending := r.row
-	if err := forger.book.change(t.Context(), r, forger.confirmed(Signer{issued + "eve", "eve"}, ByTerminal, Once, store.ApprovalGiven)); err != nil {
+	if err := forger.book.change(t.Context(), r, forger.confirmed(Signer{issued + "eve", "eve"}, ByTerminal, Once, Given)); err != nil {
 		t.Fatal(err)
 	}
-	if put, err := a.book.store.ReplaceApproval(t.Context(), r.row, pending); err != nil || !put {
-		t.Fatal(put, err)
-	}
+	putRow(t, a, pending)
 	r, err := a.Find(t.Context(), r.ID)
 	if err != nil {
 		t.Fatal(err)

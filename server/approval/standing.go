@@ -17,13 +17,13 @@ func Standing(a *Approvals) func(context.Context) run.Standing {
 
 // standing is Standing for one list.
 func standing(ctx context.Context, a *Approvals) run.Standing {
-	rows, err := a.book.store.GivenApprovals(ctx)
+	all, err := a.book.find(ctx, store.DecisionFilter{State: Given})
 	if err != nil {
 		a.options.Logger.Warn("the approvals cannot be read", "error", err)
 	}
 	given := map[string][]*Record{} // by subject
-	for _, row := range rows {
-		if r := a.book.open(row); r != nil && r.State == store.ApprovalGiven && r.Scope != Once {
+	for _, r := range all {
+		if r.State == Given && r.current() && r.Scope != Once {
 			given[r.Subject] = append(given[r.Subject], r)
 		}
 	}

@@ -2,12 +2,10 @@ package pins
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/server/seal"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
@@ -53,7 +51,7 @@ func (p *Pins) compare(ctx context.Context, s subject) (state, error) {
 	for range maxTries {
 		pin := p.pin(ctx, s.key)
 		if pin == nil {
-			if pin = p.predecessor(ctx, s); pin != nil && !p.put(ctx, *pin, nil) {
+			if pin = p.predecessor(ctx, s); pin != nil && !p.put(ctx, pin, nil) {
 				continue
 			}
 		}
@@ -66,14 +64,14 @@ func (p *Pins) compare(ctx context.Context, s subject) (state, error) {
 		}
 		if len(now.grown) > 0 && s.own() || p.put(ctx, next, pin) {
 			p.log(s, now, pin)
-			return p.remember(s, now, &next), nil
+			return p.remember(s, now, next), nil
 		}
 	}
 	return state{}, fmt.Errorf("pin skill %s: other processes write the pin all the time", s.skill.QualifiedName())
 }
 
 // settled returns the state of a skill that needs no comparison.
-func (p *Pins) settled(s subject, pin *store.Pin) (state, bool) {
+func (p *Pins) settled(s subject, pin *Pin) (state, bool) {
 	known := p.last(s.key)
 	switch {
 	case pin == nil:
@@ -83,36 +81,29 @@ func (p *Pins) settled(s subject, pin *store.Pin) (state, bool) {
 	case known.digest == s.digest && !known.asks && known.base == pin.Digest && (s.own() || pin.GrownDigest == s.digest):
 		return known, true
 	case pin.GrownDigest == s.digest && !s.own():
-		var grown []surface.Change
-		err := json.Unmarshal(pin.Grown, &grown)
-		return state{digest: s.digest, grown: grown, base: pin.Digest, pinned: true}, err == nil && len(grown) > 0
+		return state{digest: s.digest, grown: pin.Grown, base: pin.Digest, pinned: true}, len(pin.Grown) > 0
 	}
 	return state{}, false
 }
 
 // next returns the pin that follows on one that may be nil, and the state with it: the
 // first, one that moved to other files, or one that is blocked.
-func (p *Pins) next(s subject, pin *store.Pin) (store.Pin, state, error) {
+func (p *Pins) next(s subject, pin *Pin) (*Pin, state, error) {
 	if pin != nil && pin.Digest == s.digest { // its files came back
 		next := *pin
 		next.GrownDigest, next.Grown = "", nil
-		return next, state{digest: s.digest, ancestors: pin.Ancestors, pinned: true}, nil
+		return &next, state{digest: s.digest, ancestors: pin.Ancestors, pinned: true}, nil
 	}
-	now, next, err := p.accepted(s, false)
+	next, err := p.accepted(s)
 	if err != nil || pin == nil {
 		return next, state{digest: s.digest, pinned: true}, err
 	}
-	accepted, err := decode(pin)
-	if err != nil {
-		return next, state{}, err
+	if grown := next.Surface.Grown(pin.Surface); len(grown) > 0 {
+		blocked := *pin
+		blocked.GrownDigest, blocked.Grown = s.digest, grown
+		return &blocked, state{digest: s.digest, grown: grown, base: pin.Digest, pinned: true}, nil
 	}
-	if grown := now.Grown(accepted); len(grown) > 0 {
-		next = *pin
-		next.GrownDigest = s.digest
-		next.Grown, err = json.Marshal(grown)
-		return next, state{digest: s.digest, grown: grown, base: pin.Digest, pinned: true}, err
-	}
-	next.AcceptedDigest, next.Accepted, next.ByPerson, next.MAC, next.Moved = pin.AcceptedDigest, pin.Accepted, pin.ByPerson, pin.MAC, p.options.Now()
+	next.Acceptance, next.ByPerson, next.row = pin.Acceptance, pin.ByPerson, pin.row
 	next.Ancestors = append([]string{pin.Digest}, pin.Ancestors...)
 	next.Ancestors = next.Ancestors[:min(len(next.Ancestors), maxAncestors)]
 	return next, state{digest: s.digest, ancestors: next.Ancestors, pinned: true}, nil
@@ -121,30 +112,21 @@ func (p *Pins) next(s subject, pin *store.Pin) (store.Pin, state, error) {
 // maxAncestors bounds the digests that a pin remembers.
 const maxAncestors = 16
 
-// accepted returns the surface of a skill, and the pin that accepts it.
-func (p *Pins) accepted(s subject, byPerson bool) (*surface.Surface, store.Pin, error) {
+// accepted returns the pin that accepts a skill as it is.
+func (p *Pins) accepted(s subject) (*Pin, error) {
 	now, err := surface.Of(s.skill, skillfs.DirFS(s.folder))
 	if err != nil {
-		return nil, store.Pin{}, fmt.Errorf("compute the surface of skill %s: %w", s.skill.QualifiedName(), err)
+		return nil, fmt.Errorf("compute the surface of skill %s: %w", s.skill.QualifiedName(), err)
 	}
-	encoded, err := json.Marshal(now)
-	return now, store.Pin{
-		Origin: s.key, Name: s.skill.Owner().QualifiedName(), Digest: s.digest, Surface: encoded,
-		AcceptedDigest: s.digest, Accepted: p.options.Now(), ByPerson: byPerson,
-	}, err
-}
-
-// decode returns the surface of a pin.
-func decode(pin *store.Pin) (*surface.Surface, error) {
-	var s surface.Surface
-	if err := json.Unmarshal(pin.Surface, &s); err != nil {
-		return nil, fmt.Errorf("read the pin of %s: %w", pin.Origin, err)
-	}
-	return &s, nil
+	return &Pin{
+		Origin:     s.key,
+		Acceptance: Acceptance{s.skill.Owner().QualifiedName(), s.digest, p.options.Now()},
+		progress:   progress{Digest: s.digest, Surface: now},
+	}, nil
 }
 
 // log reports a pin that moved, or a skill that was blocked.
-func (p *Pins) log(s subject, now state, pin *store.Pin) {
+func (p *Pins) log(s subject, now state, pin *Pin) {
 	switch name := s.skill.QualifiedName(); {
 	case pin == nil || s.own():
 	case len(now.grown) > 0:
@@ -179,18 +161,17 @@ func (p *Pins) Accept(ctx context.Context, skill *skills.Skill, digest, folder s
 		return context.Cause(ctx)
 	}
 	defer func() { <-p.slow }()
-	_, next, err := p.accepted(s, true)
+	next, err := p.accepted(s)
 	if err != nil {
 		return err
 	}
-	proof, err := p.key.Sign(ctx, accepters, acceptance(&next)...)
+	next.row, err = p.table.New(ctx, next.Acceptance)
 	switch {
 	case err == nil:
-		next.MAC = append(make([]byte, seal.SumSize), proof...)
+		next.ByPerson = true
 	case !errors.Is(err, seal.ErrLocked):
 		return err
 	case p.pin(ctx, s.key) == nil: // a first use
-		next.ByPerson = false
 	default:
 		now, err := p.compare(ctx, s)
 		if err == nil && len(now.grown) > 0 {
@@ -200,7 +181,7 @@ func (p *Pins) Accept(ctx context.Context, skill *skills.Skill, digest, folder s
 	}
 	for range maxTries {
 		if p.put(ctx, next, p.pin(ctx, s.key)) {
-			p.remember(s, state{digest: digest, pinned: true}, &next)
+			p.remember(s, state{digest: digest, pinned: true}, next)
 			return nil
 		}
 	}

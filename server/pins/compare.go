@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
@@ -18,7 +17,7 @@ type Comparison struct {
 	// person's own that they have not approved, and for one of a trusted workspace that
 	// asks for something no person has accepted. One without a digest was not written by
 	// skills-mcp.
-	Pin *store.Pin
+	Pin *Pin
 	// Changes are the capabilities that it has gained and then those that it has lost.
 	Changes []surface.Change
 	// Diff is the difference of its files, as [surface.Diff] has it, or of its texts alone
@@ -44,19 +43,12 @@ func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, e
 		return nil, fmt.Errorf("compute the surface of skill %s: %w", skill.QualifiedName(), err)
 	}
 	s := subject{skill, skill.Origin().String(), digest, folder}
-	pin, err := p.store.Pin(ctx, s.key)
-	if err != nil || pin == nil {
-		return c, err
-	}
-	if !p.valid(pin) {
-		pin = void(pin)
-	}
-	accepted, err := decode(pin)
-	if err != nil || pin.AcceptedDigest != "" && len(s.unaccepted(pin)) > 0 {
+	pin, _, err := p.find(ctx, s.key)
+	if err != nil || pin == nil || pin.AcceptedDigest != "" && len(s.unaccepted(pin)) > 0 {
 		return c, err
 	}
 	c.Pin = pin
-	c.Changes = c.Surface.Diff(accepted)
+	c.Changes = c.Surface.Diff(pin.Surface)
 	if !c.Changed() {
 		return c, nil
 	}
@@ -67,7 +59,7 @@ func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, e
 	if before != "" {
 		c.Diff, err = surface.Diff(skillfs.DirFS(before), now, c.Surface.Entries)
 	} else {
-		c.Diff, err = accepted.DiffTo(now, c.Surface.Entries)
+		c.Diff, err = pin.Surface.DiffTo(now, c.Surface.Entries)
 	}
 	return c, err
 }
@@ -75,13 +67,9 @@ func (p *Pins) Compare(ctx context.Context, skill *skills.Skill) (*Comparison, e
 // Changed returns the skills of a catalog, without their tools, whose files differ from
 // the accepted ones, with their comparisons.
 func (p *Pins) Changed(ctx context.Context, catalog *skills.Catalog) (changed []*skills.Skill, all []*Comparison, err error) {
-	pins, err := p.store.Pins(ctx)
+	pinned, err := p.store.DecisionKeys(ctx, kind)
 	if err != nil {
 		return nil, nil, err
-	}
-	pinned := map[string]bool{}
-	for _, pin := range pins {
-		pinned[pin.Origin] = true
 	}
 	for _, skill := range catalog.Skills {
 		if skill.Of != nil || !pinned[skill.Origin().String()] {

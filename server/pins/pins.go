@@ -14,22 +14,15 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/seal"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
 
 // A Store keeps pins, as [store.Store] does.
 type Store interface {
-	// Pin returns the pin of an origin; nil if there is none.
-	Pin(ctx context.Context, origin string) (*store.Pin, error)
-	// PutPin writes a pin in place of the one with the digest was, "" for none. It
-	// reports false if that is no longer the one.
-	PutPin(ctx context.Context, p store.Pin, was string) (bool, error)
-	// Pins returns all pins, without their surfaces.
-	Pins(ctx context.Context) ([]store.Pin, error)
-	// BlockedPins returns the pins of the skills that are blocked.
-	BlockedPins(ctx context.Context) ([]store.Pin, error)
+	seal.Store
+	// DecisionKeys returns the keys of the decisions of a kind.
+	DecisionKeys(ctx context.Context, kind string) (map[string]bool, error)
 }
 
 // A Snapshotter returns the digest of the current files of a skill, and a host folder
@@ -50,15 +43,15 @@ type Options struct {
 // processes with one store. Where the store does not work they are kept in memory.
 type Pins struct {
 	store    Store
-	key      *seal.Key
+	table    *seal.Table
 	snapshot Snapshotter
 	options  Options
 
 	mu    sync.RWMutex
 	known map[string]state // by origin; guarded by mu
 
-	slow   chan struct{}        // holds one token while a state is compared: each once
-	memory map[string]store.Pin // what the store could not; guarded by slow
+	slow   chan struct{}   // holds one token while a state is compared: each once
+	memory map[string]*Pin // what the store could not; guarded by slow
 
 	filter filter
 }
@@ -85,7 +78,7 @@ type filter struct {
 // New returns the pins of a store, whose rows are signed with key. It uses neither before
 // the first check. Options may be nil.
 func New(s Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
-	p := &Pins{store: s, key: key, snapshot: snapshot, known: map[string]state{}, slow: make(chan struct{}, 1), memory: map[string]store.Pin{}}
+	p := &Pins{store: s, snapshot: snapshot, known: map[string]state{}, slow: make(chan struct{}, 1), memory: map[string]*Pin{}}
 	if options != nil {
 		p.options = *options
 	}
@@ -93,6 +86,7 @@ func New(s Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
 	if p.options.Now == nil {
 		p.options.Now = time.Now
 	}
+	p.table = seal.NewTable(kind, s, key, &seal.Options{Signers: accepters, Noted: true, Logger: p.options.Logger})
 	return p
 }
 
@@ -112,7 +106,7 @@ func (p *Pins) last(key string) state {
 }
 
 // remember keeps the result of a comparison with a pin, which may be nil.
-func (p *Pins) remember(s subject, now state, pin *store.Pin) state {
+func (p *Pins) remember(s subject, now state, pin *Pin) state {
 	if len(now.grown) == 0 {
 		now.grown = s.unaccepted(pin)
 		now.asks = len(now.grown) > 0
@@ -141,61 +135,9 @@ func (s subject) trusted() bool {
 
 // unaccepted returns the capabilities that trust in its workspace would give the skill, if
 // no person has accepted it: it may have come after they trusted the workspace.
-func (s subject) unaccepted(pin *store.Pin) []surface.Change {
+func (s subject) unaccepted(pin *Pin) []surface.Change {
 	if !s.trusted() || pin != nil && pin.ByPerson {
 		return nil
 	}
 	return surface.Declared(s.skill)
-}
-
-// pin returns the pin of an origin, or nil. It replaces a row that somebody else has
-// written by a pin that accepts nothing. The caller holds slow.
-func (p *Pins) pin(ctx context.Context, key string) *store.Pin {
-	pin, err := p.store.Pin(ctx, key)
-	if err != nil {
-		p.options.Logger.Warn("the accepted version of a skill cannot be read; until it can, the one of this process counts", "origin", key, "error", err)
-	}
-	if kept, ok := p.memory[key]; ok && (err != nil || pin == nil) {
-		return &kept
-	}
-	if pin == nil || p.valid(pin) {
-		return pin
-	}
-	blank := void(pin)
-	p.put(ctx, *blank, pin) // or the next one to read it does
-	return blank
-}
-
-// valid reports whether a row was written by this package.
-func (p *Pins) valid(pin *store.Pin) bool {
-	proof := proofOf(pin)
-	if p.key.Valid(pin.MAC[:len(pin.MAC)-len(proof)], sealed(pin)...) && (!pin.ByPerson || p.key.Signed(accepters, proof, acceptance(pin)...)) {
-		return true
-	}
-	p.options.Logger.Warn("the accepted version of a skill does not count: skills-mcp has not written it, or the person of this configuration has not signed it", "origin", pin.Origin)
-	return false
-}
-
-// put writes a pin in place of another, which may be nil. It reports whether nobody has
-// written meanwhile.
-func (p *Pins) put(ctx context.Context, next store.Pin, pin *store.Pin) bool {
-	was := ""
-	if _, kept := p.memory[next.Origin]; pin != nil && !kept {
-		was = pin.Digest
-	}
-	var done bool
-	mac, err := p.key.Sum(sealed(&next)...)
-	if err == nil {
-		next.MAC = append(mac, proofOf(&next)...)
-		done, err = p.store.PutPin(ctx, next, was)
-	}
-	if err != nil {
-		p.options.Logger.Warn("the accepted version of a skill cannot be recorded; it counts until this process ends", "origin", next.Origin, "error", err)
-		p.memory[next.Origin] = next
-		return true
-	}
-	if done {
-		delete(p.memory, next.Origin)
-	}
-	return done
 }

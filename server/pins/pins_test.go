@@ -156,7 +156,7 @@ func TestComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.mustNotGrow(one)
-	if blocked, err := p.store.BlockedPins(t.Context()); len(blocked) > 0 || err != nil {
+	if blocked, err := p.store.Decisions(t.Context(), "pin", store.DecisionFilter{State: "blocked"}); len(blocked) > 0 || err != nil {
 		t.Errorf("%v, %v", blocked, err)
 	}
 }
@@ -170,7 +170,7 @@ func TestOwn(t *testing.T) {
 	p.mustNotGrow(one)
 	p.write("x.sh", evil)
 	p.mustNotGrow(one)
-	if all, _ := p.store.Pins(t.Context()); len(all) > 0 || p.store.Exists() {
+	if all, _ := p.store.Decisions(t.Context(), "pin", store.DecisionFilter{}); len(all) > 0 || p.store.Exists() {
 		t.Errorf("pins %v", all)
 	}
 	if err := one.Accepted(t.Context(), p.proposal()); err != nil {
@@ -180,7 +180,7 @@ func TestOwn(t *testing.T) {
 	p.write("y.sh", "cat ~/.ssh/id_rsa\n")
 	p.mustGrow(one, "names a place of credentials")
 	p.mustGrow(p.process(), "names a place of credentials")
-	if blocked, _ := p.store.BlockedPins(t.Context()); len(blocked) > 0 {
+	if blocked, _ := p.store.Decisions(t.Context(), "pin", store.DecisionFilter{State: "blocked"}); len(blocked) > 0 {
 		t.Errorf("blocked %v", blocked)
 	}
 	if err := one.Text(t.Context(), p.skill); err != nil {
@@ -196,7 +196,7 @@ func TestElsewhere(t *testing.T) {
 	p.skill = p.installed(filepath.Join(t.TempDir(), "elsewhere"))
 	p.write("x.sh", evil)
 	p.mustNotGrow(one)
-	if all, _ := p.store.Pins(t.Context()); len(all) != 2 {
+	if all, _ := p.store.Decisions(t.Context(), "pin", store.DecisionFilter{}); len(all) != 2 {
 		t.Errorf("%d pins", len(all))
 	}
 }
@@ -277,7 +277,7 @@ func TestRecheck(t *testing.T) {
 	p.mustNotGrow(one)
 	p.write("x.sh", evil)
 	p.process().RecheckAll(t.Context(), catalog)
-	if blocked, err := p.store.BlockedPins(t.Context()); len(blocked) != 1 || err != nil {
+	if blocked, err := p.store.Decisions(t.Context(), "pin", store.DecisionFilter{State: "blocked"}); len(blocked) != 1 || err != nil {
 		t.Errorf("%v, %v", blocked, err)
 	}
 }
@@ -293,16 +293,10 @@ func TestForged(t *testing.T) {
 	}
 	version("1.0.0")
 	p.mustNotGrow(p.process())
-	row, err := p.store.Pin(t.Context(), p.skill.Origin().String())
-	if err != nil || row == nil {
-		t.Fatal(err)
-	}
 	p.write("x.sh", evil)
-	was := row.Digest
-	row.Digest, row.ByPerson = p.proposal().Digest, true
-	if done, err := p.store.PutPin(t.Context(), *row, was); !done || err != nil {
-		t.Fatal(done, err)
-	}
+	p.forge(func(row *store.Decision) {
+		row.Body, row.Proofs = []byte(`{"name":"report","accepted_digest":"`+p.proposal().Digest+`"}`), [][]byte{make([]byte, 80)}
+	})
 	one := p.process()
 	if c, err := one.Compare(t.Context(), p.skill); err != nil || !c.Grown() || !c.Changed() {
 		t.Errorf("compared %+v, %v", c, err)
@@ -313,7 +307,7 @@ func TestForged(t *testing.T) {
 	p.skill = updated
 	p.mustGrow(one, "downloads")
 	p.mustGrow(p.process(), "+ is called report")
-	if blocked, err := p.store.BlockedPins(t.Context()); len(blocked) != 2 || err != nil {
+	if blocked, err := p.store.Decisions(t.Context(), "pin", store.DecisionFilter{State: "blocked"}); len(blocked) != 2 || err != nil {
 		t.Errorf("%v, %v", blocked, err)
 	}
 	if err := one.Accepted(t.Context(), p.proposal()); err != nil {
@@ -364,15 +358,33 @@ func TestTrustedWorkspace(t *testing.T) {
 	p.mustNotGrow(p.process())
 }
 
+// forge changes the pin of the skill in the store.
+func (p *person) forge(change func(row *store.Decision)) {
+	p.Helper()
+	rows, err := p.store.Decisions(p.Context(), "pin", store.DecisionFilter{Key: p.skill.Origin().String()})
+	if err != nil || len(rows) != 1 {
+		p.Fatal(rows, err)
+	}
+	change(&rows[0])
+	if err := p.store.ChangeDecisions(p.Context(), store.Announced, "pin", func(tx *store.Decisions) error { return tx.Put(rows[0]) }); err != nil {
+		p.Fatal(err)
+	}
+}
+
 // broken is a store that does not work.
 type broken struct{}
 
 var errBroken = errors.New("the disk is full")
 
-func (broken) Pin(context.Context, string) (*store.Pin, error)         { return nil, errBroken }
-func (broken) PutPin(context.Context, store.Pin, string) (bool, error) { return false, errBroken }
-func (broken) Pins(context.Context) ([]store.Pin, error)               { return nil, errBroken }
-func (broken) BlockedPins(context.Context) ([]store.Pin, error)        { return nil, errBroken }
+func (broken) Decisions(context.Context, string, store.DecisionFilter) ([]store.Decision, error) {
+	return nil, errBroken
+}
+
+func (broken) ChangeDecisions(context.Context, store.Care, string, func(*store.Decisions) error) error {
+	return errBroken
+}
+
+func (broken) DecisionKeys(context.Context, string) (map[string]bool, error) { return nil, errBroken }
 
 // Without a store, the first use by the process counts.
 func TestBrokenStore(t *testing.T) {
@@ -430,14 +442,7 @@ func TestCompareFiles(t *testing.T) {
 			}
 		}
 	}
-	row, err := p.store.Pin(t.Context(), p.skill.Origin().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	row.ByPerson = !row.ByPerson
-	if done, err := p.store.PutPin(t.Context(), *row, row.Digest); !done || err != nil {
-		t.Fatal(done, err)
-	}
+	p.forge(func(row *store.Decision) { row.Proofs = [][]byte{make([]byte, 80)} })
 	if c, err := one.Compare(t.Context(), p.skill); err != nil || !strings.HasPrefix(c.Diff, gone) || !strings.Contains(c.Diff, "+print('formatted well')") {
 		t.Errorf("of a pin that somebody else wrote: %+v, %v", c, err)
 	}

@@ -12,35 +12,31 @@ import (
 // predecessor returns the newest pin of another version of a plugin's skill, or nil:
 // clients install each version in a folder of its own, beside the last one, so that an
 // update would count as a first use.
-func (p *Pins) predecessor(ctx context.Context, s subject) *store.Pin {
+func (p *Pins) predecessor(ctx context.Context, s subject) *Pin {
 	origin := s.skill.Origin()
 	if origin.Kind != skills.OriginPlugin {
 		return nil
 	}
-	all, err := p.store.Pins(ctx)
+	rows, err := p.store.Decisions(ctx, kind, store.DecisionFilter{About: s.skill.Owner().QualifiedName()})
 	if err != nil {
 		return nil
 	}
-	var newest *store.Pin
-	for i, pin := range all {
+	var newest *Pin
+	for i := range rows {
+		pin := decode(&rows[i], true)
 		other, ok := skills.ParseOrigin(pin.Origin)
-		if ok && other.Kind == origin.Kind && pin.Name == s.skill.Owner().QualifiedName() && succeeds(origin.Place, other.Place) &&
-			(newest == nil || pin.Accepted.After(newest.Accepted)) {
-			newest = &all[i]
+		if ok && other.Kind == origin.Kind && succeeds(origin.Place, other.Place) && (newest == nil || pin.Accepted.After(newest.Accepted)) {
+			newest = pin
 		}
 	}
 	if newest == nil {
 		return nil
 	}
-	pin, err := p.store.Pin(ctx, newest.Origin)
-	if err != nil || pin == nil {
-		return nil
+	if !p.table.Valid(newest.row) {
+		newest = decode(newest.row, false)
 	}
-	if !p.valid(pin) {
-		pin = void(pin)
-	}
-	pin.Origin, pin.GrownDigest, pin.Grown = s.key, "", nil
-	return pin
+	newest.Origin, newest.GrownDigest, newest.Grown = s.key, "", nil
+	return newest
 }
 
 // succeeds reports whether two paths differ in nothing but one folder that is called as

@@ -116,7 +116,7 @@ func (p *Pins) Recheck(ctx context.Context, skill *skills.Skill) {
 	if !skill.Guarded() || skill.Of != nil {
 		return
 	}
-	if pin, err := p.store.Pin(ctx, skill.Origin().String()); pin != nil && err == nil {
+	if pin, _, err := p.find(ctx, skill.Origin().String()); pin != nil && err == nil {
 		_ = p.Text(ctx, skill) // who uses the skill gets the error that stays
 	}
 }
@@ -124,13 +124,9 @@ func (p *Pins) Recheck(ctx context.Context, skill *skills.Skill) {
 // RecheckAll compares the skills of a catalog that have a pin, in the background, until
 // ctx is done.
 func (p *Pins) RecheckAll(ctx context.Context, catalog *skills.Catalog) {
-	pins, err := p.store.Pins(ctx)
-	if err != nil || len(pins) == 0 {
+	pinned, err := p.store.DecisionKeys(ctx, kind)
+	if err != nil || len(pinned) == 0 {
 		return
-	}
-	pinned := map[string]bool{}
-	for _, pin := range pins {
-		pinned[pin.Origin] = true
 	}
 	for _, skill := range catalog.Skills {
 		if skill.Of == nil && pinned[skill.Origin().String()] && ctx.Err() == nil {
@@ -166,40 +162,39 @@ func blocked(skill *skills.Skill, grown []surface.Change) *run.Error {
 // their texts; it returns the catalog itself if there is none. It implements the filter
 // of package live. Calls must not overlap.
 func (p *Pins) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
-	pins, err := p.store.BlockedPins(ctx)
+	rows, err := p.table.List(ctx, store.DecisionFilter{State: blockedState}) // of one that does not count the next use is blocked
 	if err != nil {
 		p.options.Logger.Warn("the blocked skills cannot be read", "error", err)
 	}
-	if len(pins) == 0 {
+	if len(rows) == 0 {
 		p.filter = filter{}
 		return catalog
 	}
-	blocked, rows := map[string]string{}, map[string]store.Pin{}
-	for _, pin := range pins {
-		if p.valid(&pin) { // of another one the next use is blocked
-			blocked[pin.Origin], rows[pin.Origin] = pin.GrownDigest, pin
-		}
+	blocked, pins := map[string]string{}, map[string]*Pin{}
+	for i := range rows {
+		pin := decode(&rows[i], true)
+		blocked[pin.Origin], pins[pin.Origin] = pin.GrownDigest, pin
 	}
 	if p.filter.before != catalog || !maps.Equal(p.filter.blocked, blocked) {
-		p.filter = filter{catalog, marked(catalog, rows), blocked}
+		p.filter = filter{catalog, marked(catalog, pins), blocked}
 	}
 	return p.filter.after
 }
 
 // marked returns the catalog with copies of the skills that have one of the pins.
-func marked(catalog *skills.Catalog, pins map[string]store.Pin) *skills.Catalog {
+func marked(catalog *skills.Catalog, pins map[string]*Pin) *skills.Catalog {
 	copies := map[*skills.Skill]*skills.Skill{}
 	for _, skill := range catalog.Skills {
 		owner := skill.Owner()
 		if pin, ok := pins[owner.Origin().String()]; ok && copies[owner] == nil && owner.Guarded() {
-			mark(owner, &pin, copies)
+			mark(owner, pin, copies)
 		}
 	}
 	return catalog.Replace(copies)
 }
 
 // mark adds copies of a skill and its tools without their texts.
-func mark(owner *skills.Skill, pin *store.Pin, copies map[*skills.Skill]*skills.Skill) {
+func mark(owner *skills.Skill, pin *Pin, copies map[*skills.Skill]*skills.Skill) {
 	state, ok := (&Pins{}).settled(subject{skill: owner, digest: pin.GrownDigest}, pin)
 	why := "its difference cannot be read; look at it with: skills-mcp show " + owner.QualifiedName()
 	if ok {

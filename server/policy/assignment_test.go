@@ -74,7 +74,7 @@ func TestFilterMarks(t *testing.T) {
 	if everybody.Apply(t.Context(), catalog) != catalog {
 		t.Error("a withdrawn pin leaves a copy")
 	}
-	if rows, err := s.Rules(t.Context()); err != nil || len(rows) != 1 { // that of elsewhere
+	if rows, err := s.Decisions(t.Context(), assignRow, store.DecisionFilter{}); err != nil || len(rows) != 1 { // that of elsewhere
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
@@ -92,11 +92,12 @@ func TestForgedAssignment(t *testing.T) {
 	if p.Missing(t.Context(), who, skill) == "" {
 		t.Error("it does not count")
 	}
-	rows, err := s.Rules(t.Context())
+	rows, err := s.Decisions(t.Context(), assignRow, store.DecisionFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, s, rows[0].Key, &store.Rule{Key: rows[0].Key, Content: append([]byte(" "), rows[0].Content...), MAC: rows[0].MAC})
+	rows[0].Body = append([]byte(" "), rows[0].Body...)
+	put(t, s, rows[0])
 	if why := p.Missing(t.Context(), who, skill); why != "" {
 		t.Errorf("a changed row counts: %s", why)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/seal"
@@ -20,19 +19,17 @@ import (
 
 // A Store holds the rows of a [Book], as [store.Store] does.
 type Store interface {
+	seal.Store
 	// Generation returns a number that differs after each change. It must be fast.
 	Generation(ctx context.Context) (int64, error)
-	// Rules returns all rows.
-	Rules(ctx context.Context) ([]store.Rule, error)
-	// ChangeRule replaces the row of a key, in one transaction; nil is no row.
-	ChangeRule(ctx context.Context, key string, change func(now *store.Rule) (*store.Rule, error)) error
 }
 
 // A Book holds the rules that the person has made by commands, and the origins to which
 // the rules of the configuration belong. It may be used concurrently.
 type Book struct {
 	store  Store
-	key    *seal.Key
+	person string // the ID of their key, which begins the keys of rows
+	tables map[string]*seal.Table
 	logger *slog.Logger
 
 	mu         sync.Mutex // guards the fields below
@@ -49,7 +46,7 @@ type page struct {
 	assignments map[string]Assignment // by key of a row
 }
 
-func (a *Assignment) key() string { return rowKey(assignRow, a.Profile, a.Name, a.Origin) }
+func (a *Assignment) key() string { return rowKey(a.Profile, a.Name, a.Origin) }
 
 // assignment returns the decision about a skill for a profile.
 func (p *page) assignment(profile string, skill *skills.Skill) Assignment {
@@ -82,7 +79,12 @@ func (p *page) excludes(profile string, skill *skills.Skill) string {
 // NewBook returns the book in a store, whose rows are signed with the key. It reads
 // nothing. A nil logger discards.
 func NewBook(s Store, key *seal.Key, logger *slog.Logger) *Book {
-	return &Book{store: s, key: key, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), generation: -1, page: &page{origins: map[string]string{}}, unsaved: map[string]string{}}
+	b := &Book{store: s, person: key.PersonID(), logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), generation: -1, page: &page{origins: map[string]string{}}, unsaved: map[string]string{}}
+	o := &seal.Options{Logger: b.logger}
+	b.tables = map[string]*seal.Table{offRow: seal.NewTable(offRow, s, key, o), originRow: seal.NewTable(originRow, s, key, o)}
+	signed := &seal.Options{Signers: []string{seal.Person}, Logger: b.logger}
+	b.tables[ruleRow], b.tables[assignRow] = seal.NewTable(ruleRow, s, key, signed), seal.NewTable(assignRow, s, key, signed)
+	return b
 }
 
 // entry is the content of a row: a rule, or the origin of a rule of the configuration.
@@ -99,36 +101,29 @@ type entry struct {
 	Calls   []string     `json:"calls,omitempty"`
 }
 
-// The prefixes of the keys of rows.
+// The kinds of rows. The person signs those that give something.
 const (
 	ruleRow   = "rule"
-	offRow    = "rule-off" // disables a skill, which nobody has to prove; after the rules
-	originRow = "origin"
+	offRow    = "rule off" // disables a skill, which nobody has to prove
+	originRow = "rule origin"
 	assignRow = "assignment"
 )
 
-// signed reports whether a row gives something, so that the person signs it. The others are
-// sealed.
-func signed(key string) bool {
-	return strings.HasPrefix(key, ruleRow+"\x00") || strings.HasPrefix(key, assignRow+"\x00")
-}
-
-// change replaces the row of a key, among those of the person's key: programs with another
-// configuration have their own. A row that was signed never counts again.
-func (b *Book) change(ctx context.Context, key string, change func(now *store.Rule) (*store.Rule, error)) error {
-	return b.store.ChangeRule(ctx, b.key.PersonID()+key, func(now *store.Rule) (*store.Rule, error) {
-		next, err := change(now)
-		if err == nil && now != nil && signed(key) {
-			err = b.key.Withdraw(now.MAC, time.Time{})
+// write replaces the row of a kind and key by one with a body; nil is none. Programs with
+// another configuration have rows of their own.
+func (b *Book) write(ctx context.Context, kind, key string, body any) error {
+	var next *store.Decision
+	if body != nil {
+		var err error
+		if next, err = b.tables[kind].New(ctx, body); err != nil {
+			return err
 		}
-		return next, err
-	})
+	}
+	return b.tables[kind].Change(ctx, store.Announced, b.person+key, func(*store.Decision) (*store.Decision, error) { return next, nil })
 }
 
 // rowKey returns the key of a row.
-func rowKey(kind string, parts ...string) string {
-	return kind + "\x00" + strings.Join(parts, "\x00")
-}
+func rowKey(parts ...string) string { return "\x00" + strings.Join(parts, "\x00") }
 
 // read returns the current page. If the store cannot be read it is the last one.
 func (b *Book) read(ctx context.Context) *page {
@@ -141,81 +136,60 @@ func (b *Book) read(ctx context.Context) *page {
 	if err == nil && generation == b.generation {
 		return b.page
 	}
-	var rows []store.Rule
+	var next *page
 	if err == nil {
-		rows, err = b.store.Rules(ctx)
+		next, err = b.load(ctx)
 	}
 	if err != nil {
 		b.logger.Warn("the person's rules cannot be read; those that were read last count", "error", err)
 		return b.page
 	}
-	b.page, b.generation = b.decode(rows), generation
+	b.page, b.generation = next, generation
 	maps.Copy(b.page.origins, b.unsaved)
 	return b.page
 }
 
-// decode returns the page of rows. Those that were not written for this configuration do
-// not count.
-func (b *Book) decode(rows []store.Rule) *page {
+// load reads the rows. Those that were not written for this configuration do not count.
+func (b *Book) load(ctx context.Context) (*page, error) {
 	p := &page{origins: map[string]string{}, assignments: map[string]Assignment{}}
-	for _, row := range rows {
-		key, own := strings.CutPrefix(row.Key, b.key.PersonID())
-		if !own || !b.written(key, &row) {
-			b.logger.Warn("a rule in the store does not count: the person of this configuration has not written it, or has withdrawn it", "rule", strings.ReplaceAll(row.Key, "\x00", " "))
-			continue
+	for _, kind := range []string{ruleRow, offRow, originRow, assignRow} { // what is off after the rules
+		rows, err := b.tables[kind].List(ctx, store.DecisionFilter{})
+		if err != nil {
+			return nil, err
 		}
-		row.Key = key
-		if err := p.add(row); err != nil {
-			b.logger.Warn("a rule in the store cannot be read, and does not count", "error", err)
+		slices.SortFunc(rows, func(a, b store.Decision) int { return strings.Compare(a.Key, b.Key) })
+		for _, row := range rows {
+			if key, own := strings.CutPrefix(row.Key, b.person); own {
+				p.add(kind, key, row.Body)
+			}
 		}
 	}
-	return p
+	return p, nil
 }
 
-// written reports whether this program has written a row, for the person if it is signed.
-func (b *Book) written(key string, row *store.Rule) bool {
-	if signed(key) {
-		return b.key.Signed(signer, row.MAC, row.Key, string(row.Content))
-	}
-	return b.key.Valid(row.MAC, row.Key, string(row.Content))
-}
-
-// signer names who signs rules: the person of this machine.
-var signer = []string{seal.Person}
-
-// add adds the content of a row.
-func (p *page) add(row store.Rule) error {
+// add adds the body of a row. One that is copied to another key does not count.
+func (p *page) add(kind, key string, body []byte) {
 	var e entry
 	var a Assignment
-	switch kind, _, _ := strings.Cut(row.Key, "\x00"); kind {
+	if json.Unmarshal(body, &e) != nil || kind == assignRow && json.Unmarshal(body, &a) != nil {
+		return // nobody has signed such a one
+	}
+	switch kind {
 	case assignRow:
-		if err := json.Unmarshal(row.Content, &a); err != nil {
-			return err
-		}
-		p.assignments[row.Key] = a
-		return nil
+		p.assignments[a.key()] = a
 	case originRow:
-		err := json.Unmarshal(row.Content, &e)
-		if err == nil {
-			p.origins[row.Key] = e.Origin
+		p.origins[key] = e.Origin
+	case ruleRow:
+		if key == rowKey(e.Pattern, e.Origin) {
+			p.rules = append(p.rules, e.rule())
 		}
-		return err
-	}
-	if err := json.Unmarshal(row.Content, &e); err != nil {
-		return err
-	}
-	off := strings.HasPrefix(row.Key, offRow)
-	i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.Pattern == e.Pattern && r.Origin == e.Origin })
-	if off && i >= 0 {
+	case offRow:
+		i := slices.IndexFunc(p.rules, func(r Rule) bool { return r.Pattern == e.Pattern && r.Origin == e.Origin })
+		if i < 0 {
+			i, p.rules = len(p.rules), append(p.rules, e.rule())
+		}
 		p.rules[i].Enabled = new(bool)
-		return nil
 	}
-	r := e.rule()
-	if off {
-		r.Enabled = new(bool)
-	}
-	p.rules = append(p.rules, r)
-	return nil
 }
 
 func (e *entry) rule() Rule {
@@ -240,21 +214,6 @@ func entryOf(r *Rule) *entry {
 	return e
 }
 
-// row returns the signed row of an entry, or of an assignment.
-func (b *Book) row(ctx context.Context, key string, e any) (*store.Rule, error) {
-	content, err := json.Marshal(e)
-	if err != nil {
-		return nil, err
-	}
-	row := &store.Rule{Key: b.key.PersonID() + key, Content: content}
-	if signed(key) {
-		row.MAC, err = b.key.Sign(ctx, signer, row.Key, string(content))
-	} else {
-		row.MAC, err = b.key.Sum(row.Key, string(content))
-	}
-	return row, err
-}
-
 // Rules returns the rules of the book.
 func (b *Book) Rules(ctx context.Context) []Rule { return slices.Clone(b.read(ctx).rules) }
 
@@ -272,39 +231,39 @@ func (b *Book) Of(ctx context.Context, skill *skills.Skill) *Rule {
 // Put writes a rule in place of the one with its pattern and origin. A rule that says
 // nothing is removed.
 func (b *Book) Put(ctx context.Context, r Rule) error {
-	key := rowKey(ruleRow, r.Pattern, r.Origin)
-	return b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
-		if r.Enabled = nil; r.empty() { // which a row of its own says
-			return nil, nil
-		}
-		return b.row(ctx, key, entryOf(&r))
-	})
+	var body any
+	if r.Enabled = nil; !r.empty() { // which a row of its own says
+		body = entryOf(&r)
+	}
+	return b.write(ctx, ruleRow, rowKey(r.Pattern, r.Origin), body)
 }
 
 // origin returns the origin to which a rule of the configuration belongs for a name; ""
 // if none has used it yet.
-func (p *page) origin(rule, name string) string { return p.origins[rowKey(originRow, rule, name)] }
+func (p *page) origin(rule, name string) string { return p.origins[rowKey(rule, name)] }
 
 // bind makes the origin of a skill the one to which a rule of the configuration belongs,
 // if it has none for the skill's name yet. It returns the one that it has then. An
 // origin that cannot be written holds until the program ends.
 func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
-	key := rowKey(originRow, rule, name)
+	key := rowKey(rule, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if bound, held := b.unsaved[key]; held {
 		return bound
 	}
+	next, err := b.tables[originRow].New(ctx, &entry{Pattern: rule, Origin: origin})
 	bound := origin
-	err := b.change(ctx, key, func(now *store.Rule) (*store.Rule, error) {
-		if now != nil {
-			if p := b.decode([]store.Rule{*now}); p.origins[key] != "" {
-				bound = p.origins[key]
+	if err == nil {
+		err = b.tables[originRow].Change(ctx, store.Announced, b.person+key, func(now *store.Decision) (*store.Decision, error) {
+			var e entry
+			if now != nil && b.tables[originRow].Valid(now) && json.Unmarshal(now.Body, &e) == nil {
+				bound = e.Origin
 				return now, nil
 			}
-		}
-		return b.row(ctx, key, &entry{Pattern: rule, Origin: origin})
-	})
+			return next, nil
+		})
+	}
 	if err != nil {
 		b.logger.Warn("the origin of the skill of a rule cannot be written; it holds until the server ends", "rule", rule, "error", err)
 		b.unsaved[key] = bound
@@ -316,8 +275,5 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 
 // assign makes a rule of the configuration belong to an origin for a name.
 func (b *Book) assign(ctx context.Context, rule, name, origin string) error {
-	key := rowKey(originRow, rule, name)
-	return b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
-		return b.row(ctx, key, &entry{Pattern: rule, Origin: origin})
-	})
+	return b.write(ctx, originRow, rowKey(rule, name), &entry{Pattern: rule, Origin: origin})
 }

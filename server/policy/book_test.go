@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,31 +98,34 @@ func TestForgedRule(t *testing.T) {
 	if err := open().Put(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.Rules(t.Context())
+	rows, err := s.Decisions(t.Context(), ruleRow, store.DecisionFilter{})
 	if err != nil || len(rows) != 1 {
 		t.Fatal(rows, err)
 	}
-	for name, forged := range map[string]store.Rule{
-		"copied":  {Key: rowKey(ruleRow, "b", rule.Origin), Content: rows[0].Content, MAC: rows[0].MAC},
-		"changed": {Key: rows[0].Key, Content: append([]byte(" "), rows[0].Content...), MAC: rows[0].MAC},
-		"no MAC":  {Key: rows[0].Key, Content: rows[0].Content, MAC: []byte{}},
-	} {
-		put(t, s, forged.Key, &forged)
+	copied, changed, unsealed, resealed := rows[0], rows[0], rows[0], rows[0]
+	copied.Key, resealed.Key = rowKey("b", rule.Origin), rowKey("b", rule.Origin)
+	changed.Body = append([]byte(" "), changed.Body...)
+	unsealed.MAC = nil
+	if err := open().tables[ruleRow].Seal(&resealed); err != nil { // as a program can that reads the key
+		t.Fatal(err)
+	}
+	for name, forged := range map[string]store.Decision{"copied": copied, "copied and sealed": resealed, "changed": changed, "no MAC": unsealed} {
+		put(t, s, forged)
 		all := open().Rules(t.Context())
-		if name != "copied" {
+		if !strings.HasPrefix(name, "copied") {
 			if len(all) != 0 {
 				t.Errorf("%s: %+v", name, all)
 			}
-			put(t, s, rows[0].Key, &rows[0])
+			put(t, s, rows[0])
 		} else if len(all) != 1 || all[0].Pattern != "a" {
 			t.Errorf("%s: %+v", name, all)
 		}
 	}
 }
 
-func put(t *testing.T, s *store.Store, key string, row *store.Rule) {
+func put(t *testing.T, s *store.Store, row store.Decision) {
 	t.Helper()
-	if err := s.ChangeRule(t.Context(), key, func(*store.Rule) (*store.Rule, error) { return row, nil }); err != nil {
+	if err := s.ChangeDecisions(t.Context(), store.Announced, row.Kind, func(tx *store.Decisions) error { return tx.Put(row) }); err != nil {
 		t.Fatal(err)
 	}
 }

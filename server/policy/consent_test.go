@@ -219,8 +219,8 @@ func (c *consent) options(way caller, a answerer, scope approval.Scope) *approva
 	return o
 }
 
-func manyPending() store.ApprovalLimits {
-	return store.ApprovalLimits{Subject: 1 << 20, Client: 1 << 20, Owner: 1 << 20, Total: 1 << 20}
+func manyPending() approval.Limits {
+	return approval.Limits{Subject: 1 << 20, Client: 1 << 20, Owner: 1 << 20, Total: 1 << 20}
 }
 
 // others returns the outcome of the call with other arguments, when nobody can be asked.

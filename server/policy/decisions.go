@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -35,13 +34,11 @@ func (p *Policy) Assignments(ctx context.Context, profile string) (all []Assignm
 // Assign writes an assignment in place of the one of its profile and skill. One without a
 // decision is removed.
 func (p *Policy) Assign(ctx context.Context, a Assignment) error {
-	b, key := p.options.Book, a.key()
-	return b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
-		if a == (Assignment{Profile: a.Profile, Name: a.Name, Origin: a.Origin}) {
-			return nil, nil
-		}
-		return b.row(ctx, key, &a)
-	})
+	var body any
+	if a != (Assignment{Profile: a.Profile, Name: a.Name, Origin: a.Origin}) {
+		body = &a
+	}
+	return p.options.Book.write(ctx, assignRow, a.key(), body)
 }
 
 // Profiles returns the names of the profiles of the configuration, sorted.
@@ -64,14 +61,11 @@ func (p *Policy) Enable(ctx context.Context, who identity.Principal, skill *skil
 		r = *now
 	}
 	if changed = (r.Enabled == nil) != enabled; changed {
-		key := rowKey(offRow, r.Pattern, r.Origin)
-		err := b.change(ctx, key, func(*store.Rule) (*store.Rule, error) {
-			if enabled {
-				return nil, nil
-			}
-			return b.row(ctx, key, &entry{Pattern: r.Pattern, Origin: r.Origin})
-		})
-		if err != nil {
+		var body any
+		if !enabled {
+			body = &entry{Pattern: r.Pattern, Origin: r.Origin}
+		}
+		if err := b.write(ctx, offRow, rowKey(r.Pattern, r.Origin), body); err != nil {
 			return false, fmt.Errorf("write the rule: %w", err)
 		}
 	}

@@ -347,7 +347,7 @@ func forScripts(c *elicit.Client) *elicit.Client {
 func (b *table) approve(options *policy.Options, p *run.Proposal, d *run.Decision, ability int) string {
 	asked := *options
 	asked.Approver = approval.New(b.store, &approval.Options{
-		Terminal: terminal{abilities[ability].scope}, Pending: store.ApprovalLimits{Subject: 1 << 20, Client: 1 << 20, Owner: 1 << 20, Total: 1 << 20},
+		Terminal: terminal{abilities[ability].scope}, Pending: approval.Limits{Subject: 1 << 20, Client: 1 << 20, Owner: 1 << 20, Total: 1 << 20},
 	})
 	p.Decision = d
 	p.Args, p.Variables = map[string]any{"call": b.calls}, d.Variables // another call than any before

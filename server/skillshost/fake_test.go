@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -163,7 +164,9 @@ func (f *fake) connect(t *testing.T, options *Options) *Session {
 // newHost returns a host without servers.
 func newHost(t *testing.T) *Host {
 	dir := t.TempDir()
-	return New(filepath.Join(dir, "mcp"), seal.New(filepath.Join(dir, "key"), nil), nil)
+	s := store.New(filepath.Join(dir, "skills-mcp.db"), nil)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return New(filepath.Join(dir, "mcp"), s, seal.New(filepath.Join(dir, "key"), nil), nil)
 }
 
 // fetchAll fetches a skill and returns its files by path.

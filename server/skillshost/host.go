@@ -45,22 +45,22 @@ type Host struct {
 	asked   chan struct{}        // has a token if the servers are to be asked again
 }
 
-// New returns the servers in a folder, whose decisions are signed with key. It opens
-// nothing. Options may be nil.
-func New(dir string, key *seal.Key, options *HostOptions) *Host {
-	h := &Host{shelf: shelf{dir: dir, key: key}, asked: make(chan struct{}, 1)}
+// New returns the servers in a folder, with the person's decisions in a store, signed with
+// key. It opens nothing. Options may be nil.
+func New(dir string, s Store, key *seal.Key, options *HostOptions) *Host {
+	h := &Host{asked: make(chan struct{}, 1)}
 	if options != nil {
 		h.options = *options
 	}
 	h.options.Logger = cmp.Or(h.options.Logger, slog.New(slog.DiscardHandler))
-	h.shelf.logger = h.options.Logger
+	h.shelf = newShelf(dir, s, key, h.options.Logger)
 	h.current.Store(newTree())
 	h.former.Store(newTree())
 	return h
 }
 
 // Servers returns the connected servers, by label.
-func (h *Host) Servers() ([]*Server, error) { return h.shelf.servers() }
+func (h *Host) Servers(ctx context.Context) ([]*Server, error) { return h.shelf.servers(ctx) }
 
 // Connect returns a session with a server, which the caller closes.
 func (h *Host) Connect(ctx context.Context, s Server) (*Session, error) {
@@ -101,12 +101,12 @@ func (h *Host) Add(ctx context.Context, s Server, l *Listing) error {
 
 // Remove removes a server with all that was fetched from it. It reports whether there was
 // one.
-func (h *Host) Remove(label string) (bool, error) {
+func (h *Host) Remove(ctx context.Context, label string) (bool, error) {
 	if CheckLabel(label) != nil {
 		return false, nil
 	}
-	found := h.shelf.server(label) != nil
-	return found, h.shelf.remove(label)
+	found := h.shelf.server(ctx, label) != nil
+	return found, h.shelf.remove(ctx, label)
 }
 
 // FS returns the skills of all servers as a scan reads them. Its top is made anew where
@@ -132,12 +132,13 @@ func (f hostFS) Open(name string) (fs.File, error) {
 func (h *Host) sync() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	servers, err := h.shelf.servers()
+	ctx := context.Background() // file systems have none
+	servers, err := h.shelf.servers(ctx)
 	if err != nil {
 		h.options.Logger.Warn("the connected servers cannot be read", "error", err)
 		return
 	}
-	stamp := h.shelf.stamp(servers)
+	stamp := h.shelf.stamp(ctx, servers)
 	if stamp == h.stamp {
 		return
 	}
@@ -194,7 +195,7 @@ func (h *Host) Propose(skill *skills.Skill) (*run.Fetch, error) {
 
 // Consent records the person's yes to a fetch, as it was proposed to them.
 func (h *Host) Consent(ctx context.Context, f *run.Fetch) error {
-	server := h.shelf.server(f.Server)
+	server := h.shelf.server(ctx, f.Server)
 	if server == nil || server.Address.String() != f.Address {
 		return fmt.Errorf("the server %q is not connected any more", f.Server)
 	}
@@ -202,12 +203,12 @@ func (h *Host) Consent(ctx context.Context, f *run.Fetch) error {
 }
 
 // Revoke withdraws the consent to a skill of a catalog. It reports whether there was one.
-func (h *Host) Revoke(skill *skills.Skill) (bool, error) {
+func (h *Host) Revoke(ctx context.Context, skill *skills.Skill) (bool, error) {
 	l := h.find(skill)
 	if l == nil {
 		return false, nil
 	}
-	return h.shelf.revoke(l.server.Label, l.entry.URI)
+	return h.shelf.revoke(ctx, l.server.Label, l.entry.URI)
 }
 
 // fetchTime bounds the fetch of one skill.
@@ -270,7 +271,7 @@ const (
 func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 	due := map[string]time.Time{}
 	for ctx.Err() == nil {
-		servers, err := h.shelf.servers()
+		servers, err := h.shelf.servers(ctx)
 		if err != nil {
 			h.options.Logger.Warn("the connected servers cannot be read", "error", err)
 		}
@@ -281,7 +282,7 @@ func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 			}
 			due[s.Label] = time.Now().Add(h.refresh(ctx, s))
 		}
-		if h.stale(servers) && ctx.Err() == nil {
+		if h.stale(ctx, servers) && ctx.Err() == nil {
 			changed(ctx)
 		}
 		select {
@@ -295,10 +296,10 @@ func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 
 // stale reports whether the tree is not that of the stored listings and consents, which
 // other processes change as well.
-func (h *Host) stale(servers []*Server) bool {
+func (h *Host) stale(ctx context.Context, servers []*Server) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.shelf.stamp(servers) != h.stamp
+	return h.shelf.stamp(ctx, servers) != h.stamp
 }
 
 // refresh stores the listing of a server anew, if it has changed, and returns the time
@@ -315,7 +316,7 @@ func (h *Host) refresh(ctx context.Context, s *Server) (ttl time.Duration) {
 	for _, fault := range l.Faults {
 		h.options.Logger.Warn("a skill of a connected server cannot be used", "server", s.Label, "error", fault)
 	}
-	if l.TTL = max(minTTL, cmp.Or(l.TTL, defaultTTL)); l.same(old) || h.shelf.server(s.Label) == nil { // removed meanwhile
+	if l.TTL = max(minTTL, cmp.Or(l.TTL, defaultTTL)); l.same(old) || h.shelf.server(ctx, s.Label) == nil { // removed meanwhile
 		return l.TTL
 	}
 	if err := h.shelf.putListing(s.Label, l); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
@@ -95,14 +96,14 @@ func TestLife(t *testing.T) {
 		t.Error("a nested skill has the consent of the one around it")
 	}
 	must(t, fstest.TestFS(h.FS(), "work/plugin.json"))
-	found, err := h.Revoke(full)
+	found, err := h.Revoke(t.Context(), full)
 	if !found || err != nil || h.Allowed(full) {
 		t.Errorf("revoked %v, %v", found, err)
 	}
 	if again := lookup(t, h, "work/a"); h.Fetched(again) {
 		t.Error("it is in the catalog without a consent")
 	}
-	found, err = h.Remove("work")
+	found, err = h.Remove(t.Context(), "work")
 	if left, _ := filepath.Glob(filepath.Join(h.shelf.dir, "*")); !found || err != nil || len(left) > 0 || scanned(t, h).Count() != 0 {
 		t.Errorf("removed %v, %v; left %q", found, err, left)
 	}
@@ -183,7 +184,7 @@ func TestWithoutGet(t *testing.T) {
 	h := connected(t, f)
 	must(t, load(t, h, "work/a"))
 	f.files["skill://a/SKILL.md"] = skill("a", "two")
-	_, err := h.Remove("work")
+	_, err := h.Remove(t.Context(), "work")
 	must(t, err)
 	h = connected(t, f)
 	f.files["skill://a/SKILL.md"] = skill("a", "six") // since the listing
@@ -224,8 +225,8 @@ func TestTampering(t *testing.T) {
 	if _, err := fs.ReadFile(s.Files, "SKILL.md"); err == nil {
 		t.Error("a changed file is read")
 	}
-	other := New(h.shelf.dir, newHost(t).shelf.key, nil)
-	if all, err := other.Servers(); len(all) != 0 || err != nil {
+	other := New(h.shelf.dir, h.shelf.store, seal.New(filepath.Join(t.TempDir(), "key"), nil), nil)
+	if all, err := other.Servers(t.Context()); len(all) != 0 || err != nil {
 		t.Errorf("servers %v with another key, %v", all, err)
 	}
 }

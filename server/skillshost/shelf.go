@@ -2,8 +2,6 @@ package skillshost
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,16 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// A Server is one that the person has connected.
+// A Server is one that the person has connected, and signed for.
 type Server struct {
 	// Label is the person's name for it, which begins the names of its skills.
 	Label   string  `json:"label"`
@@ -29,45 +27,41 @@ type Server struct {
 	// TokenEnv is the variable that holds the bearer token; "" is none.
 	TokenEnv string    `json:"token_env,omitempty"`
 	Since    time.Time `json:"since"`
-	MAC      []byte    `json:"mac"`
 }
 
-// sealed returns the fields that the MAC is of.
-func (s *Server) sealed() []string {
-	address, _ := json.Marshal(s.Address) // of texts
-	return []string{"mcp server", s.Label, string(address), s.TokenEnv, strconv.FormatInt(s.Since.UnixNano(), 10)}
-}
-
-// A consent is the person's yes to one version of a skill, with all its files.
+// A consent is the person's yes to one version of a skill, with all its files. A server
+// that is removed, or that has another address, takes its consents with it.
 type consent struct {
-	URI string    `json:"uri"`
-	Set string    `json:"set"` // as of [Entry.Set]
-	At  time.Time `json:"at"`
-	MAC []byte    `json:"mac"`
+	Server Server `json:"server"`
+	URI    string `json:"uri"`
+	Set    string `json:"set"` // as of [Entry.Set]
 }
 
-// sealed returns the fields that the MAC is of. A server that is removed, or that has
-// another address, takes its consents with it.
-func (c *consent) sealed(s *Server) []string {
-	return append(s.sealed(), "mcp consent", c.URI, c.Set, strconv.FormatInt(c.At.UnixNano(), 10))
-}
-
-// A shelf has the connected servers in a folder that no scan reads: for each a folder with
-// its address, its last listing, the consents, and the verified files by digest.
+// A shelf has the connected servers: the person's decisions in the store, and a folder that
+// no scan reads, which has for each server its last listing, and the verified files by
+// digest.
 type shelf struct {
-	dir    string // absolute host path; need not exist
-	key    *seal.Key
-	logger *slog.Logger
+	dir               string // absolute host path; need not exist
+	store             Store
+	decided, consents *seal.Table
+	logger            *slog.Logger
 }
 
-// byPerson names who signs: the person of this machine.
-var byPerson = []string{seal.Person}
+// A Store holds decisions, as [store.Store] does.
+type Store interface {
+	seal.Store
+	// Generation returns a number that differs after each change. It must be fast.
+	Generation(ctx context.Context) (int64, error)
+}
+
+func newShelf(dir string, s Store, key *seal.Key, logger *slog.Logger) shelf {
+	o := &seal.Options{Signers: []string{seal.Person}, Logger: logger}
+	return shelf{dir, s, seal.NewTable("mcp server", s, key, o), seal.NewTable("mcp consent", s, key, o), logger}
+}
 
 // The files in the folder of a server.
 const (
-	serverFile  = "server.json"
 	listingFile = "listing.json"
-	consentsDir = "consents"
 	filesDir    = "files"
 )
 
@@ -75,31 +69,34 @@ func (s *shelf) path(label string, parts ...string) string {
 	return filepath.Join(append([]string{s.dir, label}, parts...)...)
 }
 
-// servers returns the connected servers, by label. One whose file skills-mcp has not
-// written does not count.
-func (s *shelf) servers() ([]*Server, error) {
-	entries, err := os.ReadDir(s.dir)
-	if errors.Is(err, fs.ErrNotExist) {
+// servers returns the connected servers, by label.
+func (s *shelf) servers(ctx context.Context) (all []*Server, err error) {
+	if _, err := os.Stat(s.dir); err != nil { // for most, and fast
 		return nil, nil
 	}
-	var all []*Server
-	for _, entry := range entries {
-		if server := s.server(entry.Name()); server != nil {
+	rows, err := s.decided.List(ctx, store.DecisionFilter{})
+	for _, row := range rows {
+		if server := decodeServer(&row); server != nil {
 			all = append(all, server)
-		} else {
-			s.logger.Warn("a connected server does not count: the person of this configuration has not signed it, or has removed it", "server", entry.Name())
 		}
 	}
+	slices.SortFunc(all, func(a, b *Server) int { return strings.Compare(a.Label, b.Label) })
 	return all, err
 }
 
 // server returns the connected server of a label, or nil.
-func (s *shelf) server(label string) *Server {
-	server := &Server{}
-	if CheckLabel(label) != nil || readJSON(s.path(label, serverFile), maxSmall, server) != nil {
+func (s *shelf) server(ctx context.Context, label string) *Server {
+	row, err := s.decided.Get(ctx, label)
+	if err != nil || row == nil {
 		return nil
 	}
-	if server.Label != label || !s.key.Signed(byPerson, server.MAC, server.sealed()...) {
+	return decodeServer(row)
+}
+
+// decodeServer returns the server of a row; nil if the person has signed another one.
+func decodeServer(row *store.Decision) *Server {
+	server := &Server{}
+	if json.Unmarshal(row.Body, server) != nil || server.Label != row.Key || CheckLabel(server.Label) != nil {
 		return nil
 	}
 	return server
@@ -107,38 +104,40 @@ func (s *shelf) server(label string) *Server {
 
 // add connects a server, with its first listing.
 func (s *shelf) add(ctx context.Context, server Server, l *Listing) error {
-	if s.server(server.Label) != nil {
+	if s.server(ctx, server.Label) != nil {
 		return fmt.Errorf("there is a server %s already", server.Label)
 	}
-	if err := s.remove(server.Label); err != nil { // a rest
+	if err := s.remove(ctx, server.Label); err != nil { // a rest
 		return err
 	}
 	server.Since = time.Now()
-	var err error
-	if server.MAC, err = s.key.Sign(ctx, byPerson, server.sealed()...); err != nil {
+	row, err := s.decided.New(ctx, server)
+	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.path(server.Label, consentsDir), 0o700); err != nil {
+	if err := os.MkdirAll(s.path(server.Label), 0o700); err != nil {
 		return err
 	}
 	if err := s.putListing(server.Label, l); err != nil {
 		return err
 	}
-	return writeJSON(s.path(server.Label, serverFile), server) // last: it counts from now on
+	return s.decided.Change(ctx, store.Announced, server.Label, func(*store.Decision) (*store.Decision, error) { return row, nil })
 }
 
-// remove removes a server with all that was fetched from it.
-func (s *shelf) remove(label string) error {
+// remove removes a server with all that was fetched from it. It counts no more first.
+func (s *shelf) remove(ctx context.Context, label string) error {
 	if err := CheckLabel(label); err != nil {
 		return err
 	}
-	var server Server
-	if readJSON(s.path(label, serverFile), maxSmall, &server) == nil { // first: it counts no more
-		if err := errors.Join(s.key.Withdraw(server.MAC, time.Time{}), os.Remove(s.path(label, serverFile))); err != nil {
-			return err
-		}
+	if _, err := s.decided.Remove(ctx, label); err != nil {
+		return err
 	}
-	return os.RemoveAll(s.path(label))
+	consents, err := s.store.Decisions(ctx, "mcp consent", store.DecisionFilter{About: label})
+	for _, row := range consents {
+		_, failed := s.consents.Remove(ctx, row.Key)
+		err = errors.Join(err, failed)
+	}
+	return errors.Join(err, os.RemoveAll(s.path(label)))
 }
 
 // stored is a listing as it is stored.
@@ -149,10 +148,12 @@ type stored struct {
 }
 
 // stamp returns a text that differs once something of the servers has changed.
-func (s *shelf) stamp(servers []*Server) string {
+func (s *shelf) stamp(ctx context.Context, servers []*Server) string {
 	var all strings.Builder
+	generation, _ := s.store.Generation(ctx) // 0 is a number as well
+	fmt.Fprintln(&all, generation)
 	for _, server := range servers {
-		for _, name := range []string{serverFile, listingFile, consentsDir, filesDir} {
+		for _, name := range []string{listingFile, filesDir} {
 			if info, err := os.Stat(s.path(server.Label, name)); err == nil {
 				fmt.Fprintln(&all, server.Label, name, info.ModTime().UnixNano(), info.Size())
 			}
@@ -161,7 +162,7 @@ func (s *shelf) stamp(servers []*Server) string {
 	return all.String()
 }
 
-// putListing stores a listing, and removes the files and consents that it has no use for.
+// putListing stores a listing, and removes the files that it has no use for.
 func (s *shelf) putListing(label string, l *Listing) error {
 	out := stored{At: time.Now(), TTL: l.TTL.Milliseconds(), Skills: []json.RawMessage{}}
 	for _, e := range l.Entries {
@@ -191,72 +192,58 @@ func (s *shelf) listing(label string) (*Listing, time.Time) {
 // before may be under way.
 const sweepAge = time.Hour
 
-// sweep removes the files and consents of versions that a listing does not have.
+// sweep removes the files of versions that a listing does not have.
 func (s *shelf) sweep(label string, l *Listing) error {
 	used := map[string]bool{}
 	for _, e := range l.Entries {
-		used[consentName(e.URI)] = true
 		for _, r := range e.Files {
 			used[blobName(r.Digest)] = true
 		}
 	}
-	var errs []error
-	for _, dir := range []string{filesDir, consentsDir} {
-		entries, err := os.ReadDir(s.path(label, dir))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, entry := range entries {
-			info, err := entry.Info()
-			young := dir == filesDir && err == nil && time.Since(info.ModTime()) < sweepAge
-			if !used[entry.Name()] && !young {
-				errs = append(errs, os.RemoveAll(s.path(label, dir, entry.Name())))
-			}
+	entries, err := os.ReadDir(s.path(label, filesDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, entry := range entries {
+		info, failed := entry.Info()
+		young := failed == nil && time.Since(info.ModTime()) < sweepAge
+		if !used[entry.Name()] && !young {
+			err = errors.Join(err, os.Remove(s.path(label, filesDir, entry.Name())))
 		}
 	}
-	return errors.Join(errs...)
-}
-
-// consentName returns the name of the file with the consent to a skill.
-func consentName(uri string) string {
-	sum := sha256.Sum256([]byte(uri))
-	return hex.EncodeToString(sum[:]) + ".json"
+	return err
 }
 
 // blobName returns the name of the file with a digest.
 func blobName(digest string) string { return strings.TrimPrefix(digest, "sha256:") }
 
+// consentKey returns the key of the consent to a skill.
+func consentKey(label, uri string) string { return label + " " + uri }
+
 // consent records the person's yes to a version of a skill.
 func (s *shelf) consent(ctx context.Context, server *Server, uri, set string) error {
-	c := consent{URI: uri, Set: set, At: time.Now()}
-	var err error
-	if c.MAC, err = s.key.Sign(ctx, byPerson, c.sealed(server)...); err != nil {
+	row, err := s.consents.New(ctx, consent{*server, uri, set})
+	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.path(server.Label, consentsDir), 0o700); err != nil {
-		return err
-	}
-	return writeJSON(s.path(server.Label, consentsDir, consentName(uri)), c)
+	row.About = server.Label
+	return s.consents.Change(ctx, store.Announced, consentKey(server.Label, uri), func(*store.Decision) (*store.Decision, error) { return row, nil })
 }
 
 // revoke removes the consent to a skill. It reports whether there was one.
-func (s *shelf) revoke(label, uri string) (bool, error) {
-	var c consent
-	file := s.path(label, consentsDir, consentName(uri))
-	if readJSON(file, maxSmall, &c) != nil {
-		return false, nil
-	}
-	err := errors.Join(s.key.Withdraw(c.MAC, time.Time{}), os.Remove(file))
-	return err == nil, err
+func (s *shelf) revoke(ctx context.Context, label, uri string) (bool, error) {
+	return s.consents.Remove(ctx, consentKey(label, uri))
 }
 
 // consented reports whether the person has said yes to an entry as it is.
 func (s *shelf) consented(server *Server, e *Entry) bool {
-	var c consent
-	if readJSON(s.path(server.Label, consentsDir, consentName(e.URI)), maxSmall, &c) != nil {
+	row, err := s.consents.Get(context.Background(), consentKey(server.Label, e.URI))
+	if err != nil || row == nil {
 		return false
 	}
-	return c.URI == e.URI && c.Set == e.Set() && s.key.Signed(byPerson, c.MAC, c.sealed(server)...)
+	var c consent
+	err = json.Unmarshal(row.Body, &c)
+	return err == nil && sameJSON(c.Server, server) && c.URI == e.URI && c.Set == e.Set()
 }
 
 // complete reports whether all files of an entry are there, and its frontmatter is that of

@@ -190,14 +190,14 @@ func address(file string, readOnly bool) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String()
 }
 
-// migrate makes the tables of an empty file, and changes those of an older one.
+// migrate makes the tables of an empty file.
 func migrate(db *sql.DB) error {
 	found, err := versionOf(db)
 	switch {
 	case err != nil || found == version:
 		return err
-	case found > version:
-		return fmt.Errorf("its schema is version %d, which is newer than this program knows (%d); use the newer program, or move the file away", found, version)
+	case found != 0:
+		return fmt.Errorf("its schema is version %d, and this program knows version %d alone; use the program that made it, or move the file away to start anew: its record of runs stays in it, and all that was approved, granted, pinned or trusted is asked again", found, version)
 	}
 	tx, err := db.Begin()
 	if err != nil {
@@ -208,17 +208,10 @@ func migrate(db *sql.DB) error {
 	if found, err = versionOf(tx); err != nil || found == version {
 		return err
 	}
-	statements := changes()[max(found, 1)-1:]
-	if found == 0 {
-		statements = append(schema(), statements...)
-	}
-	for _, statements := range statements {
+	for _, statements := range append(schema(), fmt.Sprintf("PRAGMA user_version = %d", version)) {
 		if _, err := tx.Exec(statements); err != nil {
 			return err
 		}
-	}
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
-		return err
 	}
 	return tx.Commit()
 }

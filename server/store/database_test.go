@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"log/slog"
@@ -11,13 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
-
-// trust makes a decision.
-func trust(ctx context.Context, s *Store, path string) error {
-	return s.Trust(ctx, Workspace{Path: path, Folder: "1", At: time.Now()})
-}
 
 // Processes that make the file at the same time make one, and lose no write.
 func TestFirstOpens(t *testing.T) {
@@ -37,7 +30,7 @@ func TestFirstOpens(t *testing.T) {
 	all.Wait()
 	s := New(file, nil)
 	defer s.Close()
-	if found, err := s.Workspaces(t.Context()); len(found) != 8 || err != nil {
+	if found, err := s.Decisions(t.Context(), "workspace", DecisionFilter{}); len(found) != 8 || err != nil {
 		t.Errorf("%d of 8, %v", len(found), err)
 	}
 }
@@ -85,7 +78,7 @@ func TestBroken(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, ok, err := s.Workspace(t.Context(), "/a"); ok || err != nil {
+			if ok, err := trusted(t.Context(), s, "/a"); ok || err != nil {
 				t.Errorf("the decision of the broken file counts: %v, %v", ok, err)
 			}
 			if after, err := s.Generation(t.Context()); after <= before || err != nil {
@@ -125,7 +118,7 @@ func TestDeleted(t *testing.T) {
 	}
 	third := New(s.File(), nil)
 	defer third.Close()
-	if found, err := third.Workspaces(t.Context()); len(found) != 2 || err != nil {
+	if found, err := third.Decisions(t.Context(), "workspace", DecisionFilter{}); len(found) != 2 || err != nil {
 		t.Errorf("%v, %v", found, err)
 	}
 }
@@ -138,7 +131,7 @@ func TestReadWhileWritten(t *testing.T) {
 	}
 	err := other.write(t.Context(), func(*sql.Tx) error {
 		_, err := s.Generation(t.Context())
-		_, ok, err2 := s.Workspace(t.Context(), "/a")
+		ok, err2 := trusted(t.Context(), s, "/a")
 		if !ok {
 			t.Error("not found")
 		}

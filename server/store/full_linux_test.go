@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 	if found, err := runs.List(t.Context(), RunFilter{Limit: 1 << 20}); len(found) != added || err != nil {
 		t.Errorf("%d of %d rows, %v", len(found), added, err)
 	}
-	if _, ok, err := s.Workspace(t.Context(), "/a"); !ok || err != nil {
+	if ok, err := trusted(t.Context(), s, "/a"); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	if err := os.Remove(ballast); err != nil {

@@ -9,14 +9,11 @@ import (
 func TestStamps(t *testing.T) {
 	s, _ := newStore(t)
 	runs, ctx := NewRuns(s), t.Context()
-	row := Approval{ID: "a", State: ApprovalPending, Expires: time.Now().Add(time.Hour), Content: []byte("{}"), MAC: []byte("1")}
-	replace := func(change func(*Approval)) func() error {
+	row := Decision{Kind: "approval", Key: "a", State: "pending", Expires: time.Now().Add(time.Hour), MAC: []byte("1")}
+	replace := func(change func(*Decision)) func() error {
 		return func() error {
-			next := row
-			change(&next)
-			_, err := s.ReplaceApproval(ctx, row, next)
-			row = next
-			return err
+			change(&row)
+			return s.ChangeDecisions(ctx, Durable, row.Kind, func(tx *Decisions) error { return tx.Put(row) })
 		}
 	}
 	seq := int64(2)
@@ -24,7 +21,7 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	stamps := func() map[string]string {
-		approvals, err1 := s.ApprovalsStamp(ctx)
+		approvals, err1 := s.DecisionsStamp(ctx, "approval", "pending")
 		runs, err2 := runs.Stamp(ctx)
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
@@ -37,10 +34,10 @@ func TestStamps(t *testing.T) {
 		change func() error
 		want   string // the stamps that change
 	}{
-		{"a question", func() error { return s.AddApproval(ctx, row, ApprovalLimits{1, 1, 1, 1}) }, "approvals"},
-		{"the first of two people", replace(func(a *Approval) { a.MAC = []byte("2") }), "approvals"},
-		{"the second one", replace(func(a *Approval) { a.MAC, a.State = []byte("3"), ApprovalGiven }), "approvals"},
-		{"the end of its time", replace(func(a *Approval) { a.MAC, a.Expires = []byte("4"), time.Now().Add(-time.Second) }), "approvals"},
+		{"a question", replace(func(*Decision) {}), "approvals"},
+		{"the first of two people", replace(func(a *Decision) { a.MAC = []byte("2") }), "approvals"},
+		{"the second one", replace(func(a *Decision) { a.MAC, a.State = []byte("3"), "given" }), "approvals"},
+		{"the end of its time", replace(func(a *Decision) { a.MAC, a.Expires = []byte("4"), time.Now().Add(-time.Second) }), "approvals"},
 		{"a run", func() error {
 			_, err := runs.Add(ctx, &Run{ID: "r", Outcome: Running})
 			return err

@@ -8,12 +8,13 @@ package trust
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -26,8 +27,7 @@ import (
 
 // Workspaces are the trusted workspaces in a store. They may be used concurrently.
 type Workspaces struct {
-	store  *store.Store
-	key    *seal.Key
+	table  *seal.Table
 	logger *slog.Logger
 
 	catalog atomic.Pointer[skills.Catalog] // the newest; nil before the first
@@ -36,7 +36,15 @@ type Workspaces struct {
 // New returns the workspaces in a store, whose rows are signed with key. It opens nothing.
 // A nil logger discards rows that do not count.
 func New(s *store.Store, key *seal.Key, logger *slog.Logger) *Workspaces {
-	return &Workspaces{store: s, key: key, logger: cmp.Or(logger, slog.New(slog.DiscardHandler))}
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
+	return &Workspaces{table: seal.NewTable("workspace", s, key, &seal.Options{Signers: []string{seal.Person}, Logger: logger}), logger: logger}
+}
+
+// trusted is the body of a decision: the person trusts the folder at a path.
+type trusted struct {
+	Path   string    `json:"path"`   // absolute, without links
+	Folder string    `json:"folder"` // identifies the folder: another one there is not trusted
+	At     time.Time `json:"at"`
 }
 
 // identify returns the path of a folder without links, and the identity of the folder.
@@ -58,25 +66,21 @@ func (w *Workspaces) Trusts(ctx context.Context, workspace string) bool {
 	if err != nil || path != workspace {
 		return false
 	}
-	row, found, err := w.store.Workspace(ctx, path)
-	if err != nil {
-		w.logger.Warn("a workspace counts as not trusted", "workspace", workspace, "error", err)
+	d, err := w.table.Get(ctx, path)
+	if err != nil || d == nil {
+		if err != nil && !errors.Is(err, seal.ErrVoid) { // which is logged
+			w.logger.Warn("a workspace counts as not trusted", "workspace", workspace, "error", err)
+		}
+		return false
 	}
-	return found && row.Folder == folder && w.valid(row)
+	row := decode(d)
+	return row.Path == path && row.Folder == folder
 }
 
-// valid reports whether a row was written by this package.
-func (w *Workspaces) valid(row store.Workspace) bool {
-	if w.key.Signed([]string{seal.Person}, row.MAC, sealed(row)...) {
-		return true
-	}
-	w.logger.Warn("the trust in a workspace does not count: the person of this configuration has not signed it, or has ended it", "workspace", row.Path)
-	return false
-}
-
-// sealed returns the fields of a row that are signed.
-func sealed(row store.Workspace) []string {
-	return []string{"workspace", row.Path, row.Folder, strconv.FormatInt(row.At.UnixNano(), 10)}
+// decode returns the body of a decision.
+func decode(d *store.Decision) (row trusted) {
+	_ = json.Unmarshal(d.Body, &row) // which New has encoded
+	return row
 }
 
 // Propose returns the trust in a workspace that the person is asked for. The changes are
@@ -119,25 +123,17 @@ func (w *Workspaces) Skills(t *run.Trust) (all []*skills.Skill) {
 
 // Trust records that the person trusts a workspace, as it was proposed to them.
 func (w *Workspaces) Trust(ctx context.Context, t *run.Trust) error {
-	row := store.Workspace{Path: t.Workspace, Folder: t.Folder, At: time.Now()}
-	var err error
-	if row.MAC, err = w.key.Sign(ctx, []string{seal.Person}, sealed(row)...); err != nil {
+	next, err := w.table.New(ctx, trusted{t.Workspace, t.Folder, time.Now()})
+	if err != nil {
 		return err
 	}
-	return w.store.Trust(ctx, row)
+	return w.table.Change(ctx, store.Announced, t.Workspace, func(*store.Decision) (*store.Decision, error) { return next, nil })
 }
 
 // Untrust ends the trust in the workspace at a path, which need not exist. It reports
 // whether there was one.
 func (w *Workspaces) Untrust(ctx context.Context, path string) (found bool, err error) {
-	row, found, err := w.store.Workspace(ctx, path)
-	if found {
-		err = w.key.Withdraw(row.MAC, time.Time{})
-	}
-	if err != nil || !found {
-		return false, err
-	}
-	return w.store.Untrust(ctx, path)
+	return w.table.Remove(ctx, path)
 }
 
 // A Workspace is one that the person has trusted.
@@ -159,12 +155,10 @@ const (
 
 // List returns the workspaces that the person has trusted, by path.
 func (w *Workspaces) List(ctx context.Context) ([]Workspace, error) {
-	rows, err := w.store.Workspaces(ctx)
+	rows, err := w.table.List(ctx, store.DecisionFilter{})
 	var all []Workspace
-	for _, row := range rows {
-		if !w.valid(row) {
-			continue
-		}
+	for i := range rows {
+		row := decode(&rows[i])
 		one := Workspace{row.Path, row.At, Trusted}
 		switch path, folder, err := identify(row.Path); {
 		case err != nil:
@@ -174,5 +168,6 @@ func (w *Workspaces) List(ctx context.Context) ([]Workspace, error) {
 		}
 		all = append(all, one)
 	}
+	slices.SortFunc(all, func(a, b Workspace) int { return cmp.Compare(a.Path, b.Path) })
 	return all, err
 }

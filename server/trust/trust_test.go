@@ -1,6 +1,8 @@
 package trust
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,21 +83,36 @@ func TestTrustBelongsToTheFolder(t *testing.T) {
 // A row that something else writes, or changes, does not count.
 func TestForgedRow(t *testing.T) {
 	w, s, dir := newWorkspaces(t)
-	path, folder, err := identify(dir)
+	path, _, err := identify(dir)
 	must(t, err)
 	proposed, err := w.Propose(dir)
 	must(t, err)
 	must(t, w.Trust(t.Context(), proposed))
-	row, _, err := s.Workspace(t.Context(), path)
+	rows, err := s.Decisions(t.Context(), "workspace", store.DecisionFilter{})
 	must(t, err)
-	moved := row
-	moved.Path = filepath.Join(dir, "inner")
-	must(t, os.Mkdir(moved.Path, 0o755))
-	_, moved.Folder, err = identify(moved.Path)
+	inner := filepath.Join(dir, "inner")
+	must(t, os.Mkdir(inner, 0o755))
+	_, innerFolder, err := identify(inner)
 	must(t, err)
-	must(t, s.Trust(t.Context(), moved))
-	must(t, s.Trust(t.Context(), store.Workspace{Path: path, Folder: folder, At: row.At}))
-	if w.Trusts(t.Context(), path) || w.Trusts(t.Context(), moved.Path) {
+	moved, unsigned := rows[0], rows[0]
+	moved.Key = inner
+	moved.Body, err = json.Marshal(trusted{Path: inner, Folder: innerFolder})
+	must(t, err)
+	unsigned.Proofs, unsigned.MAC = nil, nil
+	copied := rows[0]
+	copied.Key = filepath.Join(dir, "copy")
+	must(t, os.Mkdir(copied.Key, 0o755))
+	must(t, w.table.Seal(&copied)) // as a program can that reads the key
+	must(t, s.ChangeDecisions(t.Context(), store.Quiet, "workspace", func(tx *store.Decisions) error {
+		return errors.Join(tx.Put(moved), tx.Put(copied))
+	}))
+	if w.Trusts(t.Context(), copied.Key) || !w.Trusts(t.Context(), path) {
+		t.Error("a signature counts for another folder, or the real one not")
+	}
+	must(t, s.ChangeDecisions(t.Context(), store.Quiet, "workspace", func(tx *store.Decisions) error {
+		return errors.Join(tx.Put(unsigned), tx.Remove(copied.Key))
+	}))
+	if w.Trusts(t.Context(), path) || w.Trusts(t.Context(), inner) {
 		t.Error("a forged row counts")
 	}
 	if all, err := w.List(t.Context()); len(all) > 0 || err != nil {

@@ -38,14 +38,14 @@ type decision struct {
 
 func newDecision(r *approval.Record, whole bool) *decision {
 	d := &decision{Record: r, Asked: question{r.Shown(), whole}, State: r.State}
-	if (d.Waits() || r.State == store.ApprovalGiven) && !r.Expires.After(time.Now()) {
+	if (d.Waits() || r.State == approval.Given) && !r.Expires.After(time.Now()) {
 		d.State = "expired"
 	}
 	return d
 }
 
 // Waits reports whether the question waits for an answer.
-func (d *decision) Waits() bool { return d.State == store.ApprovalPending }
+func (d *decision) Waits() bool { return d.State == approval.Pending }
 
 // Second reports whether the person of this machine has confirmed it, and another one has to.
 func (d *decision) Second() bool {
@@ -68,9 +68,9 @@ func (p *Page) approvals(r *http.Request) (*content, error) {
 	var lists approvalLists
 	for _, record := range all { // the newest first
 		switch d := newDecision(record, false); d.State {
-		case store.ApprovalPending:
+		case approval.Pending:
 			lists.Waiting = append(lists.Waiting, d)
-		case store.ApprovalGiven:
+		case approval.Given:
 			lists.Given = append(lists.Given, d)
 		default:
 			lists.Ended = append(lists.Ended, d)
@@ -88,7 +88,7 @@ func (p *Page) approval(r *http.Request) (*content, error) {
 		return nil, err
 	}
 	d := newDecision(record, true)
-	if d.State != store.ApprovalPending && d.State != store.ApprovalDenied {
+	if d.State != approval.Pending && d.State != approval.Denied {
 		page, err := p.options.Service.Runs(r.Context(), api.RunQuery{Skill: record.Question.Skill, Approval: record.ID, Limit: maxProofs})
 		if err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func (p *Page) answer(r *http.Request) (next string, err error) {
 	_, err = p.options.Service.Answer(r.Context(), id, api.Answer{Scope: scope, As: r.PostFormValue("as"), Passphrase: r.PostFormValue("passphrase")})
 	if late := (*approval.AnswerError)(nil); errors.As(err, &late) {
 		// The second click of two finds the answer of the first: the screen shows that.
-		if now, failed := p.options.Service.Approval(r.Context(), id); failed == nil && now.State != store.ApprovalPending {
+		if now, failed := p.options.Service.Approval(r.Context(), id); failed == nil && now.State != approval.Pending {
 			return approvalPath(id), nil
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -149,7 +148,7 @@ func (p *Page) waiting(ctx context.Context) []*approval.Record {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(all, func(r *approval.Record) bool { return r.State != store.ApprovalPending })
+	return slices.DeleteFunc(all, func(r *approval.Record) bool { return r.State != approval.Pending })
 }
 
 // isPerson reports whether a request acts for a person, who may decide.

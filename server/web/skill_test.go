@@ -96,7 +96,7 @@ func TestSkillScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Switches = &api.SkillItem{Enabled: true}
-	s.Change = &change{Comparison: &pins.Comparison{Digest: "sha256:fedcba9876543210", Pin: &store.Pin{AcceptedDigest: "sha256:00", Accepted: time.Now().Add(-3 * time.Hour), ByPerson: true}, Diff: "-a\n+<b>\n"}, Blocked: true, Gained: []string{"runs a shell"}}
+	s.Change = &change{Comparison: &pins.Comparison{Digest: "sha256:fedcba9876543210", Pin: &pins.Pin{Acceptance: pins.Acceptance{AcceptedDigest: "sha256:00", Accepted: time.Now().Add(-3 * time.Hour)}, ByPerson: true}, Diff: "-a\n+<b>\n"}, Blocked: true, Gained: []string{"runs a shell"}}
 	s.Runs = []*store.Run{{ID: "r1", Started: time.Now().Add(-time.Minute), Outcome: "ended", Duration: 1500 * time.Millisecond}}
 	c := &content{Title: "Report", Template: "skill.html", Section: "skills", Data: s}
 	page := shown(t, identity.Person, c)

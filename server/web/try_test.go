@@ -306,7 +306,7 @@ func TestSkillFiles(t *testing.T) {
 
 // A change is accepted by a person alone, and only as it was seen.
 func TestAccept(t *testing.T) {
-	all := &accepted{compared: &pins.Comparison{Digest: "sha256:new", Pin: &store.Pin{Digest: "sha256:old", AcceptedDigest: "sha256:old"}, Diff: "+x\n"}}
+	all := &accepted{compared: &pins.Comparison{Digest: "sha256:new", Pin: &pins.Pin{Acceptance: pins.Acceptance{AcceptedDigest: "sha256:old"}}, Diff: "+x\n"}}
 	h := newServer(t, newDirectory(), all)
 	if page := get(t, h, identity.Person, reportPath).Body.String(); !strings.Contains(page, "Changed since it was accepted") || !strings.Contains(page, `value="sha256:new"`) {
 		t.Error(page)

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+)
+
+// decisionsSchema holds the decisions of people, and the state of skills that follows from
+// them. Caches of decisions read the generation; approvals, which nothing caches, leave it,
+// as does a pin that blocks nothing: the first use of a skill changes nothing for others.
+const decisionsSchema = `
+CREATE TABLE decisions (
+	kind    TEXT NOT NULL,
+	key     TEXT NOT NULL,
+	owner   TEXT NOT NULL,
+	about   TEXT NOT NULL,
+	state   TEXT NOT NULL,
+	expires INTEGER NOT NULL, -- s since 1970; 0: never
+	body    BLOB NOT NULL,
+	notes   BLOB NOT NULL,
+	proofs  TEXT NOT NULL,    -- JSON
+	mac     BLOB NOT NULL,
+	PRIMARY KEY (kind, key)
+) STRICT;
+CREATE INDEX decisions_about ON decisions (kind, about);
+CREATE INDEX decisions_state ON decisions (kind, state);
+CREATE TRIGGER decisions_added AFTER INSERT ON decisions WHEN new.kind NOT IN ('approval', 'pin')
+	BEGIN UPDATE generation SET n = n + 1; END;
+CREATE TRIGGER decisions_changed AFTER UPDATE ON decisions WHEN new.kind NOT IN ('approval', 'pin') OR new.kind = 'pin' AND old.state <> new.state
+	BEGIN UPDATE generation SET n = n + 1; END;
+CREATE TRIGGER decisions_removed AFTER DELETE ON decisions WHEN old.kind NOT IN ('approval', 'pin') OR old.kind = 'pin' AND old.state <> ''
+	BEGIN UPDATE generation SET n = n + 1; END;`
+
+// A Decision is a row about one thing, of which its kind and key are the name. The store
+// reads none of the other fields: package seal says which of them count.
+type Decision struct {
+	Kind, Key string
+	Owner     string    // the principal that it is for
+	About     string    // such as a skill; for filters
+	State     string    // of those of its kind
+	Expires   time.Time // to the second; zero is never
+	Body      []byte    // the part that people sign
+	Notes     []byte    // the part that the program changes by itself
+	Proofs    [][]byte  // signatures of the body
+	MAC       []byte    // of all fields above
+}
+
+// A DecisionFilter selects decisions. Zero fields select all.
+type DecisionFilter struct{ Key, About, State string }
+
+// A Care says how a change of a decision is written.
+type Care int
+
+// The values of [Care].
+const (
+	Quiet     Care = iota // it survives the end of the process
+	Durable               // and a power cut
+	Announced             // and other processes learn of it at once
+)
+
+// Decisions returns the decisions of a kind, the newest first.
+func (s *Store) Decisions(ctx context.Context, kind string, f DecisionFilter) ([]Decision, error) {
+	if !s.Exists() {
+		return nil, nil
+	}
+	query, values := f.query(kind)
+	rows, err := s.query(ctx, query, values...)
+	if err != nil {
+		return nil, err
+	}
+	return scanDecisions(rows)
+}
+
+// query returns the statement of a filter, and its values.
+func (f DecisionFilter) query(kind string) (query string, values []any) {
+	query, values = "SELECT kind, key, owner, about, state, expires, body, notes, proofs, mac FROM decisions WHERE kind = ?", []any{kind}
+	for _, field := range []struct{ name, value string }{{"key", f.Key}, {"about", f.About}, {"state", f.State}} {
+		if field.value != "" {
+			query, values = query+" AND "+field.name+" = ?", append(values, field.value)
+		}
+	}
+	return query + " ORDER BY rowid DESC", values
+}
+
+// scanDecisions reads the rows of a statement, and closes them.
+func scanDecisions(rows *sql.Rows) (all []Decision, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var d Decision
+		var expires int64
+		var proofs []byte
+		if err := rows.Scan(&d.Kind, &d.Key, &d.Owner, &d.About, &d.State, &expires, &d.Body, &d.Notes, &proofs, &d.MAC); err != nil {
+			return nil, err
+		}
+		if expires != 0 {
+			d.Expires = time.Unix(expires, 0)
+		}
+		_ = json.Unmarshal(proofs, &d.Proofs) // others have no proofs
+		all = append(all, d)
+	}
+	return all, rows.Err()
+}
+
+// DecisionKeys returns the keys of the decisions of a kind.
+func (s *Store) DecisionKeys(ctx context.Context, kind string) (map[string]bool, error) {
+	keys, err := collect(ctx, s, func(rows *sql.Rows) (key string, err error) {
+		err = rows.Scan(&key)
+		return key, err
+	}, "SELECT key FROM decisions WHERE kind = ?", kind)
+	all := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		all[key] = true
+	}
+	return all, err
+}
+
+// ChangeDecisions runs a function that changes decisions of a kind, in one transaction. Its
+// error changes nothing.
+func (s *Store) ChangeDecisions(ctx context.Context, care Care, kind string, change func(*Decisions) error) error {
+	write := map[Care]func(context.Context, func(*sql.Tx) error) error{Quiet: s.write, Durable: s.persist, Announced: s.decide}[care]
+	return write(ctx, func(tx *sql.Tx) error { return change(&Decisions{tx, kind}) })
+}
+
+// Decisions are the decisions of a kind in a transaction.
+type Decisions struct {
+	tx   *sql.Tx
+	kind string
+}
+
+// Select returns decisions, the newest first.
+func (d *Decisions) Select(f DecisionFilter) ([]Decision, error) {
+	query, values := f.query(d.kind)
+	rows, err := d.tx.Query(query, values...)
+	if err != nil {
+		return nil, err
+	}
+	return scanDecisions(rows)
+}
+
+// Put writes a decision in place of the one with its key. That is no deletion for the
+// triggers, and the row keeps its place in the order.
+func (d *Decisions) Put(one Decision) error {
+	proofs, err := json.Marshal(one.Proofs)
+	if err != nil {
+		return err
+	}
+	var expires int64
+	if !one.Expires.IsZero() {
+		expires = one.Expires.Unix()
+	}
+	_, err = d.tx.Exec(`INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET owner = excluded.owner, about = excluded.about,
+		state = excluded.state, expires = excluded.expires, body = excluded.body, notes = excluded.notes, proofs = excluded.proofs, mac = excluded.mac`,
+		d.kind, one.Key, one.Owner, one.About, one.State, expires, nonNil(one.Body), nonNil(one.Notes), string(proofs), nonNil(one.MAC))
+	return err
+}
+
+// nonNil returns data that is not NULL.
+func nonNil(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// Remove removes the decision of a key.
+func (d *Decisions) Remove(key string) error {
+	_, err := d.tx.Exec("DELETE FROM decisions WHERE kind = ? AND key = ?", d.kind, key)
+	return err
+}
+
+// RemoveExpired removes the decisions that have expired before a time.
+func (d *Decisions) RemoveExpired(before time.Time) error {
+	_, err := d.tx.Exec("DELETE FROM decisions WHERE kind = ? AND expires > 0 AND expires < ?", d.kind, before.Unix())
+	return err
+}
+
+// DecisionsStamp returns a text that differs after each change of a decision of a kind, and
+// after the end of one that expires. Of two changes that leave its state the same it misses
+// those of others than the given state.
+func (s *Store) DecisionsStamp(ctx context.Context, kind, state string) (string, error) {
+	now := time.Now().Unix()
+	return s.text(ctx, `SELECT coalesce(max(rowid), 0) || ' ' ||
+		(SELECT coalesce(group_concat(n), '') FROM (SELECT state || (expires > ?) || count(*) AS n FROM decisions WHERE kind = ? GROUP BY state, expires > ?)) || ' ' ||
+		(SELECT coalesce(group_concat(hex(mac)), '') FROM decisions WHERE kind = ? AND state = ?) FROM decisions WHERE kind = ?`, now, kind, now, kind, state, kind)
+}
