@@ -98,7 +98,6 @@ type function struct {
 	scope      *scope      // where it was defined
 	mentioned  *mentions   // nil until they are searched
 	relevant   bool        // it can reach argparse
-	direct     bool        // it names sys.argv
 	called     bool
 }
 

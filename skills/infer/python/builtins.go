@@ -9,6 +9,9 @@ import (
 
 // plainFunction evaluates a call of a function of values.
 func (r *reading) plainFunction(name reference, a *arguments) value {
+	if v, ok := r.ofWords(name, a); ok {
+		return v
+	}
 	text, isText := a.first().(string)
 	switch name {
 	case "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset":
@@ -42,7 +45,7 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 	case "argcomplete.autocomplete", "builtins.print", "builtins.repr", "builtins.type", "builtins.id", "builtins.len", "builtins.vars", "builtins.hasattr", "builtins.callable":
 		return unknown{} // they add nothing to a parser
 	}
-	giveAway(a)
+	r.giveAway(a)
 	return unknown{}
 }
 
@@ -106,7 +109,7 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 	case name == "lower" && len(a.positional) == 0:
 		return strings.ToLower(s)
 	case name == "join":
-		return r.join(s, a.first())
+		return r.join(s, a.first(), a.line)
 	case name == "replace" && len(a.positional) == 2:
 		return replace(s, a.positional[0], a.positional[1])
 	case name == "format":
@@ -116,7 +119,10 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 	return unknown{}
 }
 
-func (r *reading) join(separator string, v value) value {
+func (r *reading) join(separator string, v value, line int) value {
+	if argv, is := v.(argvector); is && r.words != nil {
+		return r.words.list(argv, separator == " ", line)
+	}
 	items, ok := iterable(v)
 	if !ok {
 		return unknown{}
@@ -165,6 +171,9 @@ func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 	case "get":
 		if v, ok := m.get(a.first()); ok {
 			return v
+		}
+		if w, is := a.first().(word); is {
+			return r.words.keys(w, m)
 		}
 	case "copy":
 	default:

@@ -35,15 +35,18 @@ func (e *evaluator) assign(s *scope, name string, v value) {
 	if s.globals[name] {
 		s = e.globals
 	}
+	if e.words != nil {
+		e.words.named(v, name)
+	}
 	if before, ok := s.vars[name]; ok && e.unsure > 0 {
-		v = eitherOf(before, v)
+		v = e.eitherOf(before, v)
 	}
 	s.vars[name] = v
 }
 
 // eitherOf returns the value of a variable that has one of two. The script's
 // arguments with a caller's instead are the script's arguments.
-func eitherOf(a, b value) value {
+func (r *reading) eitherOf(a, b value) value {
 	for _, pair := range [][2]value{{a, b}, {b, a}} {
 		v, _ := pair[0].(unknown)
 		if _, is := pair[1].(argvector); is && (isNone(pair[0]) || v.parameter) {
@@ -52,6 +55,9 @@ func eitherOf(a, b value) value {
 	}
 	if a == b {
 		return a
+	}
+	if r.words != nil {
+		return r.words.merged(a, b)
 	}
 	return unknown{}
 }
@@ -68,7 +74,7 @@ func (e *evaluator) eval(n *node, s *scope) value {
 	case nName:
 		return s.lookup(n.name)
 	case nAttribute:
-		return attribute(e.eval(n.kids[0], s), n.name)
+		return e.attribute(e.eval(n.kids[0], s), n.name, n.line)
 	case nSubscript:
 		return e.subscript(n, s)
 	case nCall:
@@ -84,10 +90,20 @@ func (e *evaluator) eval(n *node, s *scope) value {
 	case nUnary:
 		return negate(n.name, e.eval(n.kids[0], s))
 	case nBinary:
-		return e.operate(n.name, e.eval(n.kids[0], s), e.eval(n.kids[1], s))
+		a, b := e.eval(n.kids[0], s), e.eval(n.kids[1], s)
+		if e.words != nil {
+			return e.operateWords(n, a, b)
+		}
+		return e.operate(n.name, a, b)
 	case nBool:
+		if e.words != nil {
+			return e.eitherWord(n, s)
+		}
 		return e.boolean(n, s)
 	case nTernary:
+		if e.words != nil {
+			return e.chooseWord(n, s)
+		}
 		return e.ternary(n, s)
 	case nFString:
 		return e.format(n, s)
@@ -104,6 +120,11 @@ func (e *evaluator) eval(n *node, s *scope) value {
 		e.bind(n.kids[1], unknown{}, s)
 		return unknown{}
 	case nComprehension:
+		if e.words != nil {
+			if v, ok := e.eval(n.kids[2], s).(argvector); ok {
+				return e.convertAll(n, v, s)
+			}
+		}
 		e.unsure++
 		defer func() { e.unsure-- }()
 		s = newScope(s)
@@ -117,15 +138,19 @@ func (e *evaluator) eval(n *node, s *scope) value {
 	return unknown{}
 }
 
-func attribute(object value, name string) value {
+func (e *evaluator) attribute(object value, name string, line int) value {
 	switch o := object.(type) {
+	case argvector:
+		if e.words != nil {
+			e.words.fail(line, "it changes the list of its arguments, or searches it")
+		}
 	case reference:
 		return wellKnown(string(o) + "." + name)
 	case *class:
 		if v, ok := o.members[name]; ok {
 			return v
 		}
-	case string, *sequence, *mapping, *parser, *group, *subparsers:
+	case string, *sequence, *mapping, *parser, *group, *subparsers, word:
 		return method{receiver: o, name: name}
 	case unknown, method:
 		return method{receiver: unknown{}, name: name}
@@ -137,13 +162,21 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 	object, index := e.eval(n.kids[0], s), n.kids[1]
 	if index.kind == nSlice {
 		from, ok := e.eval(index.kids[0], s).(int64)
-		if v, is := object.(argvector); is && ok && index.kids[1] == nil && index.kids[2] == nil && from >= 0 {
+		v, is := object.(argvector)
+		if is && ok && index.kids[1] == nil && index.kids[2] == nil && from >= 0 {
 			return v + argvector(min(from, 1000))
+		}
+		if is && e.words != nil {
+			e.words.fail(n.line, "it reads arguments at places that are computed")
 		}
 		return unknown{}
 	}
 	key := e.eval(index, s)
 	switch o := object.(type) {
+	case argvector:
+		if e.words != nil {
+			return e.words.at(key, o, n.line)
+		}
 	case reference:
 		if isGeneric(o) {
 			return &alias{n, s}
@@ -155,6 +188,9 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 	case *mapping:
 		if v, ok := o.get(key); ok {
 			return v
+		}
+		if w, is := key.(word); is {
+			return e.words.keys(w, o)
 		}
 	}
 	return unknown{}
@@ -195,7 +231,7 @@ func (e *evaluator) boolean(n *node, s *scope) value {
 	}
 	e.unsure++
 	defer func() { e.unsure-- }()
-	return eitherOf(left, e.eval(n.kids[1], s))
+	return e.eitherOf(left, e.eval(n.kids[1], s))
 }
 
 func (e *evaluator) ternary(n *node, s *scope) value {
@@ -208,7 +244,7 @@ func (e *evaluator) ternary(n *node, s *scope) value {
 	}
 	e.unsure++
 	defer func() { e.unsure-- }()
-	return eitherOf(e.eval(n.kids[1], s), e.eval(n.kids[2], s))
+	return e.eitherOf(e.eval(n.kids[1], s), e.eval(n.kids[2], s))
 }
 
 // format evaluates an f-string.
@@ -217,6 +253,9 @@ func (e *evaluator) format(n *node, s *scope) value {
 	for _, part := range n.kids {
 		v := e.eval(part, s)
 		text, ok := pyStr(v)
+		if e.words != nil {
+			e.words.spend(n.line, v)
+		}
 		if !ok {
 			u, _ := v.(unknown)
 			return unknown{prefix: b.String() + u.prefix}
@@ -260,7 +299,9 @@ func (e *evaluator) arguments(n *node, s *scope) *arguments {
 func (a *arguments) spreadItems(r *reading, v value) {
 	items, ok := iterable(v)
 	if rest, is := v.(argvector); is {
-		a.rest = &rest
+		if a.rest = &rest; r.words != nil {
+			r.words.fail(a.line, "it passes its arguments on")
+		}
 	}
 	if !ok || !r.charge(len(items)) {
 		a.spread = true
@@ -293,7 +334,7 @@ func (e *evaluator) call(n *node, s *scope) value {
 	case reference:
 		return e.libraryFunction(f, a)
 	case *function:
-		if f.relevant || slices.ContainsFunc(a.positional, func(v value) bool { return parserOf(v) != nil }) {
+		if f.relevant || slices.ContainsFunc(a.positional, func(v value) bool { return parserOf(v) != nil || isOfWords(v) }) {
 			return e.invoke(f, a)
 		}
 		f.called = true
@@ -305,7 +346,7 @@ func (e *evaluator) call(n *node, s *scope) value {
 	case method:
 		return e.callMethod(f, a)
 	}
-	giveAway(a)
+	e.giveAway(a)
 	return unknown{}
 }
 
@@ -327,6 +368,9 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 		return o.call(e.reading, m.name, a)
 	case string:
 		return e.textMethod(o, m.name, a)
+	case word:
+		e.giveAway(a)
+		return e.words.method(o, m.name, a.line)
 	case *sequence:
 		if m.name != "index" && m.name != "count" && m.name != "copy" {
 			o.items = []value{unknown{}} // it may change the list
@@ -338,7 +382,7 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 	if declares(m.name) && m.name != "ArgumentParser" && m.name != "OptionParser" && m.name != "add_option" && e.stray == nil {
 		e.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
 	}
-	giveAway(a)
+	e.giveAway(a)
 	return unknown{}
 }
 

@@ -8,9 +8,10 @@ import (
 // A frame is one execution of a function's body.
 type frame struct {
 	scope  *scope
-	result value  // of return; nil without one
-	ended  bool   // by return, raise or sys.exit
-	jumped string // "break" or "continue"
+	result value     // of return; nil without one
+	path   *wordPath // to its returns; nil without one
+	ended  bool      // by return, raise or sys.exit
+	jumped string    // "break" or "continue"
 }
 
 // construct makes a parser of the file's own class. Of another class it executes
@@ -22,12 +23,12 @@ func (e *evaluator) construct(c *class, a *arguments) value {
 	if c.relevant() && e.unread == nil {
 		e.unread = &Note{a.line, "the class " + c.name + " declares arguments, which is not followed"}
 	}
-	if init, ok := c.members["__init__"].(*function); ok && init.relevant {
+	if init, ok := c.members["__init__"].(*function); ok && (init.relevant || slices.ContainsFunc(a.positional, isOfWords)) {
 		with := *a
 		with.positional = append([]value{unknown{}}, a.positional...)
 		e.invoke(init, &with)
 	} else {
-		giveAway(a)
+		e.giveAway(a)
 	}
 	return unknown{}
 }
@@ -35,7 +36,7 @@ func (e *evaluator) construct(c *class, a *arguments) value {
 // invokeFunction executes one of the file's own functions.
 func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
 	if e.calls >= maxCalls || !e.charge(len(fn.params)+1) {
-		giveAway(a)
+		e.giveAway(a)
 		return unknown{}
 	}
 	fn.called = true
@@ -43,7 +44,9 @@ func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
 	e.bindParameters(fn, a, f.scope)
 	e.calls++
 	e.run(fn.block(), f)
-	e.calls--
+	if e.calls--; e.words != nil {
+		e.words.path = e.words.path.join(f.path)
+	}
 	if f.result == nil {
 		return none{}
 	}
@@ -77,13 +80,16 @@ func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
 			}
 			inner.vars[p.name] = v
 		}
+		if e.words != nil {
+			e.words.named(inner.vars[p.name], p.name)
+		}
 	}
 }
 
 // run executes statements.
 func (e *evaluator) run(body []*stmt, f *frame) {
 	for _, s := range body {
-		if f.ended || f.jumped != "" || !e.charge(1) {
+		if f.ended || f.jumped != "" || e.words != nil && e.words.path.ended || !e.charge(1) {
 			return
 		}
 		e.execute(s, f)
@@ -94,15 +100,17 @@ func (e *evaluator) run(body []*stmt, f *frame) {
 func (e *evaluator) runMaybe(body []*stmt, f *frame) {
 	e.unsure++
 	ended := f.ended
+	before := e.pathBefore()
 	e.run(body, f)
 	f.ended, f.jumped = ended, ""
 	e.unsure--
+	e.joinPath(before)
 }
 
 func (e *evaluator) execute(s *stmt, f *frame) {
 	switch s.kind {
 	case sExpr:
-		e.eval(s.value, f.scope)
+		e.expression(s.value, f)
 	case sAssign:
 		v := e.eval(s.value, f.scope)
 		for _, target := range s.targets {
@@ -110,16 +118,22 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 		}
 	case sAugment:
 		right, target := e.eval(s.value, f.scope), s.targets[0]
-		e.bind(target, e.operate(s.name, e.eval(target, f.scope), right), f.scope)
+		left := e.eval(target, f.scope)
+		if e.words != nil {
+			e.words.spend(s.line, left, right)
+		}
+		e.bind(target, e.operate(s.name, left, right), f.scope)
 	case sReturn:
 		var v value = none{}
 		if s.value != nil {
 			v = e.eval(s.value, f.scope)
 		}
-		f.giveBack(v)
+		e.giveBack(f, v)
 	case sRaise:
 		e.eval(s.value, f.scope)
-		f.ended = true
+		if f.ended = true; e.words != nil {
+			e.words.path.ended = true
+		}
 	case sJump:
 		f.jumped = s.name
 	case sImport:
@@ -141,6 +155,9 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 			f.scope.globals[name] = s.name == "global"
 		}
 	case sOpaque:
+		if e.words != nil {
+			e.words.fail(s.line, "a statement could not be read")
+		}
 		if s.name != "" && e.stray == nil {
 			e.stray = &Note{s.line, "a statement that declares arguments could not be read"}
 		}
@@ -151,24 +168,36 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 
 // giveBack takes the value of a return. Of several returns, those of None are for
 // errors.
-func (f *frame) giveBack(v value) {
+func (e *evaluator) giveBack(f *frame, v value) {
 	switch {
 	case f.result == nil || isNone(f.result):
 		f.result = v
 	case !isNone(v) && v != f.result:
-		f.result = unknown{}
+		if f.result = (unknown{}); e.words != nil {
+			f.result = e.words.merged(f.result, v)
+		}
 	}
-	f.ended = true
+	if f.ended = true; e.words != nil {
+		f.path = f.path.join(e.words.path.clone())
+		e.words.path.ended = true
+	}
 }
 
 // compound executes a statement with blocks.
 func (e *evaluator) compound(s *stmt, f *frame) {
 	switch s.name {
 	case "if":
-		e.branch(s.clauses, f)
+		if e.words != nil {
+			e.branchWords(s.clauses, f)
+		} else {
+			e.branch(s.clauses, f)
+		}
 		return
 	case "for":
 		e.loop(s, f)
+		return
+	}
+	if e.words != nil && e.compoundWords(s, f) {
 		return
 	}
 	e.eval(s.value, f.scope)
@@ -213,9 +242,17 @@ func (e *evaluator) branch(clauses []clause, f *frame) {
 // loop, which may happen.
 func (e *evaluator) loop(s *stmt, f *frame) {
 	round := s.clauses[0]
-	items, ok := iterable(e.eval(round.value, f.scope))
+	over := e.eval(round.value, f.scope)
+	if e.words != nil {
+		over = e.loopWords(s, over, f)
+	}
+	items, ok := iterable(over)
 	if !ok || len(items) > maxUnroll {
-		e.bind(s.targets[0], unknown{}, f.scope)
+		if w, is := over.(word); is {
+			f.scope.vars[s.targets[0].name] = w
+		} else {
+			e.bind(s.targets[0], unknown{}, f.scope)
+		}
 		e.runMaybe(round.body, f)
 		items = nil
 	}
@@ -243,8 +280,11 @@ func (e *evaluator) bind(target *node, v value, s *scope) {
 		e.assign(s, target.name, v)
 	case nTuple, nList:
 		items, ok := iterable(v)
+		if argv, is := v.(argvector); is && e.words != nil {
+			items, ok = e.words.unpack(argv, target), true
+		}
 		for at, kid := range target.kids {
-			if ok && len(items) == len(target.kids) && kid.kind != nStar {
+			if ok && len(items) == len(target.kids) && (kid.kind != nStar || isOfWords(items[at])) {
 				e.bind(kid, items[at], s)
 			} else {
 				e.bind(kid, unknown{}, s)
@@ -253,9 +293,16 @@ func (e *evaluator) bind(target *node, v value, s *scope) {
 	case nStar:
 		e.bind(target.kids[0], v, s)
 	case nAttribute:
+		if e.words != nil {
+			e.words.setAttribute(e.eval(target, s), target, v)
+		}
 		e.setAttribute(e.eval(target.kids[0], s), target.name, v, target.line)
 	case nSubscript:
-		m, ok := e.eval(target.kids[0], s).(*mapping)
+		object := e.eval(target.kids[0], s)
+		if e.words != nil {
+			e.words.spend(target.line, object, v)
+		}
+		m, ok := object.(*mapping)
 		if ok && e.unsure == 0 && len(m.keys) < maxItems {
 			m.set(e.eval(target.kids[1], s), v)
 		}

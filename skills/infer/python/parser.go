@@ -281,7 +281,7 @@ func (g *group) call(r *reading, name string, a *arguments) value {
 	case "set_defaults":
 		g.parser.setDefaults(r, a)
 	default:
-		giveAway(a)
+		r.giveAway(a)
 	}
 	return unknown{}
 }
@@ -343,7 +343,7 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 // call evaluates add_parser.
 func (s *subparsers) call(r *reading, method string, a *arguments) value {
 	if method != "add_parser" {
-		giveAway(a)
+		r.giveAway(a)
 		return unknown{}
 	}
 	child := r.newParser(s.class, &arguments{line: a.line, keywords: a.keywords, spread: a.spread})
@@ -432,8 +432,9 @@ type reading struct {
 	types  int // depth of annotations
 	unsure int // conditions around the statement that are not known
 	parses []parse
-	stray  *Note // a declaration whose parser is not known
-	unread *Note // an object that may declare arguments
+	stray  *Note       // a declaration whose parser is not known
+	unread *Note       // an object that may declare arguments
+	words  *wordReader // of a script without a parser; else nil
 	// invoke calls a function of the file; the evaluator's.
 	invoke func(fn *function, a *arguments) value
 }
@@ -454,8 +455,8 @@ const (
 )
 
 // giveAway marks parsers that are given to code that is not known: it may add
-// arguments.
-func giveAway(a *arguments) {
+// arguments. It notes the script's words that are.
+func (r *reading) giveAway(a *arguments) {
 	given := slices.Clone(a.positional)
 	for _, k := range a.keywords {
 		given = append(given, k.value)
@@ -464,6 +465,9 @@ func giveAway(a *arguments) {
 		if seq, ok := v.(*sequence); ok && len(seq.items) <= maxUnroll {
 			given = append(given, seq.items...)
 		}
+	}
+	if r.words != nil {
+		r.words.spend(a.line, given...)
 	}
 	for _, v := range given {
 		if p := parserOf(v); p != nil {

@@ -39,7 +39,7 @@ func (m *Module) Read(name string) *Script {
 		s.Notes = told.all
 		return s
 	}
-	findRelevant(body, m.functions, m.tokens)
+	findRelevant(body, m.functions, m.tokens, declares)
 	s.Doc = docstring(body)
 	s.CommandLine = m.commandLine(name, s.Doc, body, told)
 	if s.CommandLine == nil && len(told.all) == 0 {
@@ -55,13 +55,7 @@ func (m *Module) Read(name string) *Script {
 // commandLine follows the module and returns the command line that it reads.
 func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *CommandLine {
 	e := newTypeReader(name, len(m.source), told)
-	e.globals.vars["__name__"] = "__main__"
-	e.globals.vars["__file__"] = unknown{}
-	e.globals.vars["__doc__"] = none{}
-	if len(body) > 0 && docstring(body[:1]) != "" {
-		e.globals.vars["__doc__"] = body[0].value.value
-	}
-	e.run(body, &frame{scope: e.globals})
+	e.runModule(body)
 	if len(e.parses) == 0 && e.stray == nil {
 		e.runUncalled(body)
 	}
@@ -89,4 +83,15 @@ func (e *evaluator) runUncalled(body []*stmt) {
 		}
 		e.run(s.function.block(), &frame{scope: inner})
 	}
+}
+
+// runModule executes a module as the script that is run.
+func (e *evaluator) runModule(body []*stmt) {
+	e.globals.vars["__name__"] = "__main__"
+	e.globals.vars["__file__"] = unknown{}
+	e.globals.vars["__doc__"] = none{}
+	if len(body) > 0 && docstring(body[:1]) != "" {
+		e.globals.vars["__doc__"] = body[0].value.value
+	}
+	e.run(body, &frame{scope: e.globals})
 }

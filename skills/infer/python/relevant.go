@@ -7,9 +7,13 @@ import (
 )
 
 // findRelevant marks the functions that declare arguments, and those that name
-// one of these, or a command of click or typer. Only they are followed.
-func findRelevant(body []*stmt, functions []*function, source code) {
+// one of these, or a command of click or typer. Only they are followed. Declares
+// reports whether a name declares arguments.
+func findRelevant(body []*stmt, functions []*function, source code, declares func(name string) bool) {
 	wanted := map[string]bool{}
+	for _, fn := range functions {
+		fn.mentioned, fn.called = nil, false
+	}
 	for _, s := range body {
 		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
 			wanted[s.targets[0].name] = true
@@ -24,7 +28,7 @@ func findRelevant(body []*stmt, functions []*function, source code) {
 	for range maxCalls {
 		found := false
 		for i := 0; i < len(functions); i++ {
-			if fn := functions[i]; !fn.relevant && fn.mentions(defined).any(wanted) {
+			if fn := functions[i]; fn.mentions(defined, declares).any(wanted) && !wanted[fn.name] {
 				fn.relevant, wanted[fn.name], found = true, true, true
 				functions = append(functions, fn.parseNested()...)
 			}
@@ -48,7 +52,7 @@ func (c code) defined() map[string]bool {
 
 // mentions returns those of a function, which are searched once. Most scripts have
 // several rounds of the search, and thousands of tokens.
-func (f *function) mentions(defined map[string]bool) *mentions {
+func (f *function) mentions(defined map[string]bool, declares func(string) bool) *mentions {
 	if f.mentioned != nil {
 		return f.mentioned
 	}

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,28 +10,23 @@ import (
 )
 
 // wordsOf reads the command line of a script that uses no library for it: the words of
-// sys.argv by their places and the options that it looks for with "in". A script that has nothing
-// to do with its arguments has a command line without any. It returns nil, and tells
-// why, where the source does not determine them.
+// sys.argv by their places, and the options that it looks for with "in". A script that
+// has nothing to do with its arguments has a command line without any. It returns nil,
+// and tells why, where the source does not determine them.
 func (m *Module) wordsOf(name string, told *notes) *CommandLine {
-	reads := m.readers()
 	top := newWordParser(name)
-	if note := m.library(); note != nil {
+	top.description = docstring(m.body)
+	note := m.library()
+	if note == nil && m.broken > 0 {
+		note = &Note{m.broken, "a statement could not be read"}
+	}
+	if note == nil && m.mentions("argv") {
+		findRelevant(m.body, m.functions, m.tokens, func(name string) bool { return name == "argv" })
+		note = m.declareWords(top)
+	}
+	if note != nil {
 		told.add(note.Line, "%s", note.Text)
 		return nil
-	}
-	if top.description = docstring(m.body); m.broken > 0 {
-		told.add(m.broken, "a statement could not be read")
-		return nil
-	}
-	if m.mentions("argv") {
-		l := m.follow(reads, nil)
-		usage := usagetext.Parse(m.usage()...)
-		note := m.commands(top, l, reads, usage)
-		if note != nil {
-			told.add(note.Line, "%s", note.Text)
-			return nil
-		}
 	}
 	line := newCommandLine(top, told)
 	if line != nil {
@@ -43,136 +39,236 @@ func newWordParser(name string) *parser {
 	return &parser{dialect: wordsDialect, prog: name, defaults: map[string]value{}, flags: map[string]*action{}, words: &wordLayout{}}
 }
 
-// commands fills a parser with the arguments, which may depend on the first one.
-func (m *Module) commands(top *parser, l *wordLine, reads map[*function]bool, usage usagetext.Text) *Note {
-	first := element{allWords, 1}
-	texts := l.final.domains[first]
-	if len(l.record.places) == 0 && len(l.record.options) == 0 && l.record.counted > 0 {
-		return &Note{l.record.counted, "it counts its arguments"}
-	}
-	several := len(l.record.places) > 1 || len(l.record.options) > 0 || l.record.dispatches
-	if l.final.ended || len(texts) < 2 || len(texts) > maxCommands/4 || !several || slices.ContainsFunc(texts, isFlag) {
-		if l.record.dispatches && l.record.problem == nil {
-			return &Note{0, "which function it calls is computed"}
-		}
-		return l.parser(top, usage, m.comment)
-	}
-	place := l.record.places[first]
-	if place == nil {
-		return l.parser(top, usage, m.comment)
-	}
-	top.subs = &subparsers{parser: top, required: l.final.least[allWords] > 0, dest: nameOr(place.names, usage.Name(0), "command")}
-	same := ""
-	for _, text := range texts {
-		child := newWordParser(top.prog)
-		one := m.follow(reads, map[element]string{first: text})
-		if note := one.withoutFirst(); note != nil {
-			return note
-		}
-		if note := one.parser(child, usagetext.Text{}, m.comment); note != nil {
-			return note
-		}
-		top.subs.commands = append(top.subs.commands, &command{name: text, parser: child})
-		if shape := shapeOf(child); same == "" || same == shape {
-			same = shape
-		} else {
-			same = "-"
-		}
-	}
-	if same == "-" {
-		return top.broken
-	}
-	top.subs = nil
-	l.record.problem, l.same = nil, true
-	return l.parser(top, usage, m.comment)
+// A wordLayout is the order of the words of a script without a parser.
+type wordLayout struct {
+	filled bool // options follow all positional arguments
 }
 
-// nameOr returns the best of some names.
-func nameOr(names wordNames, others ...string) string {
-	for _, name := range append([]string{names.variable}, others...) {
-		if name != "" {
-			return name
+// follow executes the module. First is the text of the first argument; "" is any.
+func (m *Module) follow(first string) *wordReader {
+	e := newTypeReader("", len(m.source), &notes{})
+	w := &wordReader{first: first, path: &wordPath{most: unlimited, texts: map[word][]string{}}, places: map[word]*wordPlace{}, vectors: map[argvector]wordNames{}}
+	if e.words = w; first != "" {
+		w.path.limit(1, unlimited)
+		w.place(1, 0)
+	}
+	e.runModule(m.body)
+	w.path = w.path.join(w.ends)
+	for _, fn := range m.functions {
+		if fn.mentioned != nil && fn.mentioned.declares && !fn.called && m.calls(fn.name) {
+			w.fail(fn.line, "the function "+fn.name+" reads the arguments, and is not followed")
 		}
 	}
-	return names.weak
+	if e.steps <= 0 {
+		w.fail(0, "the script is too long to follow")
+	}
+	return w
+}
+
+// calls reports whether the name of a function occurs outside of its definition.
+func (m *Module) calls(function string) bool {
+	for at, tok := range m.tokens {
+		if tok.kind == tokName && tok.text == function && m.tokens.text(at-1) != "def" {
+			return true
+		}
+	}
+	return false
+}
+
+// declareWords declares the arguments that the script reads, which may depend on the
+// first one: a command.
+func (m *Module) declareWords(top *parser) *Note {
+	w := m.follow("")
+	usage := usagetext.Parse(m.usage()...)
+	first, commands := w.places[1], w.path.texts[1]
+	if len(w.places) == 0 && len(w.options) == 0 && w.counted > 0 {
+		return &Note{w.counted, "it counts its arguments"}
+	}
+	several := len(w.places) > 1 || len(w.options) > 0 || w.dispatches
+	if w.path.ended || first == nil || !several || len(commands) < 2 || len(commands) > maxCommands/4 || slices.ContainsFunc(commands, isFlag) {
+		if w.dispatches {
+			w.fail(0, "which function it calls is computed")
+		}
+		return w.declare(top, usage, m.comment)
+	}
+	names := map[string]bool{}
+	top.subs = &subparsers{parser: top, required: w.path.least > 0, dest: cmp.Or(first.names.variable, usage.Name(0), "command")}
+	for _, text := range commands {
+		one, child := m.follow(text), newWordParser(top.prog)
+		one.withoutFirst()
+		if note := one.declare(child, usagetext.Text{}, m.comment); note != nil {
+			return note
+		}
+		names[shapeOf(child)] = true
+		top.subs.commands = append(top.subs.commands, &command{name: text, parser: child})
+	}
+	if len(names) > 1 {
+		return nil
+	}
+	top.subs = nil // all commands have the same arguments
+	w.problem, w.same = nil, true
+	return w.declare(top, usage, m.comment)
 }
 
 // shapeOf returns a text that two parsers share if they have the same arguments.
 func shapeOf(p *parser) string {
 	var b strings.Builder
 	for _, a := range p.actions {
-		b.WriteString(strings.Join([]string{a.dest, a.kind, a.nargs, strings.Join(a.flags, ",")}, " "))
-		fmt.Fprintln(&b, a.typ, a.required, a.file, a.fallback, choiceTexts(a))
+		items, _ := itemsOf(a.choices)
+		fmt.Fprintln(&b, a.dest, a.kind, a.nargs, a.flags, a.typ, a.required, a.file, a.fallback, items)
 	}
 	return b.String()
 }
 
-// choiceTexts returns the texts that an argument may be; nil is any.
-func choiceTexts(a *action) []string {
-	items, _ := itemsOf(a.choices)
-	return stringsOf(items)
-}
-
 // withoutFirst removes the command from the arguments behind it.
-func (l *wordLine) withoutFirst() *Note {
-	if l.record.problem != nil {
-		return l.record.problem
-	}
-	places := map[element]*wordPlace{}
-	for e, place := range l.record.places {
-		if e.space != allWords {
-			return &Note{place.line, "it reads options behind a command"}
-		}
-		if e.at > 1 {
-			places[element{e.space, e.at - 1}] = place
+func (w *wordReader) withoutFirst() {
+	places, texts := map[word]*wordPlace{}, map[word][]string{}
+	for at, place := range w.places {
+		if at > 1 {
+			places[at-1] = place
 		}
 	}
-	domains := map[element]domain{}
-	for e, texts := range l.final.domains {
-		if e.at > 1 {
-			domains[element{e.space, e.at - 1}] = texts
+	for at, known := range w.path.texts {
+		if at > 1 {
+			texts[at-1] = known
 		}
 	}
-	l.record.places, l.final.domains = places, domains
-	l.final.least[allWords]--
-	return nil
+	w.places, w.path.texts = places, texts
+	w.path.least--
 }
 
-// follow executes the module's statements. Assumed are the texts of words.
-func (m *Module) follow(reads map[*function]bool, assumed map[element]string) *wordLine {
-	w := newWordWalk(len(m.source))
-	w.reads, w.teller.reads, w.assumed = reads, reads, assumed
-	p := newWordPath()
-	p.vars["__name__"], p.vars["__file__"], p.vars["__doc__"] = "__main__", unknown{}, unknown{}
-	for _, s := range m.body { // that a function before may call
-		if s.kind == sDef {
-			p.vars[s.function.name] = s.function
+// declare declares the arguments that a script was seen to take. The note says why they
+// are not known.
+func (w *wordReader) declare(to *parser, usage usagetext.Text, comment func(line int) string) *Note {
+	if w.path.ended {
+		w.fail(0, "no number of arguments is right")
+	}
+	w.flagsAtPlaces()
+	loose := slices.ContainsFunc(w.options, func(o *wordOption) bool { return !o.placed })
+	last := word(0)
+	for at := range w.places {
+		last = max(last, at)
+	}
+	for at, place := range w.places {
+		if place.list && at < last {
+			w.fail(place.line, "it reads arguments by their places, and all of them")
+		}
+		if place.list && loose {
+			w.fail(place.line, "it does not tell its options from its arguments")
 		}
 	}
-	for word := range assumed {
-		p.limit(word.space, word.at, unlimited)
-		w.place(word, 0)
+	if loose && w.path.most < unlimited {
+		w.fail(w.options[0].line, "it counts its options among its arguments")
 	}
-	w.run(m.body, p, &wordFrame{})
-	for _, end := range w.ends {
-		end.depth, end.vars = 0, end.globals
-		p = p.join(end, w.merged)
+	if w.problem != nil {
+		return w.problem
 	}
-	for fn := range reads {
-		if fn.direct && !w.visited[fn] && m.called(fn) {
-			w.fail(fn.line, "the function "+fn.name+" reads the arguments, and is not followed")
+	to.words = &wordLayout{filled: loose}
+	names := map[string]bool{}
+	for at := word(1); at <= last; at++ {
+		a := w.positional(at, usage, comment, names)
+		to.add(a, a.line)
+	}
+	for _, o := range w.options {
+		if !slices.Contains(o.flags, "--help") {
+			to.add(w.option(o, usage, comment, names), o.line)
 		}
 	}
-	return &wordLine{record: w.wordRecord, final: p}
+	return to.broken
 }
 
-// called reports whether the name of a function occurs outside of its definition.
-func (m *Module) called(fn *function) bool {
-	uses := 0
-	for at, tok := range m.tokens {
-		if tok.kind == tokName && tok.text == fn.name && m.tokens.text(at-1) != "def" {
-			uses++
+// flagsAtPlaces makes an option of a last word that is only compared with flags.
+func (w *wordReader) flagsAtPlaces() {
+	for at, place := range w.places {
+		_, closed := w.path.texts[at]
+		if closed || len(place.flags) == 0 {
+			continue
+		}
+		if place.data || place.list || w.places[at+1] != nil || w.path.least != int(at)-1 {
+			w.fail(place.line, "the option "+place.flags[0]+" has the place of an argument")
+			return
+		}
+		delete(w.places, at)
+		for _, flag := range place.flags {
+			w.option1(place.line, flag).placed = true
 		}
 	}
-	return uses > 0
+}
+
+// positional returns the argument at a place.
+func (w *wordReader) positional(at word, usage usagetext.Text, comment func(int) string, names map[string]bool) *action {
+	place := cmp.Or(w.places[at], &wordPlace{})
+	a := &action{line: place.line, kind: "store", typ: place.typ, file: place.file, required: w.path.least >= int(at)}
+	texts := w.path.texts[at]
+	closed := ""
+	if len(texts) > 1 {
+		closed = "command"
+	}
+	index := int(at) - 1
+	a.dest = unique(cmp.Or(w.vectorName(at), place.names.variable, usage.Name(index), place.names.weak, closed, fmt.Sprintf("arg%d", at)), names)
+	if len(texts) > 0 && len(texts) <= maxArguments && place.typ == typeString {
+		a.choices = textSequence(texts)
+	}
+	switch {
+	case place.list && !place.joined:
+		a.nargs = map[bool]string{true: "+", false: "*"}[a.required]
+	case !a.required:
+		a.nargs = "?"
+	}
+	if !place.several && !place.list {
+		a.fallback = place.fallback
+	}
+	if _, isText := place.fallback.(string); place.fallback != nil && !isText { // which it has for any other text
+		a.typ = max(a.typ, place.tried)
+	}
+	help := cmp.Or(usage.Help(a.dest), usage.Help(usage.Name(index)), comment(place.line))
+	if help == "" && place.list {
+		help = usagetext.Rest(index)
+	}
+	a.help = strings.ReplaceAll(cmp.Or(help, usagetext.Place(index)), "%", "%%")
+	if place.depends(w.path) && !w.same { // by another command it may be anything
+		a.typ, a.choices, a.fallback, a.file = typeString, nil, nil, noFile
+	}
+	return a
+}
+
+// vectorName returns the name of a variable with all words from a list's place on.
+func (w *wordReader) vectorName(at word) string {
+	if place := w.places[at]; place != nil && place.list {
+		return w.vectors[argvector(at)].variable
+	}
+	return ""
+}
+
+func textSequence(texts []string) *sequence {
+	seq := &sequence{open: '['}
+	for _, text := range texts {
+		seq.items = append(seq.items, text)
+	}
+	return seq
+}
+
+// option returns the argument of an option.
+func (w *wordReader) option(o *wordOption, usage usagetext.Text, comment func(int) string, names map[string]bool) *action {
+	a := &action{line: o.line, flags: o.flags, kind: "store_true", fallback: false}
+	name := strings.TrimLeft(a.longest(), "-")
+	if len(name) == 1 {
+		name = cmp.Or(o.names.variable, usage.Value(o.flags[0]), o.names.weak, name)
+	}
+	a.dest = unique(strings.ReplaceAll(name, "-", "_"), names)
+	for _, flag := range o.flags {
+		a.help = cmp.Or(a.help, usage.Help(flag))
+	}
+	a.help = strings.ReplaceAll(cmp.Or(a.help, comment(o.line)), "%", "%%")
+	return a
+}
+
+// unique returns a name that no other argument has.
+func unique(name string, names map[string]bool) string {
+	free := name
+	for n := 2; names[free]; n++ {
+		free = fmt.Sprintf("%s_%d", name, n)
+	}
+	names[free] = true
+	return free
 }

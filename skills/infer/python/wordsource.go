@@ -12,38 +12,6 @@ func (m *Module) mentions(name string) bool {
 	})
 }
 
-// readers returns the functions that have to do with the arguments: those that name
-// sys.argv or one of some words, and those that name one of these.
-func (m *Module) readers(words ...string) map[*function]bool {
-	functions := slices.Clone(m.functions)
-	for at := 0; at < len(functions); at++ {
-		functions = append(functions, functions[at].parseNested()...)
-	}
-	names := map[string]bool{"argv": true}
-	for _, word := range words {
-		names[word] = true
-	}
-	reads := map[*function]bool{}
-	for range maxCalls {
-		before := len(reads)
-		for _, fn := range functions {
-			if !reads[fn] && slices.ContainsFunc(fn.tokens, func(tok token) bool { return tok.kind == tokName && names[tok.text] }) {
-				fn.direct = slices.ContainsFunc(fn.tokens, func(tok token) bool {
-					return tok.kind == tokName && (tok.text == "argv" || slices.Contains(words, tok.text))
-				})
-				reads[fn] = true
-			}
-		}
-		for fn := range reads {
-			names[fn.name] = true
-		}
-		if len(reads) == before {
-			break
-		}
-	}
-	return reads
-}
-
 // library returns why the module may leave its command line to others: a library that
 // reads it, or code that is not here.
 func (m *Module) library() *Note {
@@ -231,4 +199,19 @@ func (m *Module) comment(line int) string {
 		return ""
 	}
 	return strings.TrimSpace(comment)
+}
+
+// parsesCommandLines reports whether a function, or a module that a script imports, may
+// read the command line by itself.
+func parsesCommandLines(path string) bool {
+	module, rest, _ := strings.Cut(path, ".")
+	switch module {
+	case "argparse", "optparse", "getopt", "click", "typer", "fire", "docopt", "docopt_ng", "absl", "gflags", "tap", "tyro", "configargparse", "plac", "cliff", "cement", "clize", "cyclopts",
+		"simple_parsing", "jsonargparse", "hydra", "defopt", "argh", "asyncclick", "rich_click", "cloup", "cleo", "arguably", "datargs", "begin", "baker", "aaargh", "runpy", "fileinput", "unittest", "pytest", "doctest",
+		"argcomplete", "tensorflow_app", "invoke", "doit", "django", "manage", "pip", "twisted", "wsgiref_cli", "radicli", "confz", "typed_argparse", "dataclass_click", "mininterface", "duty", "IPython":
+		return true
+	case "tensorflow", "tf":
+		return strings.Contains(rest, "app")
+	}
+	return false
 }

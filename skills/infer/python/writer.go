@@ -231,7 +231,7 @@ func (w *writer) ordered(layout *wordLayout) ([]string, error) {
 // fits refuses a word that the script would take for an option.
 func (w *writer) fits(arg *argument, text string, layout *wordLayout) error {
 	_, known := w.level.parser.flags[text]
-	if arg.choices == nil && (known || layout.dashed && isFlag(text)) {
+	if arg.choices == nil && (known) {
 		return fault(arg.property.name, "cannot be %q: the script would take it for an option", text)
 	}
 	return nil

@@ -1,0 +1,342 @@
+package python
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A word is the script's argument at a place, from 1.
+type word int
+
+// A count is the length of an argvector.
+type count argvector
+
+// maxPlaces bounds the places of words that are told apart.
+const maxPlaces = 64
+
+// A wordReader notes the use that a script makes of the words of sys.argv: what an
+// evaluator reads at a place, counts, and looks for.
+type wordReader struct {
+	problem    *Note
+	first      string    // the text of the first argument, for one command; "" is any
+	path       *wordPath // the ways to the current statement
+	ends       *wordPath // the ways on which an exit ended the script well; nil is none
+	places     map[word]*wordPlace
+	options    []*wordOption
+	vectors    map[argvector]wordNames // of the variables with all words from a place on
+	asked      int                     // conditions on the arguments that were met
+	trying     int                     // handlers around the statement that go on
+	counted    int                     // the first line that does more with their number than compare it
+	dispatches bool                    // which function it calls depends on a word
+	same       bool                    // all commands have the same arguments
+}
+
+// A wordPlace is an argument that a script finds by its place.
+type wordPlace struct {
+	line     int
+	names    wordNames
+	typ      valueType
+	tried    valueType // a number that the script makes of it, if it can
+	file     fileUse
+	fallback value
+	several  bool              // fallback has more than one value
+	list     bool              // it is all words from here on
+	joined   bool              // they are put together as one text
+	data     bool              // it is more than compared
+	flags    []string          // that it is compared with
+	under    map[word][]string // the texts of earlier words on the ways on which it was read
+}
+
+// A wordOption is an argument that a script finds by its flag.
+type wordOption struct {
+	line   int
+	flags  []string
+	names  wordNames
+	placed bool // it stands behind all positional arguments
+}
+
+// wordNames are names for an argument, of which the first is best.
+type wordNames struct{ variable, weak string }
+
+// add adds the name of a variable.
+func (n *wordNames) add(variable string) {
+	name := strings.Trim(strings.ToLower(variable), "_")
+	if len(name) < 3 || slices.Contains([]string{"arg", "args", "argv", "argument", "arguments", "param", "val", "value", "tmp", "temp", "item", "self", "cls", "raw", "result", "res", "ret", "data", "sys_args", "remaining", "rest", "positional", "pos"}, name) {
+		n.weak = cmp.Or(n.weak, name)
+		return
+	}
+	n.variable = cmp.Or(n.variable, name)
+}
+
+// fail says why the arguments are not known; the first reason counts.
+func (w *wordReader) fail(line int, text string) {
+	if w.problem == nil {
+		w.problem = &Note{line, text}
+	}
+}
+
+// place returns the argument at a place.
+func (w *wordReader) place(at word, line int) *wordPlace {
+	if w.places[at] == nil {
+		w.places[at] = &wordPlace{line: line}
+	}
+	return w.places[at]
+}
+
+// at returns the word at a place. The script fails without it.
+func (w *wordReader) at(index value, from argvector, line int) value {
+	i, ok := index.(int64)
+	at := word(from) + word(min(i, maxPlaces+1))
+	switch {
+	case !ok || i < 0 || at > maxPlaces:
+		w.fail(line, "it reads an argument at a place that is computed")
+	case at > 0:
+		w.place(at, line).readOn(w.path, at)
+		w.path.limit(int(at), unlimited)
+		return at
+	}
+	return unknown{}
+}
+
+// list notes that the script takes all words from a place on.
+func (w *wordReader) list(v argvector, joined bool, line int) value {
+	if v == 0 {
+		w.fail(line, "it passes its arguments on")
+		return unknown{}
+	}
+	place := w.place(word(v), line)
+	place.list, place.joined, place.data = true, joined, true
+	return word(v)
+}
+
+// find notes an option that is looked for by "in".
+func (w *wordReader) find(flag value, line int) value {
+	text, _ := flag.(string)
+	if !isFlag(text) || text == "-" || text == "--" {
+		w.fail(line, "it looks for a word among its arguments")
+		return unknown{}
+	}
+	return w.option1(line, text)
+}
+
+// option1 returns the option of a flag.
+func (w *wordReader) option1(line int, flag string) *wordOption {
+	at := slices.IndexFunc(w.options, func(o *wordOption) bool { return slices.Contains(o.flags, flag) })
+	if at >= 0 {
+		return w.options[at]
+	}
+	o := &wordOption{line: line, flags: []string{flag}}
+	if w.options = append(w.options, o); len(w.options) > maxArguments {
+		w.fail(line, "it has too many options")
+	}
+	return o
+}
+
+// unite makes one option of two flags: "-v" in sys.argv or "--verbose" in sys.argv.
+func (w *wordReader) unite(a, b *wordOption) *wordOption {
+	if a != b {
+		a.flags = append(a.flags, b.flags...)
+		w.options = slices.DeleteFunc(w.options, func(o *wordOption) bool { return o == b })
+	}
+	return a
+}
+
+// named notes that a variable has a value that comes from the command line.
+func (w *wordReader) named(v value, variable string) {
+	switch v := v.(type) {
+	case word:
+		w.place(v, 0).names.add(variable)
+	case argvector:
+		names := w.vectors[v]
+		names.add(variable)
+		w.vectors[v] = names
+	case *wordOption:
+		v.names.add(variable)
+	}
+}
+
+// spend gives values to code that is not known.
+func (w *wordReader) spend(line int, values ...value) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case argvector:
+			w.fail(line, "it passes its arguments on")
+		case word:
+			w.place(v, line).data = true
+		case count:
+			w.counted = cmp.Or(w.counted, line)
+		}
+	}
+}
+
+// merged returns the value of a variable that has one of two. A constant beside an
+// argument is its default.
+func (w *wordReader) merged(a, b value) value {
+	for _, pair := range [][2]value{{a, b}, {b, a}} {
+		switch v := pair[0].(type) {
+		case word:
+			return w.place(v, 0).defaulted(v, pair[1])
+		case argvector:
+			if _, list := pair[1].(*sequence); !list {
+				w.fail(0, "which arguments a variable has depends on a condition")
+			}
+			return v
+		}
+	}
+	return unknown{}
+}
+
+// defaulted notes the default of an argument and returns its value.
+func (place *wordPlace) defaulted(v word, other value) value {
+	switch other.(type) {
+	case string, int64, float64, bool:
+		if place.several = place.several || place.fallback != nil && place.fallback != other; !place.several {
+			place.fallback = other
+		}
+	case none:
+	case unknown:
+		place.several = true
+	default:
+		return unknown{}
+	}
+	return v
+}
+
+// readOn notes the texts of earlier words on a path that reads the argument.
+func (place *wordPlace) readOn(p *wordPath, at word) {
+	if place.under == nil {
+		place.under = map[word][]string{}
+	}
+	for other, texts := range p.texts {
+		if other < at {
+			place.under[other] = append(place.under[other], texts...)
+		}
+	}
+}
+
+// depends reports whether an argument was read for some texts of an earlier word alone:
+// for the others it may be anything.
+func (place *wordPlace) depends(final *wordPath) bool {
+	for at, texts := range place.under {
+		if all, closed := final.texts[at]; !closed || slices.ContainsFunc(all, func(text string) bool { return !slices.Contains(texts, text) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// convert evaluates a function of a word whose result is the same argument.
+func (w *wordReader) convert(name reference, a *arguments) (value, bool) {
+	v, ok := a.first().(word)
+	if !ok {
+		return nil, false
+	}
+	place := w.place(v, a.line)
+	place.data = true
+	switch name {
+	case "builtins.int", "builtins.float":
+		typ := map[reference]valueType{"builtins.int": typeInteger, "builtins.float": typeNumber}[name]
+		if len(a.positional) > 1 { // int(x, 16)
+		} else if w.trying > 0 {
+			place.tried = typ
+		} else if place.typ == typeString {
+			place.typ = typ
+		}
+		return v, true
+	case "pathlib.Path", "builtins.Path":
+		if place.typ == typeString {
+			place.typ = typePath
+		}
+		place.file = max(place.file, namesFile)
+		return v, true
+	case "os.path.abspath", "os.path.expanduser", "os.path.realpath", "os.path.normpath", "os.path.expandvars":
+		place.file = max(place.file, namesFile)
+		return v, true
+	case "builtins.str":
+		return v, true
+	case "builtins.open", "io.open":
+		mode, _ := a.get(1, "mode")
+		text, _ := mode.(string)
+		place.file = max(place.file, readsFile)
+		if strings.ContainsAny(text, "wax+") {
+			place.file = writesFile
+		}
+	case "os.path.exists", "os.path.isfile", "os.path.isdir", "os.listdir", "os.walk":
+		place.file = max(place.file, readsFile)
+	}
+	return nil, false
+}
+
+// method evaluates a method of a word.
+func (w *wordReader) method(v word, name string, line int) value {
+	place := w.place(v, line)
+	switch name {
+	case "strip", "lower", "upper", "rstrip", "lstrip", "expanduser", "resolve", "absolute", "casefold", "title", "capitalize":
+		return v
+	case "read_text", "read_bytes", "exists", "is_file", "is_dir", "iterdir", "glob", "rglob":
+		place.file = max(place.file, readsFile)
+	case "write_text", "write_bytes", "mkdir":
+		place.file = writesFile
+	}
+	place.data = true
+	return unknown{}
+}
+
+// keys restricts a word by which a dict is indexed to its keys. The value is known only
+// for one command.
+func (w *wordReader) keys(v word, m *mapping) value {
+	if v == 1 && w.first != "" {
+		found, ok := m.get(w.first)
+		if !ok {
+			w.path.ended = true
+			return unknown{}
+		}
+		return found
+	}
+	if texts := stringsOf(m.keys); texts != nil {
+		w.path.restrict(v, texts)
+	}
+	w.dispatches = w.dispatches || slices.ContainsFunc(m.values, func(v value) bool { _, ok := v.(*function); return ok })
+	return unknown{}
+}
+
+// stringsOf returns values that are all texts, else nil.
+func stringsOf(values []value) []string {
+	var texts []string
+	for _, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			return nil
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// leaves reports whether a function ends the script.
+func leaves(name reference) bool {
+	switch name {
+	case "sys.exit", "builtins.exit", "builtins.quit", "os._exit", "builtins.SystemExit":
+		return true
+	}
+	return false
+}
+
+// exit ends the path. One that ends well counts.
+func (w *wordReader) exit(a *arguments) {
+	code := value(none{})
+	if len(a.positional) > 0 {
+		code = a.positional[0]
+	}
+	text, _ := code.(unknown)
+	if _, message := code.(string); !message && text.prefix == "" && (code == int64(0) || !isNumber(code)) && !w.path.ended {
+		w.ends = w.ends.join(w.path.clone())
+	}
+	w.path.ended = true
+}
+
+func isNumber(v value) bool {
+	_, is := v.(int64)
+	return is
+}
