@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/npm skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
 	"cmd/skills-mcp/terminal":   "server/scriptio server/termtext",
@@ -203,7 +203,7 @@ var walls = map[string]string{
 	"skills/install/files":      "skills/install/download skills/install/quarantine skills/install/source skills/skillfs skills/snapshot",
 	"skills/install/collation":  "",
 	"skills/install/lock":       "skills/install/collation skills/install/source skills/lazyregexp skills/skillfs skills/surface",
-	"skills/install/oci":        "skills/install/quarantine skills/install/source skills/lazyregexp",
+	"skills/install/oci":        "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp",
 	"skills/install/quarantine": "skills skills/skillfs skills/truncate",
 	"skills/install/source":     "skills/lazyregexp",
 	"skills/lazyregexp":         "",
@@ -229,15 +229,13 @@ var walls = map[string]string{
 	"skills/install/git":         "skills/install/quarantine skills/install/source skills/truncate",
 	"skills/install/adopt":       "skills skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
-	"skills/install/npm":         "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp",
-	"skills/install/clawhub":     "skills/install/collation skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
+	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
 	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",
 }
 
 // libraries has the packages that may import a library of others.
 var libraries = map[string]string{
 	"github.com/BurntSushi/toml":               "cmd/skills-mcp/connect skills/dependencies",
-	"github.com/Masterminds/semver/v3":         "skills/install/npm",
 	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/install/source skills/manifest skills/schema skills/search",
 	"github.com/blevesearch/snowballstem":      "skills/search/text",
 	"github.com/bmatcuk/doublestar/v4":         "skills/activation skills/manifest",

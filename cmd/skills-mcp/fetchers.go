@@ -10,7 +10,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/files"
 	"github.com/skillsmcp/skills-mcp/skills/install/git"
-	"github.com/skillsmcp/skills-mcp/skills/install/npm"
 	"github.com/skillsmcp/skills-mcp/skills/install/oci"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
@@ -26,7 +25,6 @@ func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 		source.Git:     git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
 		source.Index:   wellknown.New(client),
 		source.ClawHub: clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}),
-		source.NPM:     npm.New(client),
 		source.OCI:     oci.New(client, &oci.Options{DockerConfig: dockerConfig(s.home)}),
 	}
 }

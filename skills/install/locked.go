@@ -68,7 +68,7 @@ func (i *Installer) lockedOrder(group []Status, progress func(done, total int64)
 // at returns a source at a revision, where the kind can be asked for one.
 func at(s source.Source, revision string) source.Source {
 	switch s.Kind {
-	case source.Git, source.ClawHub, source.OCI, source.NPM:
+	case source.Git, source.ClawHub, source.OCI:
 		s.Ref = cmp.Or(revision, s.Ref)
 	}
 	return s

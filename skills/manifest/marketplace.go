@@ -30,11 +30,11 @@ type MarketEntry struct {
 
 // A MarketSource is the source of a plugin that is not in the marketplace's folder.
 type MarketSource struct {
-	Kind                       string // "github", "url", "git-subdir", "npm", "archive", "command", …; "" if it has none
-	Repo, URL, Path, Ref, SHA  string // of Git
-	Package, Version, Registry string // of npm
-	SHA256                     string // of an archive
-	Text                       string // a source that is a plain text
+	Kind                      string // "github", "url", "git-subdir", "npm", "archive", "command", …; "" if it has none
+	Repo, URL, Path, Ref, SHA string // of Git
+	Package                   string // of npm
+	SHA256                    string // of an archive
+	Text                      string // a source that is a plain text
 }
 
 // ParseMarket reads a marketplace.json.
@@ -91,7 +91,7 @@ func (e MarketEntry) Remote() MarketSource {
 	f := newFields(node, discard)
 	return MarketSource{
 		Kind: f.text("source"), Repo: f.text("repo"), URL: f.text("url"), Path: f.text("path"), Ref: f.text("ref"), SHA: f.text("sha"),
-		Package: f.text("package"), Version: f.text("version"), Registry: f.text("registry"), SHA256: f.text("sha256"),
+		Package: f.text("package"), SHA256: f.text("sha256"),
 	}
 }
 

@@ -31,7 +31,6 @@ type npmEntry struct {
 	ComputedHash    string    `json:"computedHash"`
 	SkillFolderHash string    `json:"skillFolderHash"`
 	WellKnownDigest string    `json:"wellKnownDigest"`
-	Version         string    `json:"version"` // of a package in node_modules
 	InstalledAt     time.Time `json:"installedAt,omitzero"`
 }
 
@@ -156,11 +155,6 @@ func (e npmEntry) source(dir string) (source.Source, error) {
 			location = e.SourceBaseURL
 		}
 		return parseSource(location, dir)
-	case "node_modules":
-		if e.Version != "" {
-			return parseSource("npm:"+e.Source+"@"+e.Version, dir)
-		}
-		return parseSource("npm:"+e.Source, dir)
 	case "local":
 		if !filepath.IsAbs(e.Source) {
 			location = "./" + e.Source

@@ -30,14 +30,10 @@ type (
 		Size   int64  `json:"size"`
 		SHA256 string `json:"sha256"`
 	}
-	installAnswer struct {
-		OK          bool   `json:"ok"`
-		InstallKind string `json:"installKind"`
-		Reason      string `json:"reason"`
-		Message     string `json:"message"`
-		GitHub      struct {
-			Commit string `json:"commit"`
-		} `json:"github"`
+	// refusal is the body of a 403 or 423 answer.
+	refusal struct {
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
 	}
 	// ambiguity is the body of a 409 answer.
 	ambiguity struct {

@@ -105,9 +105,9 @@ func (r *registry) explain(err error, of string) error {
 		return err
 	}
 	text := printable(string(status.Body), maxMessage)
-	var refusal installAnswer
-	if json.Unmarshal(status.Body, &refusal) == nil && refusal.Message != "" {
-		text = printable(refusal.Message, maxMessage)
+	var why refusal
+	if json.Unmarshal(status.Body, &why) == nil && why.Message != "" {
+		text = printable(why.Message, maxMessage)
 	}
 	switch status.Status {
 	case http.StatusNotFound:
@@ -119,7 +119,7 @@ func (r *registry) explain(err error, of string) error {
 			return choice
 		}
 	case http.StatusForbidden, http.StatusLocked, http.StatusUnavailableForLegalReasons:
-		return r.refused(text, refusal.Reason)
+		return r.refused(text, why.Reason)
 	}
 	return fmt.Errorf("%w about the %s: %q", status, of, text)
 }

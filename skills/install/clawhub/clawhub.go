@@ -62,24 +62,19 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 	return fetched, nil
 }
 
-// Revision implements the interface of package install. It is a version, or the commit of
-// a skill that GitHub has.
+// Revision implements the interface of package install. It is a version.
 func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error) {
 	rel, err := f.skill(ctx, s, true)
-	if err != nil || rel.version != "" {
-		return rel.version, err
+	if err == nil && rel.version == "" {
+		err = rel.onGitHub(&handoff{})
 	}
-	return rel.resolveGitHub(ctx)
+	return rel.version, err
 }
 
 // find returns the release of a source, with its files and state of security.
 func (f *Fetcher) find(ctx context.Context, s source.Source, named bool) (*release, error) {
 	rel, err := f.skill(ctx, s, named)
-	if err != nil {
-		return nil, err
-	}
-	if rel.version == "" {
-		_, err := rel.resolveGitHub(ctx)
+	if err != nil || rel.version == "" {
 		return rel, err
 	}
 	return rel, rel.details(ctx)
@@ -99,8 +94,6 @@ func (f *Fetcher) skill(ctx context.Context, s source.Source, named bool) (*rele
 		return rel, rel.explain(err, fmt.Sprintf("skill %q", s.Name))
 	}
 	switch tag := rel.skill.tag(s.Ref); {
-	case commitID.MatchString(s.Ref):
-		rel.commit = s.Ref
 	case s.Ref == "" && rel.skill.LatestVersion != nil:
 		rel.version = rel.skill.LatestVersion.Version
 	default:

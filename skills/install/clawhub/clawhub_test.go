@@ -43,9 +43,7 @@ type hub struct {
 	files      map[string]string // of the listed version
 	packed     map[string]string // in the archive
 	version    string            // more fields of the version, JSON
-	github     string            // contentHash of a skill that GitHub has; "" is a hosted one
-	path       string            // of it
-	install    string            // JSON
+	github     string            // the path of a skill that GitHub has; "" is a hosted one
 	download   func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -56,15 +54,14 @@ func newHub() *hub {
 	return &hub{
 		moderation: "null", security: `{"status": "clean"}`, files: files, packed: packed,
 		verdict: `{"ok": true, "decision": "pass", "reasons": [], "slug": "weather", "version": "1.2.0", "security": {"status": "clean", "passed": true}}`,
-		install: `{"ok": true, "installKind": "github", "github": {"commit": "` + commit + `"}}`,
 	}
 }
 
-func zipOf(files map[string]string, prefix string) []byte {
+func zipOf(files map[string]string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		header := &zip.FileHeader{Name: prefix + name, Method: zip.Deflate}
+		header := &zip.FileHeader{Name: name, Method: zip.Deflate}
 		body, isLink := strings.CutPrefix(files[name], "-> ")
 		if header.SetMode(0o644); isLink {
 			header.SetMode(fs.ModeSymlink | 0o777)
@@ -122,20 +119,16 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		answer(`{"schema": "clawhub.skill.security-verdicts.v1", "items": [` + h.verdict + `]}`)
-	case "/skills/weather/install":
-		answer(h.install)
 	case "/download":
 		switch {
 		case h.download != nil && h.download(w, r):
 		case h.github != "":
-			answer(`{"sourceRef": "public-github", "repo": "o/r", "commit": "` + commit + `", "path": "` + h.path + `", "contentHash": "` + h.github + `", "archiveUrl": "http://` + r.Host + `/o/r.zip"}`)
+			answer(`{"sourceRef": "public-github", "repo": "o/r", "commit": "` + commit + `", "path": "` + h.github + `", "archiveUrl": "http://` + r.Host + `/o/r.zip"}`)
 		default:
 			w.Header().Set("Content-Type", "application/zip")
 			w.Header().Set("ETag", `"1"`)
-			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(zipOf(h.packed, "")))
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(zipOf(h.packed)))
 		}
-	case "/o/r.zip":
-		http.ServeContent(w, r, "a.zip", time.Time{}, bytes.NewReader(zipOf(h.packed, "r-"+commit+"/")))
 	default:
 		fail(http.StatusNotFound, "Skill not found")
 	}
@@ -188,24 +181,7 @@ func (f *fixture) names(t *testing.T) (names []string) {
 	return names
 }
 
-// contentHash is the hash of a skill that GitHub has, as its registry computes it.
-func contentHash(files map[string]string, order ...string) string {
-	var lines []string
-	for _, name := range order {
-		body := strings.TrimPrefix(files[name], "-> ")
-		lines = append(lines, fmt.Sprintf("%s\x00%d\x00%x", name, len(body), sha256.Sum256([]byte(body))))
-	}
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, "\n"))))
-}
-
 func TestFetch(t *testing.T) {
-	repository := map[string]string{
-		"README.md": "text", "skills/weather/SKILL.md": skillMD, "skills/weather/a_b": "1", "skills/weather/a-b": "2", "skills/weather/link": "-> SKILL.md",
-		"skills/weather2/SKILL.md": "other",
-	}
-	inside := map[string]string{"SKILL.md": skillMD, "a_b": "1", "a-b": "2", "link": "-> SKILL.md"}
-	locale := contentHash(inside, "a_b", "a-b", "link", "SKILL.md") // localeCompare
-	octets := contentHash(inside, "SKILL.md", "a-b", "a_b", "link")
 	tests := []struct {
 		name    string
 		source  string // the name, "" is weather
@@ -269,21 +245,14 @@ func TestFetch(t *testing.T) {
 		{name: "a file more", change: func(h *hub) { h.packed["evil.sh"] = "x" }, error: `"evil.sh" is in the download and not listed`, refused: true},
 		{name: "a file less", change: func(h *hub) { delete(h.packed, "scripts/run.py") }, error: "is listed and not in the download", refused: true},
 		{name: "a link more", change: func(h *hub) { h.packed["link"] = "-> SKILL.md" }, error: `"link" is in the download and not listed`, refused: true},
-		{name: "another version inside", change: func(h *hub) { h.packed["_meta.json"] = `{"slug": "weather", "version": "1.0.0"}` }, error: "is of weather 1.0.0", refused: true},
 		{name: "a path out of the archive", change: func(h *hub) { h.packed["../x"] = "x" }, error: "../x"},
 		{name: "no archive", change: func(h *hub) {
 			h.download = func(w http.ResponseWriter, _ *http.Request) bool { w.Write([]byte("<html>")); return true }
 		}, error: "neither a ZIP"},
 
-		{name: "on GitHub", change: func(h *hub) { h.packed, h.path, h.github = repository, "skills/weather", locale }},
-		{name: "on GitHub at its commit", ref: commit, change: func(h *hub) { h.packed, h.path, h.github = repository, "skills/weather", locale }},
-		{name: "on GitHub, sorted by bytes", change: func(h *hub) { h.packed, h.path, h.github = repository, "/skills/weather/", octets }},
-		{name: "on GitHub with other content", change: func(h *hub) { h.packed, h.path, h.github = repository, "skills/weather2", locale }, error: "another hash at commit", refused: true},
-		{name: "on GitHub without the folder", change: func(h *hub) { h.packed, h.path, h.github = repository, "nowhere", locale }, error: "no files of the skill"},
-		{name: "on GitHub at another commit", ref: strings.Repeat("f", 40), change: func(h *hub) { h.packed, h.path, h.github = repository, "skills/weather", locale }, error: "run update"},
-		{name: "on GitHub, not yet looked at", change: func(h *hub) {
-			h.github, h.install = "x", `{"ok": false, "reason": "github_verification_pending", "message": "waiting", "status": 423}`
-		}, error: "try again later", refused: true},
+		{name: "on GitHub", change: func(h *hub) { h.github = "/skills/weather/" },
+			error: "install it from its repository: github:o/r#" + commit + ":skills/weather", refused: true},
+		{name: "malware on GitHub", change: func(h *hub) { h.github, h.moderation = "x", `{"isMalwareBlocked": true}` }, error: "malicious", refused: true},
 		{name: "another handoff", change: func(h *hub) {
 			h.download = func(w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set("Content-Type", "application/json")
@@ -320,7 +289,7 @@ func TestFetch(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkFetched(t, f, got, test.note, h.files != nil)
-			if revision, err := fetcher.Revision(t.Context(), s); err != nil || test.ref != commit && revision != got.Revision {
+			if revision, err := fetcher.Revision(t.Context(), s); err != nil || revision != got.Revision {
 				t.Errorf("Revision = %q, %v; want %q", revision, err, got.Revision)
 			}
 		})
@@ -403,9 +372,6 @@ func TestFaults(t *testing.T) {
 				server.Fail(path, test.chain...)
 				_, err := New(f.client, &Options{Registry: server.URL}).Fetch(t.Context(), source.Request{Source: source.Source{Name: "weather"}}, f.into)
 				want := test.error
-				if test.name == "cut at each tenth" && path == downloadPath {
-					want = ""
-				}
 				if want == "answer as a ClawHub registry" && path == downloadPath {
 					want = "neither"
 				}

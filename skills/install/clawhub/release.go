@@ -1,7 +1,6 @@
 package clawhub
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ type release struct {
 	*registry
 	owner, slug string // owner is "" if the person named none
 	version     string // "" of a skill that GitHub has
-	commit      string // of a skill that GitHub has: the wanted one, "" any
 	skill       skillAnswer
 	files       []file
 	security    *security
@@ -82,20 +80,4 @@ func (rel *release) noVersion(ctx context.Context) error {
 		text = "; it has " + strings.Join(versions, ", ")
 	}
 	return fmt.Errorf("%s has no version %q of %s%s", rel.host, rel.version, rel.slug, text)
-}
-
-// resolveGitHub asks where to install a skill from that GitHub has, and returns its
-// commit.
-func (rel *release) resolveGitHub(ctx context.Context) (string, error) {
-	var answer installAnswer
-	if err := rel.get(ctx, rel.path("/install"), rel.query(), &answer); err != nil {
-		return "", rel.explain(err, "skill "+rel.slug)
-	}
-	switch {
-	case !answer.OK:
-		return "", rel.refused(cmp.Or(answer.Message, answer.Reason), answer.Reason)
-	case answer.InstallKind == "github" && commitID.MatchString(answer.GitHub.Commit):
-		return answer.GitHub.Commit, nil
-	}
-	return "", fmt.Errorf("%s has no version of %s to install", rel.host, rel.slug)
 }

@@ -143,7 +143,7 @@ func remote(s manifest.MarketSource) (source.Source, error) {
 	case "url", "git-subdir", "git":
 		return repository(s)
 	case "npm":
-		return npm(s)
+		return source.Source{}, &source.RefusedError{Reason: "the plugin is a package of npm, which is not fetched", Remedy: fmt.Sprintf("download it with npm pack %q, and install the .tgz file", s.Package)}
 	case "archive":
 		return archive(s)
 	case "command":
@@ -196,13 +196,6 @@ func inside(name string) (string, error) {
 		return "", &source.RefusedError{Reason: fmt.Sprintf("the path %q leads out of the repository", name)}
 	}
 	return strings.TrimPrefix(path.Clean("/"+name), "/"), nil
-}
-
-func npm(s manifest.MarketSource) (source.Source, error) {
-	if s.Package == "" {
-		return source.Source{}, errors.New("the source has no package")
-	}
-	return source.Source{Kind: source.NPM, Location: s.Registry, Name: s.Package, Ref: s.Version}, nil
 }
 
 func archive(s manifest.MarketSource) (source.Source, error) {

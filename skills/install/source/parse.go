@@ -25,8 +25,7 @@ const Help = `  ./DIR /DIR                     a folder; also a path that exists
   https://github.com/…/tree/REF/PATH   as the browser shows it; GitLab, Codeberg, Bitbucket too
   https://HOST/X.git git+https://HOST/X ssh://HOST/X git@HOST:X [#REF[:PATH]]
   clawhub:[OWNER/]SLUG[@VERSION]       a skill of ClawHub; clawhub+https://HOST#SLUG of another
-  oci://REGISTRY/NAME[:TAG|@sha256:…]  an OCI artifact
-  npm:PACKAGE[@VERSION]          a package of npm`
+  oci://REGISTRY/NAME[:TAG|@sha256:…]  an OCI artifact`
 
 // maxText bounds the text of a source in bytes.
 const maxText = 4096
@@ -117,10 +116,12 @@ func parseScheme(scheme, text string) (Source, error) {
 		return fileURL(text)
 	case "oci":
 		return ociSource(rest)
-	case "clawhub", "npm":
-		return packageSource(Kind(scheme), "", rest)
-	case "clawhub+https", "clawhub+http", "npm+https", "npm+http":
+	case "clawhub":
+		return clawhubSource("", rest)
+	case "clawhub+https", "clawhub+http":
 		return otherRegistry(text)
+	case "npm", "npm+https", "npm+http":
+		return Source{}, &RefusedError{"packages of npm are not fetched", "download it with npm pack, and install the .tgz file"}
 	case "skills-sh", "skills.sh", "skillssh":
 		return Source{}, refuseMirror(strings.Split(rest, "/"))
 	case "git+file":
@@ -130,14 +131,14 @@ func parseScheme(scheme, text string) (Source, error) {
 }
 
 func unknownScheme(scheme, rest string) error {
-	schemes := []string{"https", "github", "gitlab", "git+https", "git+ssh", "ssh", "git", "file", "oci", "clawhub", "npm"}
+	schemes := []string{"https", "github", "gitlab", "git+https", "git+ssh", "ssh", "git", "file", "oci", "clawhub"}
 	slices.SortStableFunc(schemes, func(a, b string) int {
 		return levenshtein.Distance(scheme, a, nil) - levenshtein.Distance(scheme, b, nil)
 	})
 	if levenshtein.Distance(scheme, schemes[0], nil) <= 2 {
 		return fmt.Errorf("there are no sources of the kind %q; did you mean %q?", scheme+":", schemes[0]+":"+rest)
 	}
-	return fmt.Errorf("there are no sources of the kind %q; write owner/repo, https://…, ./folder, clawhub:…, oci://… or npm:…", scheme+":")
+	return fmt.Errorf("there are no sources of the kind %q; write owner/repo, https://…, ./folder, clawhub:… or oci://…", scheme+":")
 }
 
 var schemeText = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)

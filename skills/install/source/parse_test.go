@@ -107,10 +107,6 @@ var parsed = []struct {
 	{"OCI", "oci://ghcr.io/org/pdf:1.0", Source{Kind: OCI, Location: "ghcr.io/org/pdf", Ref: "1.0"}, ""},
 	{"OCI", "oci://localhost:5000/pdf", Source{Kind: OCI, Location: "localhost:5000/pdf"}, ""},
 	{"OCI", "oci://ghcr.io/org/pdf:1.0@sha256:" + strings.Repeat("0a", 32), Source{Kind: OCI, Location: "ghcr.io/org/pdf", Ref: "sha256:" + strings.Repeat("0a", 32)}, "oci://ghcr.io/org/pdf@sha256:" + strings.Repeat("0a", 32)},
-
-	{"npm", "npm:pdf-skill", Source{Kind: NPM, Name: "pdf-skill"}, ""},
-	{"npm", "npm:@scope/pdf@1.2.3", Source{Kind: NPM, Name: "@scope/pdf", Ref: "1.2.3"}, ""},
-	{"npm", "npm+https://npm.example.com#@scope/pdf@next", Source{Kind: NPM, Location: "https://npm.example.com", Name: "@scope/pdf", Ref: "next"}, ""},
 }
 
 func TestParse(t *testing.T) {
@@ -195,7 +191,7 @@ var unread = []struct {
 	{"https://clawhub.ai/docs", false, "write clawhub:owner/slug"},
 	{"clawhub:a b", false, "write clawhub:[owner/]slug[@version]"},
 	{"clawhub:a@", false, "write a version"},
-	{"npm:../x", false, "write npm:package[@version]"},
+	{"npm:pdf-skill", true, "npm pack"},
 	{"oci://ghcr.io/org/all:1#:skills/pdf", false, "write oci://registry/name:tag"},
 	{"oci://ghcr.io", false, "write oci://registry/name:tag"},
 	{"oci://ghcr.io/Org/pdf", false, "the name in lower case"},

@@ -11,38 +11,28 @@ import (
 
 var (
 	clawhubName  = lazyregexp.New(`^([a-zA-Z0-9][a-zA-Z0-9_.-]*/)?[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
-	npmName      = lazyregexp.New(`^(@[A-Za-z0-9~_][A-Za-z0-9._~-]*/)?[A-Za-z0-9~_][A-Za-z0-9._~-]*$`)
 	versionText  = lazyregexp.New(`^[A-Za-z0-9^~<>=*|][A-Za-z0-9^~<>=*|., +_-]*$`)
 	ociName      = lazyregexp.New(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$`)
 	ociReference = lazyregexp.New(`^([A-Za-z0-9_][A-Za-z0-9_.-]{0,127}|sha256:[0-9a-f]{64})$`)
 )
 
-// packageSource reads [owner/]slug[@version] of ClawHub or package[@version] of npm.
-func packageSource(kind Kind, registry, text string) (Source, error) {
-	if kind == ClawHub {
-		text = strings.TrimPrefix(text, "@") // its pages write @owner/slug
-	}
-	name, version := text, ""
-	if at := strings.LastIndex(text, "@"); at > 0 {
-		name, version = text[:at], text[at+1:]
-		if version == "" {
-			return Source{}, fmt.Errorf("%q ends in @; write a version after it, or nothing", text)
-		}
-	}
-	pattern, form := clawhubName, "clawhub:[owner/]slug[@version]"
-	if kind == NPM {
-		pattern, form = npmName, "npm:package[@version]"
+// clawhubSource reads [owner/]slug[@version] of ClawHub.
+func clawhubSource(registry, text string) (Source, error) {
+	text = strings.TrimPrefix(text, "@") // its pages write @owner/slug
+	name, version, versioned := strings.Cut(text, "@")
+	if versioned && version == "" {
+		return Source{}, fmt.Errorf("%q ends in @; write a version after it, or nothing", text)
 	}
 	version, err := url.PathUnescape(version)
-	if err != nil || !pattern.MatchString(name) || len(name) > 214 || version != "" && !versionText.MatchString(version) || len(version) > 128 {
-		return Source{}, fmt.Errorf("%q is not read; write %s", text, form)
+	if err != nil || !clawhubName.MatchString(name) || len(name) > 214 || version != "" && !versionText.MatchString(version) || len(version) > 128 {
+		return Source{}, fmt.Errorf("%q is not read; write clawhub:[owner/]slug[@version]", text)
 	}
-	return Source{Kind: kind, Location: registry, Name: name, Ref: version}, nil
+	return Source{Kind: ClawHub, Location: registry, Name: name, Ref: version}, nil
 }
 
-// otherRegistry reads kind+https://registry#name[@version].
+// otherRegistry reads clawhub+https://registry#name[@version].
 func otherRegistry(text string) (Source, error) {
-	scheme, rest, _ := strings.Cut(text, "+")
+	_, rest, _ := strings.Cut(text, "+")
 	u, err := webURL(rest)
 	if err != nil {
 		return Source{}, err
@@ -50,7 +40,7 @@ func otherRegistry(text string) (Source, error) {
 	name := u.EscapedFragment()
 	u.Fragment, u.RawFragment = "", ""
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
-	return packageSource(Kind(strings.ToLower(scheme)), u.String(), name)
+	return clawhubSource(u.String(), name)
 }
 
 func isClawHub(site string) bool {
@@ -69,7 +59,7 @@ func clawhubPage(segments []string) (Source, error) {
 	if segments[0] == "skills" {
 		segments = segments[1:]
 	}
-	return packageSource(ClawHub, "", strings.Join(segments, "/"))
+	return clawhubSource("", strings.Join(segments, "/"))
 }
 
 // refuseMirror refuses a reference to the mirror of skills.sh, with the repository that

@@ -16,7 +16,6 @@ const (
 	ClawHub Kind = "clawhub" // a skill of a ClawHub registry
 	Index   Kind = "index"   // a discovery index of the Agent Skills standard
 	OCI     Kind = "oci"     // an artifact in an OCI registry
-	NPM     Kind = "npm"     // a package of an npm registry, as marketplaces name them
 )
 
 // A Source is a place that skills are fetched from, as a person names it. It holds no
@@ -24,21 +23,20 @@ const (
 type Source struct {
 	Kind Kind `json:"kind"`
 	// Location is the absolute host path of a folder or archive, the URL of anything on
-	// the web (for Git the one to clone, for ClawHub and NPM the registry's, "" is the
+	// the web (for Git the one to clone, for ClawHub the registry's, "" is the
 	// default one), or "host[:port]/repository" of an OCI artifact.
 	Location string `json:"location,omitempty"`
-	// Name is the package of NPM, the "slug" or "owner/slug" of ClawHub, and the skill
+	// Name is the "slug" or "owner/slug" of ClawHub, and the skill
 	// that "owner/repo@skill" names in Git (see [Request.Wanted]); "" is none. Of Index it
 	// is only set to ask for the revision of one skill.
 	Name string `json:"name,omitempty"`
-	// Ref is the branch, tag or commit of Git, the version of ClawHub and NPM, and the
+	// Ref is the branch, tag or commit of Git, the version of ClawHub, and the
 	// tag or "sha256:…" of OCI; "" is the default.
 	Ref string `json:"ref,omitempty"`
 	// Path is the slash-separated folder in the source that is meant; "" is all of it.
 	Path string `json:"path,omitempty"`
-	// Pin identifies the content for whoever wrote the source: a commit of Git,
-	// "sha256:…" of an archive's bytes, or the integrity of an npm package. "" is not
-	// checked.
+	// Pin identifies the content for whoever wrote the source: a commit of Git, or
+	// "sha256:…" of an archive's bytes. "" is not checked.
 	Pin string `json:"pin,omitempty"`
 }
 

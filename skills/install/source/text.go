@@ -14,8 +14,8 @@ func (s Source) String() string {
 		return s.fileText()
 	case Git:
 		return s.gitText()
-	case ClawHub, NPM:
-		return s.packageText()
+	case ClawHub:
+		return s.clawhubText()
 	case OCI:
 		text := "oci://" + s.Location
 		if strings.HasPrefix(s.Ref, "sha256:") {
@@ -44,11 +44,10 @@ func (s Source) fileText() string {
 	return (&url.URL{Scheme: "file", Path: location}).String() + fragmentText("", s.Path)
 }
 
-// packageText returns the text of a source of kind ClawHub or NPM.
-func (s Source) packageText() string {
-	text := string(s.Kind) + ":" + s.Name
+func (s Source) clawhubText() string {
+	text := "clawhub:" + s.Name
 	if s.Location != "" {
-		text = string(s.Kind) + "+" + s.Location + "#" + s.Name
+		text = "clawhub+" + s.Location + "#" + s.Name
 	}
 	if s.Ref != "" {
 		text += "@" + url.PathEscape(s.Ref)

@@ -41,7 +41,7 @@ func siteSource(u *url.URL, segments []string, fragment string) (Source, error) 
 		return urlSource(u, fragment)
 	case len(segments) == 0:
 		return indexSource(u, "", fragment)
-	case strings.HasSuffix(whole, "/.well-known/agent-skills"), strings.HasSuffix(whole, "/.well-known/skills"):
+	case strings.HasSuffix(whole, "/.well-known/agent-skills"):
 		return indexSource(u, strings.TrimSuffix(u.EscapedPath(), "/")+"/index.json", fragment)
 	case base == "index.json":
 		return indexSource(u, u.EscapedPath(), fragment)

@@ -12,17 +12,15 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// The schemas and types of entries that are known.
+// The schema and types of entries that are known.
 const (
-	schema0_2   = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-	schema0_1   = "https://schemas.agentskills.io/discovery/0.1.0/schema.json"
+	schema      = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 	typeSkill   = "skill-md"
 	typeArchive = "archive"
 )
 
 const (
 	maxEntries     = 10_000
-	maxFiles       = 1_000 // of an entry of version 0.1.0
 	maxDescription = 1_024 // bytes that are shown
 )
 
@@ -33,44 +31,39 @@ var (
 
 // An index is the list of the skills that a site publishes.
 type index struct {
-	older   bool // version 0.1.0
 	entries []*entry
 	invalid map[string]string // the reasons why entries cannot be fetched, by name
 }
 
 // An entry is a skill of an index.
 type entry struct {
-	Name        string   `json:"name"`
-	Type        string   `json:"type"`
-	Description string   `json:"description"`
-	URL         string   `json:"url"`
-	Digest      string   `json:"digest"`
-	Files       []string `json:"files"` // of version 0.1.0
+	Name        string `json:"name"`
+	Type        string `json:"type"`
+	Description string `json:"description"`
+	URL         string `json:"url"`
+	Digest      string `json:"digest"`
 }
 
-// parseIndex reads an index by the rules of its version. Entries of unknown types are
-// left out; those that break a rule are an error only for the person who wants them.
+// parseIndex reads an index of version 0.2.0. Entries of unknown types are left out; those
+// that break a rule are an error only for the person who wants them.
 func parseIndex(data []byte) (*index, error) {
 	var document struct {
-		Schema *string           `json:"$schema"`
+		Schema string            `json:"$schema"`
 		Skills []json.RawMessage `json:"skills"`
 	}
 	if err := json.Unmarshal(data, &document); err != nil {
 		return nil, refuse("the index is not the JSON of one: "+err.Error(), "check the URL; it must end in /index.json of a discovery index")
 	}
-	i := &index{invalid: map[string]string{}}
-	switch schema := document.Schema; {
-	case schema == nil, strings.TrimSuffix(*schema, "#") == schema0_1:
-		i.older = true
-	case strings.TrimSuffix(*schema, "#") != schema0_2:
-		return nil, refuse(fmt.Sprintf("the index is of the version %q, which is not known here", truncate.String(*schema, 200)), "update skills-mcp, or install a skill by its own URL")
+	if document.Skills == nil {
+		return nil, refuse(`the index has no list "skills"`, "check the URL; it must end in /index.json of a discovery index")
+	}
+	if is := strings.TrimSuffix(document.Schema, "#"); is != schema {
+		return nil, refuse(fmt.Sprintf("the index has the version %q, and only 0.2.0 is read, which states digests", truncate.String(is, 200)), "ask its publisher for that, or install a skill by its own URL")
 	}
 	if len(document.Skills) > maxEntries {
 		return nil, refuse(fmt.Sprintf("the index has %d entries; %d are the limit", len(document.Skills), maxEntries), "install a skill by its own URL")
 	}
-	if document.Skills == nil {
-		return nil, refuse(`the index has no list "skills"`, "check the URL; it must end in /index.json of a discovery index")
-	}
+	i := &index{invalid: map[string]string{}}
 	for _, raw := range document.Skills {
 		i.add(raw)
 	}
@@ -85,50 +78,23 @@ func (i *index) add(raw json.RawMessage) {
 	if json.Unmarshal(raw, &e) != nil || !skillName.MatchString(e.Name) || len(e.Name) > 64 {
 		return // nobody can ask for it
 	}
-	if !i.older && e.Type != typeSkill && e.Type != typeArchive {
+	if e.Type != typeSkill && e.Type != typeArchive {
 		return
 	}
-	if i.has(e.Name) {
+	switch {
+	case i.has(e.Name):
 		i.invalid[e.Name] = "the index has it twice"
 		return
-	}
-	if i.older {
-		e.Type, e.URL, e.Digest = "", "", ""
-	} else {
-		e.Files = nil
+	case e.URL == "":
+		i.invalid[e.Name] = "the index has no URL of it"
+	case !digestText.MatchString(e.Digest):
+		i.invalid[e.Name] = "the index has no sha256 digest of it"
 	}
 	i.entries = append(i.entries, &e)
-	if reason := e.fault(i.older); reason != "" {
-		i.invalid[e.Name] = reason
-	}
 }
 
 func (i *index) has(name string) bool {
 	return slices.ContainsFunc(i.entries, func(e *entry) bool { return e.Name == name })
-}
-
-// fault returns the rule that an entry breaks, "" if it breaks none.
-func (e *entry) fault(older bool) string {
-	switch {
-	case !older && e.URL == "":
-		return "the index has no URL of it"
-	case !older && !digestText.MatchString(e.Digest):
-		return "the index has no sha256 digest of it"
-	case !older:
-		return ""
-	case !slices.Contains(e.Files, "SKILL.md"):
-		return "the index has no SKILL.md of it"
-	case len(e.Files) > maxFiles:
-		return fmt.Sprintf("it has more than %d files", maxFiles)
-	}
-	for _, name := range e.Files {
-		for part := range strings.SplitSeq(name, "/") {
-			if part == "" || part == "." || part == ".." || strings.Contains(part, `\`) {
-				return fmt.Sprintf("it has a file named %q", truncate.String(name, 200))
-			}
-		}
-	}
-	return ""
 }
 
 // choose returns the entries to fetch, sorted by name.
@@ -167,11 +133,8 @@ func (i *index) choices() []source.Choice {
 }
 
 // revision returns the digest of a skill, or one of all if name is "" and there are
-// several. It is "" where the index states no digests.
+// several.
 func (i *index) revision(name string) string {
-	if i.older {
-		return ""
-	}
 	var lines []string
 	for _, e := range i.entries {
 		if e.Name == name || len(i.entries) == 1 {
@@ -180,10 +143,5 @@ func (i *index) revision(name string) string {
 		lines = append(lines, e.Name+" "+e.Digest)
 	}
 	slices.Sort(lines)
-	return digestOf(lines)
-}
-
-// digestOf returns the digest of lines.
-func digestOf(lines []string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(lines, "\n"))))
 }

@@ -1,5 +1,5 @@
 // Package wellknown fetches the skills that a site publishes in a discovery index of the
-// Agent Skills standard, version 0.2.0 or 0.1.0.
+// Agent Skills standard, version 0.2.0.
 //
 // Start with [New].
 package wellknown
@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -24,13 +25,11 @@ import (
 const (
 	maxIndex = 4 << 20   // bytes of an index
 	maxSkill = 1 << 20   // bytes of a SKILL.md
-	maxFile  = 256 << 20 // bytes of any other file
+	maxFile  = 256 << 20 // bytes of an archive
 )
 
-// indexPaths are the paths of the index of a site: of 0.2.0 and of 0.1.0.
-func indexPaths() []string {
-	return []string{"/.well-known/agent-skills/index.json", "/.well-known/skills/index.json"}
-}
+// indexPath is the path of the index of a site.
+const indexPath = "/.well-known/agent-skills/index.json"
 
 // A Fetcher fetches sources of kind [source.Index].
 type Fetcher struct{ client *download.Client }
@@ -57,11 +56,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 		}
 		fetched.Trees = append(fetched.Trees, source.Tree{Path: e.Name, Name: e.Name, In: e.Name, Revision: e.Digest})
 	}
-	if index.older {
-		fetched.Notes = append(fetched.Notes, source.Note{Text: "nothing proves the content: an index of version 0.1.0 states no digests"})
-	} else {
-		fetched.Checked = []string{"sha256 of each file or archive, stated by the index", "name of each skill, stated by the index"}
-	}
+	fetched.Checked = []string{"sha256 of each file or archive, stated by the index", "name of each skill, stated by the index"}
 	return fetched, nil
 }
 
@@ -81,36 +76,21 @@ func (f *Fetcher) index(ctx context.Context, location string, named bool) (*url.
 	if err != nil {
 		return nil, nil, err
 	}
-	if strings.Trim(at.Path, "/") != "" {
-		body, err := f.get(ctx, location, named)
-		if err != nil {
-			return nil, nil, err
-		}
-		index, err := parseIndex(body)
-		return at, index, err
+	site := strings.Trim(at.Path, "/") == ""
+	if site {
+		at = &url.URL{Scheme: at.Scheme, Host: at.Host, Path: indexPath}
 	}
-	for _, path := range indexPaths() {
-		at = &url.URL{Scheme: at.Scheme, Host: at.Host, Path: path}
-		body, err := f.get(ctx, at.String(), named)
-		if isAbsent(err) || err == nil && isPage(body) {
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		index, err := parseIndex(body)
-		return at, index, err
-	}
-	return nil, nil, fmt.Errorf("%s publishes no skills: it has neither %s; write the URL of an archive, or git+https:// for a repository",
-		at.Host, strings.Join(indexPaths(), " nor "))
-}
-
-// get returns an index. Get bounds it.
-func (f *Fetcher) get(ctx context.Context, location string, named bool) ([]byte, error) {
 	body, _, err := f.client.Get(ctx, download.Get{
-		URL: location, Named: named, Limit: maxIndex, Header: http.Header{"Accept": {"application/json"}},
+		URL: at.String(), Named: named, Limit: maxIndex, Header: http.Header{"Accept": {"application/json"}},
 	})
-	return body, err
+	if site && (isAbsent(err) || err == nil && isPage(body)) {
+		return nil, nil, fmt.Errorf("%s publishes no skills: it has no %s (discovery 0.2.0); write the URL of an archive, or git+https:// for a repository", at.Host, indexPath)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	index, err := parseIndex(body)
+	return at, index, err
 }
 
 // isAbsent reports an answer that says that there is no such file.
@@ -133,84 +113,39 @@ type delivery struct {
 }
 
 func (d *delivery) fetch(ctx context.Context) error {
-	var err error
-	switch {
-	case d.entry.Files != nil:
-		err = d.files(ctx)
-	case d.entry.Type == typeSkill:
-		err = d.file(ctx, d.entry.URL, "SKILL.md", d.entry.Digest)
-	default:
-		err = d.archive(ctx)
-	}
+	file, response, err := d.download(ctx)
 	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if d.entry.Type == typeSkill {
+		err = d.into.Create(d.entry.Name+"/SKILL.md", false, io.NewSectionReader(file, 0, response.Size))
+	} else {
+		// The first bytes tell the archive's kind, as its digest proves them; the answer's
+		// Content-Type is only in an error.
+		err = d.into.Unpack(ctx, file, response.Size, d.entry.Name)
+	}
+	switch {
+	case err != nil && response.ContentType != "":
+		return fmt.Errorf("%w (its Content-Type is %q)", err, response.ContentType)
+	case err != nil:
 		return err
 	}
 	return d.checkName()
 }
 
-// get describes the download of a URL of the index. Other hosts than its own must be
-// public.
-func (d *delivery) get(reference string) (download.Get, error) {
-	to, err := d.index.Parse(reference)
+// download gets the artifact of the entry. Other hosts than the index's must be public.
+func (d *delivery) download(ctx context.Context) (*download.File, *download.Response, error) {
+	to, err := d.index.Parse(d.entry.URL)
 	if err != nil {
-		return download.Get{}, &source.RefusedError{Reason: fmt.Sprintf("the index has the URL %q, which cannot be read", reference)}
+		return nil, nil, &source.RefusedError{Reason: fmt.Sprintf("the index has the URL %q, which cannot be read", d.entry.URL)}
 	}
 	same := to.Scheme == d.index.Scheme && strings.EqualFold(to.Host, d.index.Host)
-	return download.Get{URL: to.String(), Named: d.request.Named && same, Progress: d.request.Progress}, nil
-}
-
-// files fetches the files of an index of version 0.1.0, which lie in a folder of the
-// skill's name beside it.
-func (d *delivery) files(ctx context.Context) error {
-	for _, name := range d.entry.Files {
-		segments := strings.Split(name, "/")
-		for i, s := range segments {
-			segments[i] = url.PathEscape(s)
-		}
-		if err := d.file(ctx, "./"+d.entry.Name+"/"+strings.Join(segments, "/"), name, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *delivery) file(ctx context.Context, reference, name, digest string) error {
-	get, err := d.get(reference)
-	if err != nil {
-		return err
-	}
-	if get.Digest, get.Limit = digest, maxFile; name == "SKILL.md" {
+	get := download.Get{URL: to.String(), Named: d.request.Named && same, Digest: d.entry.Digest, Limit: maxFile, Progress: d.request.Progress}
+	if d.entry.Type == typeSkill {
 		get.Limit = maxSkill
 	}
-	file, _, err := d.client.GetFile(ctx, get, filepath.Dir(d.into.Path()))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if _, err := file.Seek(0, 0); err != nil {
-		return err
-	}
-	return d.into.Create(d.entry.Name+"/"+name, false, file)
-}
-
-// archive fetches and unpacks an archive. Its first bytes tell its kind, as its digest
-// proves them; the answer's Content-Type and the URL's extension are only in an error.
-func (d *delivery) archive(ctx context.Context) error {
-	get, err := d.get(d.entry.URL)
-	if err != nil {
-		return err
-	}
-	get.Digest, get.Limit = d.entry.Digest, maxFile
-	file, response, err := d.client.GetFile(ctx, get, filepath.Dir(d.into.Path()))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	err = d.into.Unpack(ctx, file, response.Size, d.entry.Name)
-	if err != nil && response.ContentType != "" {
-		return fmt.Errorf("%w (its Content-Type is %q)", err, response.ContentType)
-	}
-	return err
+	return d.client.GetFile(ctx, get, filepath.Dir(d.into.Path()))
 }
 
 // checkName refuses a skill without a SKILL.md at the root of its folder, or whose
