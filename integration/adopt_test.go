@@ -314,7 +314,7 @@ func (o *adoptionOrigin) adopt(t *testing.T, i *install.Installer, found []*adop
 			t.Errorf("%s of %s is not adopted: %s", c.Name, c.Tool, c.Reason)
 			continue
 		}
-		if len(c.State.Checked) == 0 {
+		if len(c.State.Checked) == 0 && c.Tool != adopt.GitHub { // which rewrites SKILL.md
 			t.Errorf("%s of %s: no recorded hash holds: %q", c.Name, c.Tool, c.State.Unproved)
 		}
 		// ToolHive names no server of this machine.

@@ -227,7 +227,7 @@ var walls = map[string]string{
 
 	// fetchers of skills
 	"skills/install/git":         "skills/install/quarantine skills/install/source skills/truncate",
-	"skills/install/adopt":       "skills skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
+	"skills/install/adopt":       "skills skills/install/collation skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
 	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
 	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -107,19 +106,16 @@ func (a *adopter) describe(ctx context.Context, r *record, dir string) (*lock.St
 	if s.Installed.IsZero() {
 		s.Installed = a.Now.UTC().Truncate(time.Second)
 	}
-	for _, claim := range r.claims {
-		holds, err := claim.holds(ctx, files, s.Files)
+	if claim := r.recorded; claim != nil {
+		hash, err := claim.sum(ctx, files, s.Files)
 		switch {
 		case err != nil:
 			return nil, err
-		case holds:
+		case hash == claim.hash:
 			s.Checked = append(s.Checked, claim.name)
 		default:
-			s.Unproved = append(s.Unproved, claim.name+": "+claim.otherwise)
+			s.Unproved = append(s.Unproved, claim.name+": the files are others now; they were edited, or the tool left some out")
 		}
-	}
-	if len(r.claims) == 0 {
-		s.Unproved = append(s.Unproved, fmt.Sprintf("the content: %s records no hash of it", r.lock))
 	}
 	s.Unproved = append(s.Unproved, r.unproved...)
 	s.Unproved = append(s.Unproved, "that the source has these files: nothing was fetched")

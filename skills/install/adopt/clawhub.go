@@ -1,8 +1,6 @@
 package adopt
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -10,20 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A clawhubEntry is an entry of .clawhub/lock.json (version 1), as clawhub 0.23 writes it.
 type clawhubEntry struct {
-	Version          string  `json:"version"`
-	InstalledAt      float64 `json:"installedAt"` // milliseconds since 1970
-	OwnerHandle      string  `json:"ownerHandle"`
-	SourceRef        string  `json:"sourceRef"`
-	SourceRepository string  `json:"sourceRepository"`
-	SourcePath       string  `json:"sourcePath"`
-	Pinned           bool    `json:"pinned"`
+	Version     string  `json:"version"`
+	InstalledAt float64 `json:"installedAt"` // milliseconds since 1970
+	OwnerHandle string  `json:"ownerHandle"`
+	SourceRef   string  `json:"sourceRef"`
+	Pinned      bool    `json:"pinned"`
 }
 
 // A clawhubOrigin is .clawhub/origin.json in the folder of a skill.
@@ -36,9 +30,6 @@ type clawhubOrigin struct {
 	Fingerprint      string `json:"fingerprint"`
 }
 
-// clawhubFolders are the names of ClawHub's own folder; the second was its first.
-func clawhubFolders() []string { return []string{".clawhub", ".clawdhub"} }
-
 // clawhub reads the lock files of Dir and of the folders in it that agents work in.
 func (a *adopter) clawhub() (all []*record, err error) {
 	var errs []error
@@ -49,70 +40,40 @@ func (a *adopter) clawhub() (all []*record, err error) {
 		}
 	}
 	for _, workspace := range workspaces {
-		for _, folder := range clawhubFolders() {
-			file := path.Join(workspace, folder, "lock.json")
-			data, err := a.read(file)
-			if err != nil {
-				errs = append(errs, err)
-			}
-			if data == nil {
-				continue
-			}
-			records, err := decode(file, data, []int{1}, a.clawhubRecord(file, workspace))
-			all, errs = append(all, records...), append(errs, err)
-			break
+		file := path.Join(workspace, ".clawhub", "lock.json")
+		data, err := a.read(file)
+		if err == nil && data != nil {
+			var records []*record
+			records, err = decode(file, data, 1, a.clawhubRecord(file, workspace))
+			all = append(all, records...)
 		}
+		errs = append(errs, err)
 	}
 	return all, errors.Join(errs...)
 }
 
 func (a *adopter) clawhubRecord(file, workspace string) func(key string, e clawhubEntry) *record {
 	return func(key string, e clawhubEntry) *record {
-		slug := strings.TrimPrefix(key, "@")
 		r := &record{tool: ClawHub, lock: file, name: key, folder: key, dirs: append([]string{path.Join(workspace, "skills")}, a.folders...), revision: e.Version}
 		if e.InstalledAt > 0 && e.InstalledAt < 1e14 {
 			r.installed = time.UnixMilli(int64(e.InstalledAt)).UTC()
 		}
-		mirrored := e.SourceRef != "" || strings.HasPrefix(key, "skills-sh")
-		if mirrored {
-			r.folder = path.Base(key)
-		}
-		origin := a.origin(r)
-		if mirrored {
-			r.source, r.err = mirror(key, e)
-			r.path, r.revision = e.SourcePath, ""
-			if isCommit(e.Version) {
-				r.revision = e.Version
-			}
-			r.path, r.err = joinErrors(r.path, r.err)
-		} else {
-			r.source, r.err = clawhubSource(slug, e, origin)
-		}
-		if r.err != nil {
+		if e.SourceRef != "" { // of the mirror of skills.sh
+			r.source, r.err = parseSource(e.SourceRef, "")
 			return r
 		}
-		r.prove(origin)
+		origin := a.origin(r)
+		if r.source, r.err = clawhubSource(strings.TrimPrefix(key, "@"), e, origin); r.err == nil && origin != nil {
+			r.prove(origin)
+		}
 		return r
 	}
 }
 
-// joinErrors returns the folder of a path in a source, and the first error.
-func joinErrors(name string, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	return skillFolder(name)
-}
-
 // prove adds the claims of a folder's origin.
 func (r *record) prove(origin *clawhubOrigin) {
-	if origin == nil {
-		return
-	}
 	if origin.Fingerprint != "" {
-		r.claims = append(r.claims, claim{"the fingerprint in origin.json", edited, func(_ context.Context, _ skillfs.Dir, states map[string]lock.FileState) (bool, error) {
-			return fingerprint(states) == origin.Fingerprint, nil
-		}})
+		r.recorded = &recorded{"the fingerprint in origin.json", origin.Fingerprint, fingerprint}
 	}
 	if origin.InstalledVersion != r.revision && r.revision != "" {
 		r.unproved = append(r.unproved, "the version "+r.revision+": origin.json has "+origin.InstalledVersion)
@@ -123,12 +84,10 @@ func (r *record) prove(origin *clawhubOrigin) {
 // origin returns the origin of a record's folder; nil without a readable one.
 func (a *adopter) origin(r *record) *clawhubOrigin {
 	for _, dir := range a.foldersOf(r) {
-		for _, folder := range clawhubFolders() {
-			data, err := a.read(path.Join(dir, folder, "origin.json"))
-			o := &clawhubOrigin{}
-			if err == nil && data != nil && json.Unmarshal(data, o) == nil && checkTexts("", o) == nil && o.Version == 1 {
-				return o
-			}
+		data, err := a.read(path.Join(dir, ".clawhub", "origin.json"))
+		o := &clawhubOrigin{}
+		if err == nil && data != nil && json.Unmarshal(data, o) == nil && checkTexts("", o) == nil && o.Version == 1 {
+			return o
 		}
 	}
 	return nil
@@ -156,12 +115,4 @@ func isDefaultRegistry(registry string) bool {
 		return false
 	}
 	return registry == "" || u.Host == "clawhub.ai" || u.Host == "clawhub.com" || u.Host == "clawdhub.com"
-}
-
-// mirror returns the source of a skill of the skills.sh mirror: the repository.
-func mirror(key string, e clawhubEntry) (source.Source, error) {
-	if e.SourceRepository == "" {
-		return parseSource(cmp.Or(e.SourceRef, key), "")
-	}
-	return parseSource(repository(e.SourceRepository, ""), "")
 }

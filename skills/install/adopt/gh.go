@@ -3,12 +3,9 @@ package adopt
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"path"
-	"slices"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -18,11 +15,6 @@ import (
 // under its name with github- before (cli/cli, internal/skills/frontmatter).
 type stamp struct {
 	repo, ref, tree, path, pinned string
-}
-
-// stampKeys are the names of the metadata.
-func stampKeys() []string {
-	return []string{"github-repo", "github-ref", "github-tree-sha", "github-path", "github-pinned"}
 }
 
 // stamp returns the stamp of a folder's SKILL.md; nil without one.
@@ -56,7 +48,7 @@ func (a *adopter) stampedByGH() (all []*record, err error) {
 				continue
 			}
 			if s := a.stamp(at); s != nil {
-				all = append(all, s.record(at, s.pinned != ""))
+				all = append(all, s.record(at))
 			}
 		}
 	}
@@ -64,13 +56,9 @@ func (a *adopter) stampedByGH() (all []*record, err error) {
 }
 
 // record returns the record of a stamped folder.
-func (s *stamp) record(dir string, pinned bool) *record {
+func (s *stamp) record(dir string) *record {
 	r := &record{tool: GitHub, lock: path.Join(dir, "SKILL.md"), name: path.Base(dir), dirs: []string{path.Dir(dir)}, folder: path.Base(dir)}
-	ref := s.ref
-	if pinned {
-		ref = cmp.Or(s.pinned, s.ref)
-	}
-	if r.source, r.err = parseSource(repository(s.repo, ref), ""); r.err != nil {
+	if r.source, r.err = parseSource(repository(s.repo, cmp.Or(s.pinned, s.ref)), ""); r.err != nil {
 		return r
 	}
 	if r.source.Kind != source.Git {
@@ -83,69 +71,6 @@ func (s *stamp) record(dir string, pinned bool) *record {
 	if r.path, r.err = skillFolder(s.path); r.err != nil {
 		return r
 	}
-	r.claims = []claim{{"the Git tree " + s.tree, "gh rewrote the frontmatter of SKILL.md, and the original cannot be told", s.holds}}
-	r.unproved = []string{"an installation from the source has the same bytes: gh added its metadata to SKILL.md, and made scripts executable"}
+	r.unproved = []string{"the Git tree " + s.tree + ": gh rewrote SKILL.md; update compares with the source"}
 	return r
-}
-
-// holds reports whether the folder is the Git tree, but for the stamp in the SKILL.md and
-// the modes of scripts. gh also sorts the frontmatter anew, so that a proof needs an
-// original whose bytes come out of one of the ways to take the stamp away.
-func (s *stamp) holds(ctx context.Context, files skillfs.Dir, states map[string]lock.FileState) (bool, error) {
-	data, err := skillfs.ReadRegular(files, "SKILL.md", manifest.MaxSize)
-	if err != nil {
-		return false, err
-	}
-	modes := []func(string) bool{
-		func(name string) bool { return states[name].Executable },
-		func(name string) bool {
-			return states[name].Executable && !slices.Contains(strings.Split(path.Dir(name), "/"), "scripts")
-		},
-	}
-	for _, original := range unstamped(data) {
-		for _, executable := range modes {
-			got, err := gitTree(ctx, files, states, s.tree, map[string][]byte{"SKILL.md": original}, executable)
-			if err != nil || got == s.tree {
-				return err == nil, err
-			}
-		}
-	}
-	return false, nil
-}
-
-// unstamped returns the texts that a stamped SKILL.md may have been before: its lines but
-// the stamp's, with the name first or sorted.
-func unstamped(data []byte) (all [][]byte) {
-	_, rest, ok := bytes.Cut(data, []byte("---\n"))
-	front, body, closed := bytes.Cut(rest, []byte("\n---\n"))
-	if !ok || !closed {
-		return nil
-	}
-	var lines, named [][]byte
-	for line := range bytes.Lines(append(bytes.Clone(front), '\n')) {
-		key, _, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
-		switch {
-		case slices.Contains(stampKeys(), key):
-		case bytes.HasPrefix(line, []byte("name:")):
-			named = append(named, line)
-			fallthrough
-		default:
-			lines = append(lines, line)
-		}
-	}
-	fronts := [][]byte{bytes.Join(lines, nil)}
-	if len(named) == 1 { // most authors write the name first, which gh sorts behind
-		rest := slices.DeleteFunc(lines, func(line []byte) bool { return bytes.HasPrefix(line, []byte("name:")) })
-		fronts = append(fronts, bytes.Join(slices.Concat(named, rest), nil))
-	}
-	for _, f := range slices.Clone(fronts) {
-		fronts = append(fronts, bytes.Replace(f, []byte("metadata:\n"), nil, 1))
-	}
-	for _, f := range fronts {
-		for _, blank := range []string{"", "\n"} { // gh drops blank lines above the text
-			text := slices.Concat([]byte("---\n"), f, []byte("---\n"), []byte(blank), body)
-			all = append(all, text, bytes.TrimSuffix(text, []byte("\n")))
-		}
-	}
-	return all
 }

@@ -23,8 +23,6 @@ type Options struct {
 	Home bool
 	// State is the absolute host path of $XDG_STATE_HOME; "" if it is not set.
 	State string
-	// Workspaces are host paths in Dir in which ClawHub has installed, beside Dir.
-	Workspaces []string
 	// Now is the time of the adoption; the zero time is the current one.
 	Now time.Time
 }

@@ -2,16 +2,12 @@ package adopt
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -44,7 +40,7 @@ func (a *adopter) projectLock() ([]*record, error) {
 	if data == nil || err != nil {
 		return nil, err
 	}
-	return decode(projectLockFile, data, []int{1}, a.npmRecord(projectLockFile, a.Dir))
+	return decode(projectLockFile, data, 1, a.npmRecord(projectLockFile, a.Dir))
 }
 
 // personLock reads the file in $XDG_STATE_HOME or, without it and for gh, in .agents.
@@ -61,7 +57,7 @@ func (a *adopter) personLock() (all []*record, err error) {
 		data, err := readLock(skillfs.DirFS(dir), personLockFile, label)
 		if err == nil && data != nil {
 			var records []*record
-			records, err = decode(label, data, []int{3}, a.npmRecord(label, dir))
+			records, err = decode(label, data, 3, a.npmRecord(label, dir))
 			all = append(all, records...)
 		}
 		errs = append(errs, err)
@@ -81,16 +77,11 @@ func (a *adopter) npmRecord(file, dir string) func(key string, e npmEntry) *reco
 		if r.err != nil {
 			return r
 		}
-		hash := e.ComputedHash
-		if hash == "" {
-			hash = e.SkillFolderHash
-		}
-		switch {
-		case hash == "":
+		switch hash := cmp.Or(e.ComputedHash, e.SkillFolderHash); {
 		case len(hash) == 40:
-			r.claims = append(r.claims, treeClaim(hash))
-		default:
-			r.claims = append(r.claims, claim{"the folder's hash in " + path.Base(filepath.ToSlash(file)), edited, hashed(folderHash, hash)})
+			r.unproved = append(r.unproved, "the Git tree "+hash+": update compares with the source")
+		case hash != "":
+			r.recorded = &recorded{"the folder's hash in " + path.Base(filepath.ToSlash(file)), hash, folderHash}
 		}
 		if e.WellKnownDigest != "" {
 			r.unproved = append(r.unproved, "the digest "+e.WellKnownDigest+" of the index: it is that of the download, which is gone")
@@ -98,33 +89,8 @@ func (a *adopter) npmRecord(file, dir string) func(key string, e npmEntry) *reco
 		if r.source.Kind == source.Folder && !a.Home && !skillfs.Inside(a.Dir, r.source.Location) {
 			r.unproved = append(r.unproved, "the source "+r.source.Location+": it is a folder of this machine outside of the project")
 		}
-		a.refine(r, e)
 		return r
 	}
-}
-
-// hashed returns whether a hash is a wanted one, for [claim].
-func hashed(sum func(context.Context, skillfs.Dir, map[string]lock.FileState) (string, error), want string) func(context.Context, skillfs.Dir, map[string]lock.FileState) (bool, error) {
-	return func(ctx context.Context, files skillfs.Dir, states map[string]lock.FileState) (bool, error) {
-		got, err := sum(ctx, files, states)
-		return got == want, err
-	}
-}
-
-// treeClaim returns the claim of a Git tree. A download loses the modes of files: they
-// are tried without.
-func treeClaim(id string) claim {
-	return claim{"the Git tree " + id, edited, func(ctx context.Context, files skillfs.Dir, states map[string]lock.FileState) (bool, error) {
-		for _, executable := range []func(string) bool{
-			func(name string) bool { return states[name].Executable },
-			func(string) bool { return false },
-		} {
-			if got, err := gitTree(ctx, files, states, id, nil, executable); err != nil || got == id {
-				return err == nil, err
-			}
-		}
-		return false, nil
-	}}
 }
 
 var npmUnsafe = lazyregexp.New(`[^a-z0-9._]+`)
@@ -164,34 +130,10 @@ func (e npmEntry) source(dir string) (source.Source, error) {
 	return source.Source{}, &source.RefusedError{Reason: "its source is of the unknown kind " + e.SourceType, Remedy: "install it again with skills-mcp"}
 }
 
-// path returns the folder of an entry in its source. For a local source none is recorded:
-// the tool looks for skills in it as we do, and mostly finds them here.
+// path returns the folder of an entry in its source; "" is not recorded.
 func (e npmEntry) path(r *record) (string, error) {
-	switch {
-	case e.SkillPath != "":
-		return skillFolder(filepath.ToSlash(e.SkillPath))
-	case r.source.Kind == source.Index:
+	if e.SkillPath == "" && r.source.Kind == source.Index {
 		return r.name, nil
-	case r.source.Kind != source.Folder:
-		return "", nil
 	}
-	for _, name := range []string{".", r.folder, "skills/" + r.folder} {
-		if _, err := fs.Stat(os.DirFS(r.source.Location), path.Join(name, "SKILL.md")); err == nil && fs.ValidPath(name) {
-			return strings.TrimPrefix(name, "."), nil
-		}
-	}
-	return "", nil
-}
-
-// refine turns the record of an entry that gh has written into one of gh, whose stamp in
-// the SKILL.md says more.
-func (a *adopter) refine(r *record, e npmEntry) {
-	for _, dir := range a.foldersOf(r) {
-		if stamp := a.stamp(dir); stamp != nil && e.SkillFolderHash != "" && stamp.tree == e.SkillFolderHash {
-			name, file := r.name, r.lock
-			*r = *stamp.record(dir, cmp.Or(e.PinnedRef, stamp.pinned) != "")
-			r.name, r.lock = name, file
-			return
-		}
-	}
+	return skillFolder(filepath.ToSlash(e.SkillPath))
 }

@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +12,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A record is an entry of another tool's lock file, in our words.
@@ -29,23 +26,16 @@ type record struct {
 	source    source.Source
 	err       error // why it cannot be adopted; nil if it can
 	revision  string
-	path      string // in the source
-	claims    []claim
+	path      string    // in the source
+	recorded  *recorded // nil without a hash that can be computed
 	unproved  []string
 	installed time.Time
-}
-
-// A claim is a hash that a tool has recorded.
-type claim struct {
-	name      string // for Checked
-	otherwise string // why it may not hold
-	holds     func(ctx context.Context, files skillfs.Dir, states map[string]lock.FileState) (bool, error)
 }
 
 // decode reads the JSON of a lock file with an object of entries, each on its own, so
 // that a broken one costs only itself. Unknown fields are left out: each version of the
 // tools adds some.
-func decode[T any](name string, data []byte, versions []int, make func(key string, entry T) *record) ([]*record, error) {
+func decode[T any](name string, data []byte, version int, make func(key string, entry T) *record) ([]*record, error) {
 	var file struct {
 		Version int                        `json:"version"`
 		Skills  map[string]json.RawMessage `json:"skills"`
@@ -53,8 +43,8 @@ func decode[T any](name string, data []byte, versions []int, make func(key strin
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("%s is not JSON: %w; correct it or remove it", name, err)
 	}
-	if !slices.Contains(versions, file.Version) {
-		return nil, fmt.Errorf("%s has version %d, and this program reads version %d; update one of the tools", name, file.Version, versions[0])
+	if file.Version != version {
+		return nil, fmt.Errorf("%s has version %d, and this program reads version %d; update one of the tools", name, file.Version, version)
 	}
 	if len(file.Skills) > maxRecords {
 		return nil, fmt.Errorf("%s has %d entries; %d are the limit", name, len(file.Skills), maxRecords)

@@ -2,15 +2,12 @@ package adopt
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // toolhiveFile is the lock file of a project's skills (ToolHive's RFC 0080, version 1).
@@ -69,9 +66,7 @@ func (e toolhiveEntry) record() *record {
 		return r
 	}
 	if e.ContentDigest != "" {
-		r.claims = append(r.claims, claim{"contentDigest of " + toolhiveFile, edited, func(_ context.Context, _ skillfs.Dir, states map[string]lock.FileState) (bool, error) {
-			return contentDigest(states) == e.ContentDigest, nil
-		}})
+		r.recorded = &recorded{"contentDigest of " + toolhiveFile, e.ContentDigest, contentDigest}
 	}
 	if !e.Provenance.IsZero() {
 		r.unproved = append(r.unproved, "the signature that ToolHive has verified: its bundle is in ToolHive's own database")

@@ -30,6 +30,19 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestOrderOfNames: the order of localeCompare in Node 22, which the hashes of the skills
+// tool and ClawHub depend on.
+func TestOrderOfNames(t *testing.T) {
+	sorted := []string{"a", "A", "a b", "a_b", "a-b", "a.b", "a/b", "ab", "aB", "Ab", "ab-c", "ab/c", "abc.md"}
+	for i := range sorted {
+		for j := range sorted {
+			if got := Compare(sorted[i], sorted[j]); (got < 0) != (i < j) || (got == 0) != (i == j) {
+				t.Errorf("compare %q with %q: %d", sorted[i], sorted[j], got)
+			}
+		}
+	}
+}
+
 // It is exact for ASCII.
 func FuzzCompare(f *testing.F) {
 	f.Add("SKILL.md", "scripts/run.sh")
