@@ -37,7 +37,7 @@ func (c *copier) copy(ctx context.Context, w wanted) (string, error) {
 		return "", err
 	}
 	defer func() { o.close() }()
-	commit, tree, err := o.commit(w.at)
+	commit, tree, err := o.commit("FETCH_HEAD")
 	if err != nil {
 		return "", err
 	}

@@ -23,6 +23,7 @@ var problems = [...]struct {
 		"if the repository is private, log in so that git can reach it without a question (git ls-remote %s): with a credential helper or an ssh agent; else correct its name"},
 	{Certificate, []string{"certificate", "ssl peer"}, "correct the clock or the certificates of this machine; do not switch the check off"},
 	{Busy, []string{"returned error: 429", "returned error: 503", "returned error: 502", "returned error: 504", "returned error: 500"}, "try again later"},
+	{Other, []string{"mismatched algorithms"}, "ask its owner for one whose objects have names by SHA-1"},
 	{NotFound, []string{"returned error: 404", "returned error: 410", "repository not found", "not appear to be a git repository", "access denied", "not exported", "' not found", "no such repository", "does not exist"}, "correct the name; a private repository looks the same without credentials (git ls-remote %s)"},
 	{Network, []string{"could not resolve host", "failed to connect", "unable to connect", "couldn't connect", "connection refused", "timed out", "unreachable", "connection reset", "early eof", "unexpected disconnect", "hung up", "rpc failed", "operation too slow", "unable to look up", "empty reply", "closed by remote host", "invalid index-pack output", "error: unable to read", "expected flush", "transfer closed", "unable to access"}, "check the connection and try again"},
 }

@@ -38,7 +38,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 	if err != nil {
 		return nil, repo.explain(err, want.ref)
 	}
-	fetched := &source.Fetched{Revision: commit, Trees: []source.Tree{{Path: ".", In: want.path, Revision: commit}}, Notes: append(repo.notes(), c.notes()...)}
+	fetched := &source.Fetched{Revision: commit, Trees: []source.Tree{{Path: ".", In: dir, Revision: commit}}, Notes: c.notes()}
 	if want.pin != "" {
 		fetched.Checked = []string{"the commit " + commit + ", named by the source"}
 	}
@@ -53,7 +53,7 @@ func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error)
 	if isCommit(s.Ref) {
 		return strings.ToLower(s.Ref), nil
 	}
-	repo, err := f.open(ctx, s, true, "", maxRevisionPack)
+	repo, err := f.open(ctx, s, true, "", 0)
 	if err != nil {
 		return "", err
 	}
@@ -65,13 +65,5 @@ func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error)
 	if commit := refs.find(s.Ref); commit != "" {
 		return commit, nil
 	}
-	want := wanted{ref: s.Ref, path: s.Path, partial: true}
-	if err := repo.obtain(ctx, &want); err != nil {
-		return "", repo.explain(err, s.Ref)
-	}
-	commit, _, err := repo.commit(ctx, want.at)
-	return commit, repo.explain(err, s.Ref)
+	return "", repo.explain(repo.missing(ctx, s.Ref), s.Ref)
 }
-
-// maxRevisionPack bounds the bytes that are fetched to find a commit by its beginning.
-const maxRevisionPack = 256 << 20

@@ -94,13 +94,11 @@ func parseURL(text, scheme, rest string) (*location, error) {
 	}
 	switch scheme {
 	case "https", "ssh", "git+ssh", "ssh+git":
-	case "git":
-		l.plain, l.protocols = true, encrypted+":git"
-	case "http":
+	case "http", "git":
 		if !isLoopback(l.host) {
-			return nil, refuse("http:// is neither encrypted nor proves the server", "write https://")
+			return nil, refuse(scheme+":// is neither encrypted nor proves the server", "write https://")
 		}
-		l.plain, l.protocols = true, encrypted+":http"
+		l.plain, l.protocols = true, encrypted+":"+scheme
 	default:
 		return nil, refuse(fmt.Sprintf("git would start a program of this machine for %s://", scheme), "write an https:// or ssh:// URL")
 	}

@@ -161,22 +161,6 @@ func parseTree(content []byte, idSize int) ([]file, error) {
 	return files, nil
 }
 
-// commit returns the commit that a name means, and its tree.
-func (r *repository) commit(ctx context.Context, name string) (commit, tree string, err error) {
-	o, err := r.read(ctx, "--batch")
-	if err != nil {
-		return "", "", err
-	}
-	defer o.close()
-	return o.commit(name)
-}
-
-// has reports whether the repository has an object.
-func (r *repository) has(ctx context.Context, id string) bool {
-	missing, err := r.lacks(ctx, []string{id})
-	return err == nil && len(missing) == 0
-}
-
 // lacks returns the objects that the repository does not have.
 func (r *repository) lacks(ctx context.Context, ids []string) ([]string, error) {
 	o, err := r.read(ctx, "--batch-check")

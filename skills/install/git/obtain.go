@@ -1,43 +1,31 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 )
 
-// A wanted is the part of a repository that is wanted. obtain completes it.
+// A wanted is the part of a repository that is wanted.
 type wanted struct {
 	ref, pin, path string
-	partial        bool   // without the files, which copy gets
-	at             string // the commit, as git finds it in the repository
+	partial        bool // without the files, which copy gets
 }
 
-// obtain fetches the wanted commit: it alone if the server can do that, else with as
-// much of the history as is needed.
+// obtain fetches the wanted commit without its history. Servers give each commit by its
+// whole id (gitprotocol-v2(5), "fetch").
 func (r *repository) obtain(ctx context.Context, w *wanted) error {
-	name := w.pin
-	if name == "" {
-		name = w.ref
-	}
+	name := cmp.Or(w.pin, w.ref)
 	err := r.fetch(ctx, w, name)
 	var failed *failure
-	if !errors.As(err, &failed) {
-		return err
-	}
-	switch {
-	case failed.has("not support shallow"): // a server of plain files
-		err = r.history(ctx, w, name, "")
-	case isHex(name) && len(name) >= 4 && failed.has("couldn't find remote ref", "unadvertised object", "not our ref"):
-		err = r.older(ctx, w, name)
-	case failed.has("couldn't find remote ref"):
-		err = r.missing(ctx, w)
+	if errors.As(err, &failed) && failed.has("couldn't find remote ref", "unadvertised object", "not our ref") {
+		return r.missing(ctx, name)
 	}
 	return err
 }
 
-// fetch gets one commit without its history.
 func (r *repository) fetch(ctx context.Context, w *wanted, name string) error {
 	if err := r.clearConfig(); err != nil {
 		return err
@@ -49,12 +37,7 @@ func (r *repository) fetch(ctx context.Context, w *wanted, name string) error {
 	if name == "" {
 		name = "HEAD"
 	}
-	w.at = "FETCH_HEAD"
-	return r.exec(ctx, append(args, "--", address, name)...)
-}
-
-func (r *repository) exec(ctx context.Context, args ...string) error {
-	_, err := r.run(ctx, "", args...)
+	_, err := r.run(ctx, "", append(args, "--", address, name)...)
 	return err
 }
 
@@ -62,57 +45,16 @@ func fetchArgs() []string {
 	return []string{"fetch", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--progress"}
 }
 
-// older gets a commit that the server does not give by its name, or of which only the
-// beginning is known: it looks for it in the history of all branches and tags.
-func (r *repository) older(ctx context.Context, w *wanted, name string) error {
-	if err := r.history(ctx, w, name, "tree:0"); err != nil {
-		return err
-	}
-	commit, tree, err := r.commit(ctx, w.at)
-	if err != nil || r.has(ctx, tree) { // the server knows no filters
-		return err
-	}
-	if err := r.clear(); err != nil {
-		return err
-	}
-	if err = r.fetch(ctx, w, commit); err == nil {
-		return nil
-	}
-	return r.history(ctx, w, commit, "")
-}
-
-// history gets all branches and tags, without the objects that filter leaves out.
-func (r *repository) history(ctx context.Context, w *wanted, name, filter string) error {
-	if err := r.clear(); err != nil {
-		return err
-	}
-	args := fetchArgs()
-	if filter != "" {
-		args = append(args, "--filter="+filter)
-	}
-	args = append(args, "--", address, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-	if name == "" {
-		args, name = append(args, "+HEAD:refs/skills/HEAD"), "refs/skills/HEAD"
-	}
-	w.at = name
-	return r.exec(ctx, args...)
-}
-
-// missing looks for a ref that is not there: the first folders of the path may be the
-// rest of its name.
-func (r *repository) missing(ctx context.Context, w *wanted) error {
+// missing returns the error for a ref that is not there.
+func (r *repository) missing(ctx context.Context, name string) error {
 	all, err := r.list(ctx, "*")
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if branch, rest, ok := all.split(w.ref, w.path); ok && w.path != "" {
-		w.ref, w.path = branch, rest
-		return r.fetch(ctx, w, branch)
-	}
-	if len(all) == 0 {
+	case len(all) == 0:
 		return &Error{Problem: NotFound, Text: fmt.Sprintf("%s is no repository, or an empty one", r.url), Remedy: "correct the address"}
 	}
-	return &Error{Problem: NoRef, Text: fmt.Sprintf("the repository has no branch, tag or commit %q", w.ref), Remedy: "choose one of: " + all.names()}
+	return &Error{Problem: NoRef, Text: fmt.Sprintf("the repository has no branch, tag or whole commit id %q", name), Remedy: "choose one of: " + all.names()}
 }
 
 // fill gets the files that a partial fetch has left out.

@@ -73,10 +73,6 @@ func (r *repository) run(ctx context.Context, stdin string, args ...string) ([]b
 			if err := r.redirect(ctx); err != nil {
 				return nil, err
 			}
-		case failed.has("mismatched algorithms") && !r.sha256:
-			if err := r.useSHA256(); err != nil {
-				return nil, err
-			}
 		case failed.has("early eof", "hung up", "connection reset", "unexpected disconnect", "transfer closed") && cuts == 0:
 			cuts++
 		default:

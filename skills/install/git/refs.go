@@ -22,18 +22,6 @@ func (r refs) find(ref string) string {
 	return ""
 }
 
-// split returns the branch or tag that a path begins with, as in the address that a
-// browser shows: "feature" and "x/pdf" may be the folder "pdf" of the branch "feature/x".
-func (r refs) split(ref, dir string) (branch, rest string, ok bool) {
-	whole := ref + "/" + dir
-	for at := len(whole); at > len(ref); at = strings.LastIndexByte(whole[:at], '/') {
-		if r.find(whole[:at]) != "" {
-			return whole[:at], strings.Trim(whole[at:], "/"), true
-		}
-	}
-	return "", "", false
-}
-
 // names returns some branches and tags for an error.
 func (r refs) names() string {
 	var all []string

@@ -17,7 +17,6 @@ type repository struct {
 	dir      string
 	env      []string
 	limit    int64 // bytes on disk
-	sha256   bool  // the names of objects
 	progress func(done, total int64)
 }
 
@@ -68,29 +67,12 @@ func (r *repository) clear() error {
 
 func (r *repository) remove() { os.RemoveAll(r.dir) }
 
-// notes returns the facts about the connection.
-func (r *repository) notes() []source.Note {
-	if r.plain && !isLoopback(r.host) {
-		return []source.Note{{Text: "the connection was not encrypted and did not prove the server: a third party may have changed the files"}}
-	}
-	return nil
-}
-
 // clearConfig removes the note of a partial fetch, with which git would get each missing
 // object alone.
 func (r *repository) clearConfig() error {
-	name := filepath.Join(r.dir, "config")
-	if !r.sha256 {
-		err := os.Remove(name)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		return err
+	err := os.Remove(filepath.Join(r.dir, "config"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return os.WriteFile(name, []byte("[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"), 0o600)
-}
-
-func (r *repository) useSHA256() error {
-	r.sha256 = true
-	return r.clear()
+	return err
 }
