@@ -118,9 +118,9 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/manage server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
-	"cmd/skills-mcp/connect":    "skills/lazyregexp skills/skillfs",
+	"cmd/skills-mcp/connect":    "skills/atomicfile skills/lazyregexp skills/skillfs",
 	"cmd/skills-mcp/terminal":   "server/scriptio server/termtext",
 	"integration":               "sandbox sandbox/docker sandbox/native",
 	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",
@@ -144,7 +144,7 @@ var walls = map[string]string{
 	"sandbox/warmpool":          "sandbox",
 	"server":                    "server/clientroots server/complete server/describe server/elicit server/exposure server/feedback server/icon server/identity server/media server/output server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/titles server/transport skills skills/infer skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/truncate skills/uritemplate",
 	"server/jobs":               "server/approval server/elicit server/identity server/result server/run",
-	"server/web":                "sandbox server/api server/approval server/audit server/describe server/icon server/identity server/installation server/jobs server/pins server/result server/run server/store server/termtext server/web/form server/web/markdown server/web/markup server/web/signin skills skills/install/source skills/scan skills/skillfs skills/truncate",
+	"server/web":                "sandbox server/api server/approval server/audit server/describe server/icon server/identity server/installation server/jobs server/manage server/pins server/result server/run server/store server/termtext server/web/form server/web/markdown server/web/markup server/web/signin skills skills/install/source skills/scan skills/skillfs skills/truncate",
 	"server/web/form":           "skills skills/schema",
 	"server/web/markdown":       "server/termtext server/web/markup",
 	"server/web/markup":         "",
@@ -164,6 +164,7 @@ var walls = map[string]string{
 	"server/installation":       "server/run server/termtext skills skills/install skills/install/source skills/surface",
 	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/icon":               "",
+	"server/manage":             "server server/describe server/installation server/pins server/run server/termtext skills skills/install skills/install/lock skills/install/source skills/skillfs",
 	"server/media":              "",
 	"server/output":             "server/identity",
 	"server/pins":               "server/run server/seal server/store server/termtext skills skills/skillfs skills/surface",

@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/live"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/usage"
@@ -100,9 +101,9 @@ func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.sandboxes.pins.Text
 	options.Feedback, options.Indexed, options.Connected = s.feedback(), b.options.idle, connected{s.host, b.approvals}
 	b.options.flags.offer(ctx, s, options)
-	options.Installed = (&installedView{settings: s}).of
+	options.Installed = s.machine.Origin
 	if s.Tools.InstallSkill {
-		options.Installer = modelInstaller{func() (*installer, error) { return newInstaller(s, "", false) }}
+		options.Installer = manage.ForModels{Machine: s.machine}
 	}
 	if b.options.clientRoots {
 		options.Roots = s.workspaces.among

@@ -120,7 +120,7 @@ func (s *settings) view(ctx context.Context, catalog *skills.Catalog) *describe.
 	return &describe.View{
 		State:   func(skill *skills.Skill) string { return stateUnder(ctx, decider, skill, approved) },
 		Catalog: catalog, Exposed: s.exposed(ctx, catalog), Library: skillsext.New(catalog, &skillsext.Digests{}),
-		Name: func(skill *skills.Skill) string { return names[skill] }, Shadowed: catalog.Shadowed, Feedback: s.feedbackOf, Installed: (&installedView{settings: s}).of,
+		Name: func(skill *skills.Skill) string { return names[skill] }, Shadowed: catalog.Shadowed, Feedback: s.feedbackOf, Installed: s.machine.Origin,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
 			command, err := s.sandboxes.executor(nil, nil, nil, s.approvals(nil)).Plan(ctx, skill, nil)
 			return s.sandboxes.description().Plan(skill, command, err)

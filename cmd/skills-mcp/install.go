@@ -6,25 +6,24 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
 // installCommand installs skills from elsewhere.
 type installCommand struct {
-	consent
-	skills                            []string
-	project                           string
-	all, list, locked, asJSON, dryRun bool
+	targetCommand
+	skills            []string
+	all, list, locked bool
 }
 
 func newInstallCommand(a *app) *cobra.Command {
-	c := &installCommand{consent: consent{app: a}}
+	c := &installCommand{targetCommand: targetCommand{consent: consent{app: a}}}
 	cmd := &cobra.Command{
 		Use:   "install SOURCE",
 		Short: "Get a skill from elsewhere, and look at it before it is installed",
@@ -65,24 +64,19 @@ in its folder, and the lock file beside.`,
 	f.BoolVar(&c.list, "list", false, "list what the source has, and install nothing")
 	f.BoolVar(&c.locked, "locked", false, "install what the lock file says")
 	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be installed, and install nothing")
-	f.BoolVar(&c.asJSON, "json", false, "print JSON")
-	projectFlag(cmd, &c.project)
+	c.jsonFlag(cmd, "print JSON")
+	c.projectFlag(cmd)
 	c.register(cmd)
 	return cmd
 }
 
-// projectFlag adds --project. Without a value it is the current folder.
-func projectFlag(cmd *cobra.Command, project *string) {
-	cmd.Flags().StringVar(project, "project", "", "for the project in `DIR` rather than for you; its lock file is there")
-}
-
 func (c *installCommand) run(ctx context.Context, args []string) error {
-	i, err := c.openInstaller(c.project)
+	s, t, err := c.open()
 	if err != nil {
 		return err
 	}
-	defer c.prove(i.settings)()
-	plan, err := c.prepare(ctx, i, args)
+	defer c.prove(s)()
+	plan, err := c.prepare(ctx, t, args)
 	if choice, ok := errors.AsType[*source.ChoiceError](err); ok && c.list && choice.Missing == "" {
 		return c.printChoices(choice.Choices)
 	}
@@ -93,31 +87,33 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if c.list {
 		return c.printChoices(choicesOf(plan))
 	}
-	change := installation.Describe(plan, i.target)
-	if !c.dryRun && i.has(ctx, plan) {
+	change := installation.Describe(plan, t.Target)
+	switch {
+	case c.dryRun:
+		return c.print(change, false)
+	case t.Has(ctx, plan):
 		change.Items = change.Items[:0]
 		return c.print(change, true)
-	}
-	if err := c.accept(ctx, i.settings, change); err != nil || c.dryRun {
-		return errors.Join(err, c.print(change, false))
-	}
-	if c.locked { // a lock file is no acceptance of what is in it
+	case c.locked: // a lock file is no acceptance of what is in it
 		err = plan.Commit(ctx)
-	} else {
-		err = i.commit(ctx, plan, !change.Harmless())
+	default:
+		_, err = t.Apply(ctx, plan, c.accepted(func(ctx context.Context, change *installation.Change) (bool, error) {
+			err := c.ask(ctx, s, change, "install it")
+			return err == nil, err
+		}))
 	}
-	if err != nil {
+	if err != nil && !c.json {
 		return err
 	}
-	return c.print(change, true)
+	return errors.Join(err, c.print(change, err == nil))
 }
 
 // prepare fetches the source, or what the lock file lacks.
-func (c *installCommand) prepare(ctx context.Context, i *installer, args []string) (*install.Plan, error) {
+func (c *installCommand) prepare(ctx context.Context, t *manage.Target, args []string) (*install.Plan, error) {
 	progress, end := c.fetching()
 	defer end()
 	if c.locked {
-		return i.Locked(ctx, progress)
+		return t.Locked(ctx, progress)
 	}
 	folder, err := os.Getwd()
 	if err != nil {
@@ -127,44 +123,26 @@ func (c *installCommand) prepare(ctx context.Context, i *installer, args []strin
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return i.Prepare(ctx, source.Request{Source: from, Named: true, Names: c.skills, All: c.all, Progress: progress})
-}
-
-// accept returns nil if a change may be made.
-func (c *installCommand) accept(ctx context.Context, s *settings, change *installation.Change) error {
-	switch {
-	case c.dryRun, c.locked:
-		return nil
-	case change.Harmless():
-		fmt.Fprintln(c.stderr, strings.Join(change.Lines(), "\n"))
-		return nil
-	}
-	return c.ask(ctx, s, change, "install it")
+	return t.Prepare(ctx, source.Request{Source: from, Named: true, Names: c.skills, All: c.all, Progress: progress})
 }
 
 // print writes the change, which was made or not.
 func (c *installCommand) print(change *installation.Change, made bool) error {
-	if c.asJSON {
+	switch {
+	case c.json:
 		return c.printJSON(struct {
 			Installed bool `json:"installed"`
 			*installation.Change
 		}{made, change})
-	}
-	if c.dryRun {
-		for _, line := range change.Lines() {
-			fmt.Fprintln(c.stdout, line)
-		}
-		return nil
-	}
-	if !made {
-		return nil
-	}
-	if len(change.Items) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "nothing to do: all of it is installed")
-		return err
+	case !made:
+		show(c.stdout, change)
+	case len(change.Items) == 0:
+		fmt.Fprintln(c.stderr, "nothing to do: all of it is installed")
 	}
 	for _, item := range change.Items {
-		fmt.Fprintf(c.stdout, "installed %s to %s\n", visible(item.Name), visible(item.Path))
+		if made {
+			fmt.Fprintf(c.stdout, "installed %s to %s\n", visible(item.Name), visible(item.Path))
+		}
 	}
 	return nil
 }
@@ -182,7 +160,7 @@ func choicesOf(plan *install.Plan) (all []source.Choice) {
 }
 
 func (c *installCommand) printChoices(all []source.Choice) error {
-	if c.asJSON {
+	if c.json {
 		return c.printJSON(map[string]any{"skills": nonNil(all)})
 	}
 	return table(c.stdout, func(w io.Writer) {

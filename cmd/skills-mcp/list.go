@@ -61,7 +61,7 @@ func (c *listCommand) run(ctx context.Context) error {
 	catalog = decided(ctx, s, catalog)
 	view := s.view(ctx, catalog)
 	if c.json {
-		view.Installed = (&installedView{settings: s, batch: true}).of
+		view.Installed = s.machine.Origins()
 		found := listAll(ctx, view, skills.Source(c.source))
 		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(catalog.Problems)})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install/adopt"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
@@ -29,14 +30,10 @@ func newLockCommand(a *app) *cobra.Command {
 }
 
 // adoptCommand takes over what other tools have installed.
-type adoptCommand struct {
-	consent
-	project        string
-	dryRun, asJSON bool
-}
+type adoptCommand struct{ targetCommand }
 
 func newAdoptCommand(a *app) *cobra.Command {
-	c := &adoptCommand{consent: consent{app: a}}
+	c := &adoptCommand{targetCommand{consent: consent{app: a}}}
 	cmd := &cobra.Command{
 		Use:   "adopt",
 		Short: "Take over the skills that npx skills, gh, ClawHub and ToolHive have installed",
@@ -55,8 +52,8 @@ other commands find it with --project ~.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be adopted, and change nothing")
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
-	projectFlag(cmd, &c.project)
+	c.jsonFlag(cmd, "print JSON")
+	c.projectFlag(cmd)
 	c.register(cmd)
 	return cmd
 }
@@ -73,15 +70,15 @@ func (c *adoptCommand) run(ctx context.Context) error {
 	if dir == "" {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}
-	i, err := newInstaller(s, dir, false)
+	t, err := s.machine.Target(dir, false)
 	if err != nil {
 		return err
 	}
-	found, unread := adopt.Find(ctx, adopt.Options{Dir: i.target.Dir, Home: !i.target.Project, State: os.Getenv("XDG_STATE_HOME")})
+	found, unread := adopt.Find(ctx, adopt.Options{Dir: t.Dir, Home: !t.Project, State: os.Getenv("XDG_STATE_HOME")})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	file, err := i.Installed()
+	file, err := t.Installed()
 	if err != nil {
 		return err
 	}
@@ -90,11 +87,11 @@ func (c *adoptCommand) run(ctx context.Context) error {
 		if err := c.accept(ctx, s, fresh); err != nil {
 			return err
 		}
-		if err := i.Adopt(ctx, states); err != nil {
+		if err := t.Adopt(ctx, states); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(c.print(i, fresh, len(states)), unread); err != nil {
+	if err := errors.Join(c.print(t, fresh, len(states)), unread); err != nil {
 		return err
 	}
 	if refused {
@@ -177,18 +174,18 @@ func capabilitiesOf(items []surface.Item) string {
 }
 
 // print writes the result.
-func (c *adoptCommand) print(i *installer, found []*adopt.Candidate, adopted int) error {
+func (c *adoptCommand) print(t *manage.Target, found []*adopt.Candidate, adopted int) error {
 	type entry struct {
 		*adopt.Candidate
 		*lock.State
 	}
 	switch {
-	case c.asJSON:
+	case c.json:
 		list := []entry{}
 		for _, candidate := range found {
 			list = append(list, entry{candidate, candidate.State})
 		}
-		return c.printJSON(map[string]any{"adopted": !c.dryRun, "lock": filepath.Join(i.target.Dir, lock.Name), "entries": list})
+		return c.printJSON(map[string]any{"adopted": !c.dryRun, "lock": filepath.Join(t.Dir, lock.Name), "entries": list})
 	case len(found) == 0:
 		_, err := fmt.Fprintln(c.stderr, "other tools have installed nothing here that is not in the lock file already")
 		return err
@@ -200,7 +197,7 @@ func (c *adoptCommand) print(i *installer, found []*adopt.Candidate, adopted int
 		if candidate.State == nil {
 			fmt.Fprintln(c.stderr, adoptionLines([]*adopt.Candidate{candidate})[0])
 		} else {
-			fmt.Fprintf(c.stdout, "adopted %s\n", visible(i.path(candidate.Path)))
+			fmt.Fprintf(c.stdout, "adopted %s\n", visible(t.Path(candidate.Path)))
 		}
 	}
 	if adopted > 0 && c.project == "" {

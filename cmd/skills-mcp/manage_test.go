@@ -12,12 +12,14 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
 
 // newManaged returns the management of a machine of its own, whose workspace is dir; "" is
 // none.
-func newManaged(t *testing.T, configuration, dir string) (*manage, string) {
+func newManaged(t *testing.T, configuration, dir string) (*managing, string) {
 	t.Helper()
 	home := t.TempDir()
 	for _, name := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
@@ -37,7 +39,7 @@ func newManaged(t *testing.T, configuration, dir string) (*manage, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.close)
-	m := newManage(a, s)
+	m := newManaging(a, s, &seal.Agent{})
 	t.Cleanup(m.close)
 	return m, home
 }
@@ -67,7 +69,7 @@ func await(t *testing.T, o *installation.Operation) installation.Snapshot {
 
 // carry starts an order, answers the change that it asks about, and returns the change and
 // the end.
-func carry(t *testing.T, m *manage, order installation.Order, accept bool) (*installation.Change, installation.Snapshot) {
+func carry(t *testing.T, m *managing, order installation.Order, accept bool) (*installation.Change, installation.Snapshot) {
 	t.Helper()
 	o, err := m.operations.Start(order)
 	if err != nil {
@@ -88,7 +90,7 @@ func carry(t *testing.T, m *manage, order installation.Order, accept bool) (*ins
 }
 
 // only returns the only installed skill of the person; nil if there is none.
-func only(t *testing.T, m *manage) *web.Installed {
+func only(t *testing.T, m *managing) *manage.Installed {
 	t.Helper()
 	all, err := m.Installed(t.Context())
 	if err != nil || len(all) != 1 || all[0].Err != "" || len(all[0].Items) > 1 {

@@ -13,7 +13,7 @@ import (
 )
 
 // Clients implements [web.Clients].
-func (m *manage) Clients(ctx context.Context) ([]web.Client, error) {
+func (m *managing) Clients(ctx context.Context) ([]web.Client, error) {
 	var all []web.Client
 	for _, client := range connect.Clients() {
 		described := web.Client{Name: client.Name, Title: client.Title}
@@ -26,7 +26,7 @@ func (m *manage) Clients(ctx context.Context) ([]web.Client, error) {
 }
 
 // describeClient describes a client, as far as its file can be read.
-func (m *manage) describeClient(client connect.Client, to *web.Client) error {
+func (m *managing) describeClient(client connect.Client, to *web.Client) error {
 	var hint strings.Builder
 	c := m.connecting(client, &hint)
 	target, err := c.target()
@@ -51,14 +51,14 @@ func (m *manage) describeClient(client connect.Client, to *web.Client) error {
 
 // connecting returns the command that connects a client to a server like this one. Its
 // messages go to told.
-func (m *manage) connecting(client connect.Client, told *strings.Builder) *connectCommand {
+func (m *managing) connecting(client connect.Client, told *strings.Builder) *connectCommand {
 	return &connectCommand{
 		app: &app{stdout: told, stderr: told, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.workspaces.named,
 	}
 }
 
 // entry returns the entry that starts a server with the flags of this one.
-func (m *manage) entry(c *connectCommand) (connect.Entry, error) {
+func (m *managing) entry(c *connectCommand) (connect.Entry, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return connect.Entry{}, err
@@ -67,7 +67,7 @@ func (m *manage) entry(c *connectCommand) (connect.Entry, error) {
 }
 
 // Connect implements [web.Clients].
-func (m *manage) Connect(_ context.Context, name string, remove, force bool) ([]string, error) {
+func (m *managing) Connect(_ context.Context, name string, remove, force bool) ([]string, error) {
 	client, err := connect.Find(name)
 	if err != nil {
 		return nil, &run.Error{Code: run.NotFound, Message: visible(err.Error())}

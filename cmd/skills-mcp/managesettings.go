@@ -14,7 +14,7 @@ import (
 )
 
 // Settings implements [web.Manage].
-func (m *manage) Settings(context.Context) ([]web.Setting, error) {
+func (m *managing) Settings(context.Context) ([]web.Setting, error) {
 	all := m.folderSettings()
 	for _, v := range m.settings.effective() {
 		all = append(all, web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: v.Origin})
@@ -47,7 +47,7 @@ func (s *settings) projectFile() string {
 
 // folderSettings returns the files and folders of the program, and whether clients need a
 // token.
-func (m *manage) folderSettings() []web.Setting {
+func (m *managing) folderSettings() []web.Setting {
 	s := m.settings
 	const group = "Files"
 	chosen := func(variable, otherwise string) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
@@ -144,13 +145,10 @@ func serveInstalls(t *testing.T, configuration string, from *everywhere) (*setti
 	runner := s.sandboxes.runner()
 	t.Cleanup(func() { _ = runner.Close() })
 	options := serverOptions(s, snapshots)
-	options.FirstScan, options.Installer = 0, modelInstaller{func() (*installer, error) {
-		i, err := newInstaller(s, "", false)
-		if err == nil {
-			i.Installer = install.New(i.target, &install.Options{Fetchers: map[source.Kind]install.Fetcher{source.URL: from}})
-		}
-		return i, err
-	}}
+	s.machine.Install = func(bool) *install.Options {
+		return &install.Options{Fetchers: map[source.Kind]install.Fetcher{source.URL: from}}
+	}
+	options.FirstScan, options.Installer = 0, manage.ForModels{Machine: s.machine}
 	srv := server.New(s.sandboxes.executor(runner, nil, snapshots, s.approvals(nil)), options)
 	in, input := io.Pipe()
 	output, out := io.Pipe()

@@ -21,7 +21,7 @@ type pageServer struct {
 	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
 	base     string              // URL of the server, without the last slash
 	api      *apiServer
-	manage   *manage
+	manage   *managing
 	page     *web.Page
 	withdraw func()
 }
@@ -38,8 +38,7 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 		b.logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	p := &pageServer{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManage(a, b.settings), withdraw: withdraw}
-	p.manage.changer.agent = agent
+	p := &pageServer{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManaging(a, b.settings, agent), withdraw: withdraw}
 	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.sandboxes.pins, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
 	return p
 }

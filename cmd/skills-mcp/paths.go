@@ -19,7 +19,7 @@ func absolutePath(folder, path string) string {
 
 // lies reports whether a file is dir or below it, by its own path or by the one that
 // links lead to.
-func lies(name, dir string) bool { return isBelow(name, dir) || isBelow(resolved(name), dir) }
+func lies(name, dir string) bool { return isBelow(name, dir) || isBelow(skillfs.Resolved(name), dir) }
 
 // isBelow is lies for one path. Folders are compared by identity, so that another spelling
 // of a path, or a mount, is the same folder.
@@ -41,17 +41,6 @@ func isBelow(name, dir string) bool {
 		}
 		name = up
 	}
-}
-
-// resolved is a path without links, as far as it can be followed.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); path != "" && err == nil {
-		return real
-	}
-	if dir := filepath.Dir(path); path != "" && dir != path {
-		return filepath.Join(resolved(dir), filepath.Base(path))
-	}
-	return path
 }
 
 // isArchive reports whether a file is a ZIP or a gzip file, by its first bytes.

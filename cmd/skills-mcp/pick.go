@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // pick returns the skill that a person calls name, with the catalog that it counts
@@ -88,7 +89,7 @@ func named(catalog *skills.Catalog, name string) []*skills.Skill {
 	if err != nil {
 		return nil
 	}
-	path = resolved(path)
+	path = skillfs.Resolved(path)
 	var of []*skills.Skill
 	for _, s := range all(catalog) {
 		if s.Of == nil && (s.File == path || s.Dir == path && !s.Command) {

@@ -119,7 +119,7 @@ func (c *pushCommand) checked(ctx context.Context, s *settings, dir string) (*sk
 	return own[0], nil
 }
 
-func sameFolder(a, b string) bool { return resolved(a) == resolved(b) }
+func sameFolder(a, b string) bool { return skillfs.Resolved(a) == skillfs.Resolved(b) }
 
 // describe returns the metadata that registries show.
 func (c *pushCommand) describe(skill *skills.Skill) oci.Description {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,14 +13,18 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/install"
 )
 
 // settings are the configuration with the flags applied, and its parts by subject.
@@ -33,6 +38,7 @@ type settings struct {
 	gate       *requirements.Checker
 	trust      *trust.Workspaces
 	host       *skillshost.Host // the connected MCP servers
+	machine    *manage.Machine  // its installed skills
 	key        *seal.Key        // of the person's decisions, beside the store
 	store      *store.Store     // opens its file when it is used; closed by [app.close]
 }
@@ -70,6 +76,7 @@ func (a *app) settings() (*settings, error) {
 	s.sandboxes.recorder = a.recorder
 	s.roots = &rootSettings{Config: c, home: home, data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.trust, host: s.host, logger: logger}
 	s.gate = newGate(c, logger)
+	s.machine = s.newMachine()
 	w.addProject()
 	s.sandboxes.rules = newRules(c, policy.NewBook(s.store, key, logger), s.trust)
 	if project := w.project; project != nil {
@@ -78,6 +85,22 @@ func (a *app) settings() (*settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// newMachine returns the machine whose skills are installed by these settings.
+func (s *settings) newMachine() *manage.Machine {
+	return manage.New(manage.Options{
+		Data: s.roots.data, Home: s.home, Workspaces: s.workspaces.folders, Trusts: s.trust.Trusts, Logger: s.logger,
+		Install: func(terminal bool) *install.Options {
+			return &install.Options{Fetchers: s.fetchers(terminal), Public: egress.Public, Limits: s.Install.Limits.Quarantine()}
+		},
+		Scan: func(ctx context.Context) (*skills.Catalog, error) {
+			scanner, saved := s.roots.scanner()
+			defer saved()
+			return scanner.Scan(ctx)
+		},
+		Pins: s.openPins,
+	})
 }
 
 // passphrases returns the hashes by which people prove who they are.

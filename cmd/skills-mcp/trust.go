@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/trust"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // trustCommand trusts a workspace.
@@ -155,7 +156,7 @@ func (c *untrustCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	// What is there now may be a link, or nothing.
-	for _, path := range slices.Compact([]string{dir, resolved(dir)}) {
+	for _, path := range slices.Compact([]string{dir, skillfs.Resolved(dir)}) {
 		found, err := s.trust.Untrust(ctx, path)
 		if err != nil {
 			return err

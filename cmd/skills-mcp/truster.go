@@ -27,8 +27,11 @@ func (s *settings) pins(snapshots *snapshot.Store) *pins.Pins {
 	}, &pins.Options{Logger: s.logger})
 }
 
-// openPins returns the accepted versions of skills, for a command that runs none.
+// openPins returns the accepted versions of skills: those of the server, if one runs.
 func (s *settings) openPins() (*pins.Pins, error) {
+	if s.sandboxes.pins != nil {
+		return s.sandboxes.pins, nil
+	}
 	snapshots, err := openSnapshots()
 	if err != nil {
 		return nil, err
@@ -48,12 +51,9 @@ type truster struct{ *settings }
 
 // Trust implements the workspaces of package approval.
 func (t truster) Trust(ctx context.Context, proposed *run.Trust) error {
-	all := t.sandboxes.pins
-	if all == nil {
-		var err error
-		if all, err = t.openPins(); err != nil {
-			return err
-		}
+	all, err := t.openPins()
+	if err != nil {
+		return err
 	}
 	all.AcceptAll(ctx, t.trust.Skills(proposed))
 	return t.trust.Trust(ctx, proposed)

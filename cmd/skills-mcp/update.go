@@ -10,18 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 )
 
 // updateCommand changes installed skills to another version.
-type updateCommand struct {
-	consent
-	project        string
-	dryRun, asJSON bool
+type updateCommand struct{ targetCommand }
+
+func newUpdating(a *app) *updateCommand {
+	return &updateCommand{targetCommand{consent: consent{app: a}}}
 }
 
 func newUpdateCommand(a *app) *cobra.Command {
-	c := &updateCommand{consent: consent{app: a}}
+	c := newUpdating(a)
 	cmd := &cobra.Command{
 		Use:   "update [NAME]...",
 		Short: "Bring installed skills up to date, and stop at one that gains a capability",
@@ -36,78 +37,70 @@ and leaves those as they are: only a person accepts a new capability.
 
 rollback returns to the version before.`,
 		Example:           "  skills-mcp update\n  skills-mcp update report --dry-run",
-		ValidArgsFunction: a.completeInstalled(&c.project),
+		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
 	}
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show the differences, and change nothing")
-	projectFlag(cmd, &c.project)
+	c.projectFlag(cmd)
 	c.register(cmd)
 	return cmd
 }
 
 func (c *updateCommand) run(ctx context.Context, names []string) error {
-	i, err := c.openInstaller(c.project)
+	_, t, err := c.open()
 	if err != nil {
 		return err
 	}
 	progress, end := c.fetching()
 	defer end()
-	var failed []error
-	changed := false
-	for plan, err := range i.Update(ctx, progress, names...) {
+	review := c.review("update it")
+	found, failed := t.UpdateAll(ctx, names, progress, func(ctx context.Context, change *installation.Change) (bool, error) {
 		end()
-		if err == nil {
-			changed = true
-			err = errors.Join(c.apply(ctx, i, plan, "update it"), plan.Close())
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			failed = append(failed, err)
-		}
-	}
-	if !changed && len(failed) == 0 {
+		return review(ctx, change)
+	}, c.print)
+	if !found && len(failed) == 0 {
 		_, err := fmt.Fprintln(c.stderr, "everything is up to date")
 		return err
 	}
-	return failures(failed)
-}
-
-// failures returns one error for several; nil for none.
-func failures(all []error) error {
-	if len(all) == 1 {
-		return asUsageOf(all[0])
+	for i, err := range failed {
+		failed[i] = asUsageOf(err)
 	}
-	return errors.Join(all...)
+	return errors.Join(failed...)
 }
 
-// apply makes the change of a plan after the question that it needs.
-func (c *updateCommand) apply(ctx context.Context, i *installer, plan *install.Plan, action string) error {
-	change := installation.Describe(plan, i.target)
-	switch {
-	case len(plan.Items) == 0:
-		return nil
-	case c.dryRun:
-		fmt.Fprintln(c.stdout, strings.Join(change.Lines(), "\n"))
-		return nil
-	case change.Harmless():
-		fmt.Fprintln(c.stderr, strings.Join(change.Lines(), "\n"))
-	case c.yes:
-		fmt.Fprintln(c.stderr, strings.Join(change.Lines(), "\n"))
-		return fmt.Errorf("%s needs a person's yes, which --yes is not; run it in a terminal", visible(strings.Join(names(change), ", ")))
-	default:
-		if err := c.confirmShown(ctx, change.Lines(), change.Action(action)); err != nil {
-			return fmt.Errorf("%s is as it was: %w", visible(strings.Join(names(change), ", ")), err)
+// review returns the review of a change to another version.
+func (c *updateCommand) review(action string) manage.Review {
+	ask := c.accepted(func(ctx context.Context, change *installation.Change) (bool, error) {
+		if c.yes {
+			show(c.stderr, change)
+			return false, fmt.Errorf("%s needs a person's yes, which --yes is not; run it in a terminal", visible(strings.Join(names(change), ", ")))
 		}
+		err := c.confirmShown(ctx, change.Lines(), change.Action(action))
+		if err != nil {
+			err = fmt.Errorf("%s is as it was: %w", visible(strings.Join(names(change), ", ")), err)
+		}
+		return err == nil, err
+	})
+	return func(ctx context.Context, change *installation.Change) (bool, error) {
+		switch {
+		case len(change.Items) == 0:
+			return false, nil
+		case c.dryRun:
+			show(c.stdout, change)
+			return false, nil
+		}
+		return ask(ctx, change)
 	}
-	if err := i.commit(ctx, plan, !change.Harmless()); err != nil {
-		return err
+}
+
+// print writes a change that was made; nil is none.
+func (c *updateCommand) print(change *installation.Change, _ *install.Plan) {
+	if change == nil {
+		return
 	}
 	for _, item := range change.Items {
-		fmt.Fprintf(c.stdout, "%s is now of %s\n", visible(item.Name), visible(revisionOf(&item)))
+		fmt.Fprintf(c.stdout, "%s is now of %s\n", visible(item.Name), visible(manage.Revision(&item)))
 	}
-	return nil
 }
 
 // names returns the names of the items of a change.
@@ -118,16 +111,8 @@ func names(change *installation.Change) (all []string) {
 	return all
 }
 
-// revisionOf names the version of an item.
-func revisionOf(item *installation.Item) string {
-	if item.Revision != "" {
-		return "revision " + item.Revision
-	}
-	return "digest " + item.Digest
-}
-
 func newRollbackCommand(a *app) *cobra.Command {
-	c := &updateCommand{consent: consent{app: a}}
+	c := newUpdating(a)
 	cmd := &cobra.Command{
 		Use:   "rollback NAME",
 		Short: "Return an installed skill to the version before its last update",
@@ -136,38 +121,40 @@ It needs no network; a second rollback returns. It asks on the terminal where th
 version before could do more, or where files that you have edited go aside.`,
 		Example:           "  skills-mcp rollback report",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeInstalled(&c.project),
+		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.rollback(cmd.Context(), args[0]) },
 	}
-	projectFlag(cmd, &c.project)
+	c.projectFlag(cmd)
 	return cmd
 }
 
 func (c *updateCommand) rollback(ctx context.Context, name string) error {
-	i, err := c.openInstaller(c.project)
+	_, t, err := c.open()
 	if err != nil {
 		return err
 	}
-	plan, err := i.Rollback(ctx, name)
+	plan, err := t.Rollback(ctx, name)
 	if err != nil {
 		return asUsageOf(err)
 	}
-	return errors.Join(c.apply(ctx, i, plan, "roll it back"), plan.Close())
+	change, err := t.Apply(ctx, plan, c.review("roll it back"))
+	c.print(change, plan)
+	return err
 }
 
 func newOutdatedCommand(a *app) *cobra.Command {
-	c := &updateCommand{consent: consent{app: a}}
+	c := newUpdating(a)
 	cmd := &cobra.Command{
 		Use:   "outdated [NAME]...",
 		Short: "List the installed skills of which there is another version",
 		Long: `Ask the source of each installed skill for its current version. Nothing is installed.
 Exits with 1 if a source could not be asked.`,
 		Example:           "  skills-mcp outdated",
-		ValidArgsFunction: a.completeInstalled(&c.project),
+		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.outdated(cmd.Context(), names) },
 	}
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON, also of those that are up to date")
-	projectFlag(cmd, &c.project)
+	c.jsonFlag(cmd, "print JSON, also of those that are up to date")
+	c.projectFlag(cmd)
 	return cmd
 }
 
@@ -183,11 +170,11 @@ type outdatedInfo struct {
 }
 
 func (c *updateCommand) outdated(ctx context.Context, names []string) error {
-	i, err := c.openInstaller(c.project)
+	_, t, err := c.open()
 	if err != nil {
 		return err
 	}
-	all, err := i.Outdated(ctx, names...)
+	all, err := t.Outdated(ctx, names...)
 	if err != nil {
 		return asUsageOf(err)
 	}
@@ -197,7 +184,7 @@ func (c *updateCommand) outdated(ctx context.Context, names []string) error {
 		if status.Err != nil {
 			info.Error, failed = status.Err.Error(), true
 		}
-		if c.asJSON || info.Outdated || info.Error != "" {
+		if c.json || info.Outdated || info.Error != "" {
 			list = append(list, info)
 		}
 	}
@@ -211,7 +198,7 @@ func (c *updateCommand) outdated(ctx context.Context, names []string) error {
 }
 
 func (c *updateCommand) printOutdated(list []outdatedInfo) error {
-	if c.asJSON {
+	if c.json {
 		return c.printJSON(map[string]any{"installed": list})
 	}
 	if len(list) == 0 {

@@ -7,18 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 )
 
 // verifyCommand compares installed skills with the lock file, and removes them.
-type verifyCommand struct {
-	*app
-	project string
-	json    bool
-}
+type verifyCommand struct{ targetCommand }
 
 func newVerifyCommand(a *app) *cobra.Command {
-	c := &verifyCommand{app: a}
+	c := &verifyCommand{targetCommand{consent: consent{app: a}}}
 	cmd := &cobra.Command{
 		Use:   "verify [NAME]...",
 		Short: "Prove that the installed skills are the ones that were accepted",
@@ -26,24 +23,24 @@ func newVerifyCommand(a *app) *cobra.Command {
 may be executed, where a link leads, and files that were added. It needs no network.
 Exits with 1 if anything differs.`,
 		Example:           "  skills-mcp verify\n  skills-mcp verify report --json",
-		ValidArgsFunction: a.completeInstalled(&c.project),
+		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
 	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
-	projectFlag(cmd, &c.project)
+	c.jsonFlag(cmd, "print JSON")
+	c.projectFlag(cmd)
 	return cmd
 }
 
 func (c *verifyCommand) run(ctx context.Context, names []string) error {
-	i, err := c.openInstaller(c.project)
+	_, t, err := c.open()
 	if err != nil {
 		return err
 	}
-	found, err := i.Verify(ctx, names...)
+	found, err := t.Verify(ctx, names...)
 	if err != nil {
 		return asUsageOf(err)
 	}
-	if err := c.print(i, found); err != nil {
+	if err := c.print(t, found); err != nil {
 		return err
 	}
 	if len(found) > 0 {
@@ -52,12 +49,12 @@ func (c *verifyCommand) run(ctx context.Context, names []string) error {
 	return nil
 }
 
-func (c *verifyCommand) print(i *installer, found []install.Difference) error {
+func (c *verifyCommand) print(t *manage.Target, found []install.Difference) error {
 	if c.json {
 		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": nonNil(found)})
 	}
 	if len(found) == 0 {
-		file, err := i.Installed()
+		file, err := t.Installed()
 		if err != nil {
 			return err
 		}
@@ -77,7 +74,7 @@ func (c *verifyCommand) print(i *installer, found []install.Difference) error {
 }
 
 func newUninstallCommand(a *app) *cobra.Command {
-	c := &verifyCommand{app: a}
+	c := &verifyCommand{targetCommand{consent: consent{app: a}}}
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME...",
 		Short: "Remove installed skills",
@@ -86,24 +83,24 @@ skills of a pack. Only files that were installed are removed: those that you hav
 added or edited are moved aside, and the place is printed.`,
 		Example:           "  skills-mcp uninstall report",
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeInstalled(&c.project),
+		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.uninstall(cmd.Context(), names) },
 	}
-	projectFlag(cmd, &c.project)
+	c.projectFlag(cmd)
 	return cmd
 }
 
 func (c *verifyCommand) uninstall(ctx context.Context, names []string) error {
-	i, err := c.openInstaller(c.project)
+	_, t, err := c.open()
 	if err != nil {
 		return err
 	}
-	removed, err := i.Uninstall(ctx, names...)
+	removed, err := t.Uninstall(ctx, names...)
 	if err != nil {
 		return asUsageOf(err)
 	}
 	for _, entry := range removed.Entries {
-		fmt.Fprintf(c.stdout, "removed %s\n", visible(i.path(entry)))
+		fmt.Fprintf(c.stdout, "removed %s\n", visible(t.Path(entry)))
 	}
 	for _, path := range removed.Kept {
 		fmt.Fprintf(c.stderr, "skills-mcp: files that were added or edited are in %s\n", visible(path))

@@ -170,7 +170,7 @@ func workspaceAt(root, home, temporary string) (string, error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return "", errors.New("it is not a folder")
 	}
-	realHome, realTemporary := resolved(home), resolved(temporary)
+	realHome, realTemporary := skillfs.Resolved(home), skillfs.Resolved(temporary)
 	name := folder
 	if home != "" && skillfs.Inside(realHome, folder) { // which may be /var/home/ann, in a folder of the system's
 		inside, _ := filepath.Rel(realHome, folder) // it is within

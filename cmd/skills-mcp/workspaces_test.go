@@ -17,7 +17,7 @@ import (
 // A home folder, a project in it and links to both, in a folder that is not the
 // temporary one.
 func TestWorkspacesAmong(t *testing.T) {
-	top := resolved(t.TempDir())
+	top := skillfs.Resolved(t.TempDir())
 	at := func(path ...string) string { return filepath.Join(append([]string{top}, path...)...) }
 	for _, dir := range []string{at("real", "ann", "shop", "part"), at("real", "ann", "app"), at("tmp", "plain"), at("tmp", "project", ".git")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -61,7 +61,7 @@ func TestWorkspacesAmong(t *testing.T) {
 // The home folder of some systems is by its real name where nothing else would be
 // a workspace, such as in /var.
 func TestWorkspaceInHomeElsewhere(t *testing.T) {
-	top := resolved(t.TempDir())
+	top := skillfs.Resolved(t.TempDir())
 	home, elsewhere := filepath.Join(top, "home"), filepath.Join(top, "var")
 	if err := os.MkdirAll(filepath.Join(elsewhere, "ann", "shop"), 0o755); err != nil {
 		t.Fatal(err)

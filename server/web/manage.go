@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 )
 
 // Manage knows the machine: the installed skills, the clients and the settings. Its
@@ -23,36 +23,11 @@ type Manage interface {
 type Sources interface {
 	// Installed describes the installed skills by target, the person's own first. It asks no
 	// source for anything.
-	Installed(ctx context.Context) ([]Target, error)
+	Installed(ctx context.Context) ([]manage.Inventory, error)
 	// Servers returns the connected MCP servers. None is asked.
 	Servers(ctx context.Context) ([]Server, error)
 	// Operations returns the changes that are under way. It is the same each time.
 	Operations() *installation.Operations
-}
-
-// A Target has installed skills: the person's data folder, or a project.
-type Target struct {
-	Project   string // its folder; "" is the person's own
-	Dir       string // has the lock file
-	Untrusted bool   // nothing is read from it
-	Err       string // why the lock file cannot be read
-	Items     []Installed
-	Checked   time.Time // when the sources were asked; zero is never
-}
-
-// An Installed is an installed skill or plugin.
-type Installed struct {
-	describe.Installed
-	Name, Kind string
-	Before     string  // the version that a rollback returns to; "" if there is none
-	Newest     *Newest // nil if nobody has asked
-}
-
-// A Newest is the version that a source has.
-type Newest struct {
-	Revision string
-	Outdated bool
-	Err      string // why the source could not be asked
 }
 
 // A Server is a connected MCP server.

@@ -23,6 +23,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -46,15 +47,15 @@ func newMachine(t *testing.T, work func(context.Context, *installation.Operation
 	return m
 }
 
-func (m *machine) Installed(context.Context) ([]Target, error) {
+func (m *machine) Installed(context.Context) ([]manage.Inventory, error) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return []Target{
-		{Dir: "/home/ann/data", Checked: at, Items: []Installed{
+	return []manage.Inventory{
+		{Dir: "/home/ann/data", Checked: at, Items: []manage.Installed{
 			{
 				Installed: describe.Installed{Source: hostile, Revision: "1", Entry: "skills/" + hostile, Digest: "sha256:12", At: at, Differences: []string{"changed " + hostile}},
-				Name:      hostile, Kind: "skill", Before: hostile, Newest: &Newest{Err: hostile},
+				Name:      hostile, Kind: "skill", Before: hostile, Newest: &manage.Newest{Err: hostile},
 			},
-			{Installed: describe.Installed{Source: "owner/repo", Entry: "plugins/b", Digest: "sha256:34", Intact: true, At: at}, Name: "b", Kind: "plugin", Newest: &Newest{Revision: hostile, Outdated: true}},
+			{Installed: describe.Installed{Source: "owner/repo", Entry: "plugins/b", Digest: "sha256:34", Intact: true, At: at}, Name: "b", Kind: "plugin", Newest: &manage.Newest{Revision: hostile, Outdated: true}},
 			{Installed: describe.Installed{Source: "./c", Entry: "skills/c", Digest: "sha256:56", Intact: true, At: at}, Name: "c", Kind: "skill"},
 		}},
 		{Project: "/work/" + hostile, Dir: "/work/" + hostile, Untrusted: true},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -54,7 +55,7 @@ func (m *management) source(r *http.Request) (*content, error) {
 }
 
 // entry returns the entry that the fields "project" and "name" of a request mean.
-func (m *management) entry(r *http.Request) (*Target, *Installed, error) {
+func (m *management) entry(r *http.Request) (*manage.Inventory, *manage.Installed, error) {
 	targets, err := m.manage.Installed(r.Context())
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-package main
+package manage
 
 import (
 	"context"
@@ -9,17 +9,19 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// A modelInstaller installs the skills that models ask for into the person's data folder.
-type modelInstaller struct{ open func() (*installer, error) }
+// ForModels installs the skills that models ask for into the person's data folder. It
+// implements [server.Installer].
+type ForModels struct{ *Machine }
 
 // Prepare implements [server.Installer]. A model names no folder of this machine and no
 // private address: the person has not written them.
-func (m modelInstaller) Prepare(ctx context.Context, name, from string, progress func(message string)) (server.Installation, error) {
-	i, err := m.open()
+func (m ForModels) Prepare(ctx context.Context, name, from string, progress func(message string)) (server.Installation, error) {
+	t, err := m.Target("", false)
 	if err != nil {
 		return nil, &run.Error{Code: run.Unavailable, Message: err.Error(), Err: err}
 	}
@@ -32,20 +34,20 @@ func (m modelInstaller) Prepare(ctx context.Context, name, from string, progress
 		err = errors.New("a path of this machine is for the person to install, with skills-mcp install")
 	}
 	if err != nil {
-		return nil, &run.Error{Code: run.InvalidParam, Message: visible(err.Error()), Err: err}
+		return nil, &run.Error{Code: run.InvalidParam, Message: termtext.Visible(err.Error()), Err: err}
 	}
-	request := source.Request{Source: parsed, Progress: distinct(progress)}
+	request := source.Request{Source: parsed, Progress: Distinct(progress)}
 	if name != "" {
 		request.Names = []string{name}
 	}
-	plan, err := i.Prepare(ctx, request)
+	plan, err := t.Prepare(ctx, request)
 	if err != nil {
 		return nil, refusedFetch(ctx, err)
 	}
-	if i.has(ctx, plan) {
+	if t.Has(ctx, plan) {
 		return nil, errors.Join(&run.Error{Code: run.InvalidParam, Message: "it is installed already, as the source has it now; use it"}, plan.Close())
 	}
-	return &modelInstallation{plan, i, installation.Describe(plan, i.target)}, nil
+	return &forModel{plan, t, installation.Describe(plan, t.Target)}, nil
 }
 
 // refusedFetch returns the error of a fetch for a model. Its text may be a stranger's.
@@ -57,28 +59,26 @@ func refusedFetch(ctx context.Context, err error) error {
 	if choice, ok := errors.AsType[*source.ChoiceError](err); ok {
 		code, err = run.InvalidParam, fmt.Errorf(`%w; give one as "name"`, choice)
 	}
-	return &run.Error{Code: code, Message: "it cannot be installed: " + visible(err.Error()), Err: err}
+	return &run.Error{Code: code, Message: "it cannot be installed: " + termtext.Visible(err.Error()), Err: err}
 }
 
-// A modelInstallation is a fetched skill that a model asked for.
-type modelInstallation struct {
+// A forModel is a fetched skill that a model asked for.
+type forModel struct {
 	*install.Plan
-	installer *installer
-	change    *installation.Change
+	target *Target
+	change *installation.Change
 }
 
 // Review implements [run.Installation].
-func (m *modelInstallation) Review() run.Review {
-	return run.Review{Digest: m.change.Digest, Lines: m.change.Lines(), Summary: m.change.Summary()}
+func (f *forModel) Review() run.Review {
+	return run.Review{Digest: f.change.Digest, Lines: f.change.Lines(), Summary: f.change.Summary()}
 }
 
 // Commit implements [run.Installation]: just what was reviewed is in the plan.
-func (m *modelInstallation) Commit(ctx context.Context) error {
-	return m.installer.commit(ctx, m.Plan, true)
-}
+func (f *forModel) Commit(ctx context.Context) error { return f.target.Commit(ctx, f.Plan, true) }
 
 // Installed implements [server.Installation].
-func (m *modelInstallation) Installed() any {
+func (f *forModel) Installed() any {
 	type item struct {
 		Name   string   `json:"name"`
 		Kind   string   `json:"kind"`
@@ -86,8 +86,8 @@ func (m *modelInstallation) Installed() any {
 		Digest string   `json:"digest"`
 	}
 	items := []item{}
-	for _, i := range m.change.Items {
+	for _, i := range f.change.Items {
 		items = append(items, item{i.Name, i.Kind, i.Skills, i.Digest})
 	}
-	return map[string]any{"installed": items, "source": m.change.Source}
+	return map[string]any{"installed": items, "source": f.change.Source}
 }

@@ -1,19 +1,13 @@
-package main
+package manage
 
 import (
 	"fmt"
 	"sync"
 )
 
-// fetching returns a function that reports the progress of a fetch, and one that erases
-// it. Both may be called by any goroutine.
-func (a *app) fetching() (progress func(done, total int64), end func()) {
-	report, end := newProgress(a.stderr)
-	return distinct(report), end
-}
-
-// distinct returns a function that reports the progress of a fetch in messages, each once.
-func distinct(report func(message string)) func(done, total int64) {
+// Distinct returns a function that reports the progress of a fetch in messages, each once. It
+// may be called by any goroutine.
+func Distinct(report func(message string)) func(done, total int64) {
 	var mu sync.Mutex
 	var last string
 	return func(done, total int64) {
