@@ -164,7 +164,7 @@ var walls = map[string]string{
 	"server/installation":       "server/run server/termtext skills skills/install skills/install/source skills/surface",
 	"server/live":               "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/icon":               "",
-	"server/manage":             "server server/describe server/installation server/pins server/run server/termtext skills skills/install skills/install/lock skills/install/source skills/skillfs",
+	"server/manage":             "server/describe server/installation server/pins server/run server/termtext skills skills/install skills/install/lock skills/install/source skills/skillfs",
 	"server/media":              "",
 	"server/output":             "server/identity",
 	"server/pins":               "server/run server/seal server/store server/termtext skills skills/skillfs skills/surface",

@@ -103,7 +103,7 @@ func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	b.options.flags.offer(ctx, s, options)
 	options.Installed = s.machine.Origin
 	if s.Tools.InstallSkill {
-		options.Installer = manage.ForModels{Machine: s.machine}
+		options.Installer = modelInstaller{s.machine}
 	}
 	if b.options.clientRoots {
 		options.Roots = s.workspaces.among
@@ -164,4 +164,16 @@ func (a *asker) Confirm(ctx context.Context, q *approval.Question) (approval.Sco
 		return running.Confirm(ctx, q)
 	}
 	return "", errors.New("the page is not served yet")
+}
+
+// A modelInstaller installs the skills that models ask for. It implements [server.Installer].
+type modelInstaller struct{ machine *manage.Machine }
+
+// Prepare implements [server.Installer].
+func (m modelInstaller) Prepare(ctx context.Context, name, from string, progress func(message string)) (server.Installation, error) {
+	i, err := m.machine.ForModel(ctx, name, from, progress)
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
 }

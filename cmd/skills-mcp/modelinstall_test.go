@@ -15,7 +15,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
@@ -148,7 +147,7 @@ func serveInstalls(t *testing.T, configuration string, from *everywhere) (*setti
 	s.machine.Install = func(bool) *install.Options {
 		return &install.Options{Fetchers: map[source.Kind]install.Fetcher{source.URL: from}}
 	}
-	options.FirstScan, options.Installer = 0, manage.ForModels{Machine: s.machine}
+	options.FirstScan, options.Installer = 0, modelInstaller{s.machine}
 	srv := server.New(s.sandboxes.executor(runner, nil, snapshots, s.approvals(nil)), options)
 	in, input := io.Pipe()
 	output, out := io.Pipe()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
@@ -14,13 +13,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// ForModels installs the skills that models ask for into the person's data folder. It
-// implements [server.Installer].
-type ForModels struct{ *Machine }
-
-// Prepare implements [server.Installer]. A model names no folder of this machine and no
-// private address: the person has not written them.
-func (m ForModels) Prepare(ctx context.Context, name, from string, progress func(message string)) (server.Installation, error) {
+// ForModel fetches the skill that a model asks for, to be installed into the person's data
+// folder; name "" is the only one of the source. A model names no folder of this machine and
+// no private address: the person has not written them. The error is for the model.
+func (m *Machine) ForModel(ctx context.Context, name, from string, progress func(message string)) (*ModelInstallation, error) {
 	t, err := m.Target("", false)
 	if err != nil {
 		return nil, &run.Error{Code: run.Unavailable, Message: err.Error(), Err: err}
@@ -47,7 +43,7 @@ func (m ForModels) Prepare(ctx context.Context, name, from string, progress func
 	if t.Has(ctx, plan) {
 		return nil, errors.Join(&run.Error{Code: run.InvalidParam, Message: "it is installed already, as the source has it now; use it"}, plan.Close())
 	}
-	return &forModel{plan, t, installation.Describe(plan, t.Target)}, nil
+	return &ModelInstallation{plan, t, installation.Describe(plan, t.Target)}, nil
 }
 
 // refusedFetch returns the error of a fetch for a model. Its text may be a stranger's.
@@ -62,23 +58,25 @@ func refusedFetch(ctx context.Context, err error) error {
 	return &run.Error{Code: code, Message: "it cannot be installed: " + termtext.Visible(err.Error()), Err: err}
 }
 
-// A forModel is a fetched skill that a model asked for.
-type forModel struct {
+// A ModelInstallation is a fetched skill that a model asked for.
+type ModelInstallation struct {
 	*install.Plan
 	target *Target
 	change *installation.Change
 }
 
 // Review implements [run.Installation].
-func (f *forModel) Review() run.Review {
-	return run.Review{Digest: f.change.Digest, Lines: f.change.Lines(), Summary: f.change.Summary()}
+func (i *ModelInstallation) Review() run.Review {
+	return run.Review{Digest: i.change.Digest, Lines: i.change.Lines(), Summary: i.change.Summary()}
 }
 
 // Commit implements [run.Installation]: just what was reviewed is in the plan.
-func (f *forModel) Commit(ctx context.Context) error { return f.target.Commit(ctx, f.Plan, true) }
+func (i *ModelInstallation) Commit(ctx context.Context) error {
+	return i.target.Commit(ctx, i.Plan, true)
+}
 
-// Installed implements [server.Installation].
-func (f *forModel) Installed() any {
+// Installed returns the result for the model, as a JSON object.
+func (i *ModelInstallation) Installed() any {
 	type item struct {
 		Name   string   `json:"name"`
 		Kind   string   `json:"kind"`
@@ -86,8 +84,8 @@ func (f *forModel) Installed() any {
 		Digest string   `json:"digest"`
 	}
 	items := []item{}
-	for _, i := range f.change.Items {
-		items = append(items, item{i.Name, i.Kind, i.Skills, i.Digest})
+	for _, one := range i.change.Items {
+		items = append(items, item{one.Name, one.Kind, one.Skills, one.Digest})
 	}
-	return map[string]any{"installed": items, "source": f.change.Source}
+	return map[string]any{"installed": items, "source": i.change.Source}
 }
