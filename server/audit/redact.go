@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Redacted stands for a secret.
@@ -24,12 +25,13 @@ const (
 	minCoded = 5
 )
 
-// A Redactor replaces secrets in texts and values: as they are, percent-encoded, in
-// base64 at each alignment, in hexadecimal, escaped as JSON, and split over several
-// strings of one value. The zero Redactor replaces nothing.
+// A Redactor replaces secrets in texts and values: as they are, in base64 at each
+// alignment, in hexadecimal, and escaped as JSON. A text that has one percent-encoded, and a
+// value that has one split over several strings, are replaced as a whole. The zero Redactor
+// replaces nothing.
 type Redactor struct {
 	whole map[string]bool // texts that are secrets
-	parts []string        // forms of secrets that are found inside of a text
+	parts []string        // forms of secrets that are found inside of a text, the longest first
 }
 
 // NewRedactor returns a redactor of secrets. Empty ones are none.
@@ -47,13 +49,12 @@ func NewRedactor(secrets ...string) *Redactor {
 			r.parts = append(r.parts, encodings(secret)...)
 		}
 	}
-	slices.Sort(r.parts)
+	slices.SortFunc(r.parts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	r.parts = slices.Compact(r.parts)
 	return r
 }
 
-// encodings returns the forms of a secret that decoding a text's percent signs does not
-// find.
+// encodings returns the forms of a secret, but for those with percent signs.
 func encodings(secret string) []string {
 	forms := []string{hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}
 	if spaced := strings.ReplaceAll(secret, " ", "+"); spaced != secret {
@@ -79,80 +80,20 @@ func inside(alphabet *base64.Encoding, secret string, before int) string {
 	return coded[first:last]
 }
 
-// A span is a part of a text: bytes from start up to end.
-type span struct{ start, end int }
-
-// spans returns the parts of a text that are secrets, sorted, without overlaps.
-func (r *Redactor) spans(text string) []span {
-	found := r.find(text)
-	if decoded, at := unescape(text); at != nil {
-		for _, s := range r.find(decoded) {
-			found = append(found, span{at[s.start], at[s.end]})
-		}
-	}
-	slices.SortFunc(found, func(a, b span) int { return cmp.Or(a.start-b.start, a.end-b.end) })
-	var merged []span
-	for _, s := range found {
-		if n := len(merged); n > 0 && s.start <= merged[n-1].end {
-			merged[n-1].end = max(merged[n-1].end, s.end)
-			continue
-		}
-		merged = append(merged, s)
-	}
-	return merged
+// holds reports whether a text has a secret in it.
+func (r *Redactor) holds(text string) bool {
+	return slices.ContainsFunc(r.parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
-// find returns where the secrets are in a text, as they are in parts.
-func (r *Redactor) find(text string) (found []span) {
-	for _, part := range r.parts {
-		for from := 0; ; {
-			i := strings.Index(text[from:], part)
-			if i < 0 {
-				break
-			}
-			found = append(found, span{from + i, from + i + len(part)})
-			from += i + 1
-		}
-	}
-	return found
-}
+// encoded matches a byte that is percent-encoded.
+var encoded = lazyregexp.New(`%[0-9A-Fa-f]{2}`)
 
-// unescape decodes the percent signs of a text, once and again, and returns where each
-// byte of the result, and its end, are in the text; nil if there are none.
-func unescape(text string) (decoded string, at []int) {
-	for range 2 { // an encoded address in a query is encoded twice
-		next, where := unescapeOnce(text)
-		if where == nil {
-			break
-		}
-		if at != nil {
-			for i, j := range where {
-				where[i] = at[j]
-			}
-		}
-		text, at = next, where
-	}
-	return text, at
-}
-
-func unescapeOnce(text string) (string, []int) {
-	if !strings.Contains(text, "%") {
-		return "", nil
-	}
-	decoded, at := make([]byte, 0, len(text)), make([]int, 0, len(text)+1)
-	for i := 0; i < len(text); {
-		at = append(at, i)
-		if i+2 < len(text) && text[i] == '%' {
-			if b, err := url.PathUnescape(text[i : i+3]); err == nil {
-				decoded = append(decoded, b...)
-				i += 3
-				continue
-			}
-		}
-		decoded = append(decoded, text[i])
-		i++
-	}
-	return string(decoded), append(at, len(text))
+// unescape decodes the percent signs of a text.
+func unescape(text string) string {
+	return encoded.ReplaceAllStringFunc(text, func(code string) string {
+		b, _ := hex.DecodeString(code[1:]) // which the pattern has checked
+		return string(b)
+	})
 }
 
 // Text returns a text without secrets.
@@ -160,45 +101,32 @@ func (r *Redactor) Text(text string) string {
 	if r.whole[text] {
 		return Redacted
 	}
-	return replace(text, 0, r.spans(text))
-}
-
-// replace returns a text, which begins at an offset, with each span in it replaced.
-func replace(text string, offset int, spans []span) string {
-	var b strings.Builder
-	done := 0
-	for _, s := range spans {
-		start, end := max(s.start-offset, 0), min(s.end-offset, len(text))
-		if start >= end {
-			continue
-		}
-		b.WriteString(text[done:start])
-		b.WriteString(Redacted)
-		done = end
+	for _, part := range r.parts {
+		text = strings.ReplaceAll(text, part, Redacted)
 	}
-	return b.String() + text[done:]
+	once := unescape(text) // an encoded address in a query is encoded twice
+	if once != text && (r.holds(once) || r.holds(unescape(once))) {
+		return Redacted
+	}
+	return text
 }
 
-// Value returns a value of encoding/json without secrets. The strings, numbers and keys
-// in it count as one text, in the order in which they are encoded: a secret that was
-// split over several of them is found.
+// Value returns a value of encoding/json without secrets. The strings, numbers and keys in
+// it count as one text, too, in the order in which they are encoded.
 func (r *Redactor) Value(value any) any {
 	if len(r.whole) == 0 {
 		return value
 	}
 	var all strings.Builder
-	walk(value, func(text string) string {
+	clean := walk(value, func(text string) string {
+		text = r.Text(text)
 		all.WriteString(text)
 		return text
 	})
-	spans, offset := r.spans(all.String()), 0
-	return walk(value, func(text string) string {
-		defer func() { offset += len(text) }()
-		if r.whole[text] {
-			return Redacted
-		}
-		return replace(text, offset, spans)
-	})
+	if r.holds(all.String()) {
+		return Redacted
+	}
+	return clean
 }
 
 // walk returns a copy of a value, with each string, number and key in it replaced by the
