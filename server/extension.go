@@ -33,11 +33,6 @@ type extension struct {
 	logger *slog.Logger
 }
 
-// listen subscribes to the notifications of tasks.
-func (s *extension) listen(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
-	return s.tasks.Listen(ctx, owner(ctx), params, send)
-}
-
 // methods returns the methods by name.
 func (s *extension) methods() map[string]rpc.Method {
 	methods := s.tasks.Methods(owner)

@@ -288,23 +288,3 @@ func TestAskingTask(t *testing.T) {
 		}
 	})
 }
-
-// Who listens need not ask.
-func TestTaskNotices(t *testing.T) {
-	slow(t, lasts(8*time.Second), func(t *testing.T, b *bench) {
-		c := b.dial(knowsTasks)
-		id := c.call("demo__now", `{}`).Result.TaskID
-		c.send("subscriptions/listen", fmt.Sprintf(`{"notifications":{"taskIds":[%q]}}`, id))
-		if got, want := c.line(), fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id); !strings.Contains(got, want) {
-			t.Errorf("acknowledged by %s, want %s", got, want)
-		}
-		got := c.line()
-		for _, want := range []string{`"method":"notifications/tasks"`, `"taskId":"` + id, `"status":"completed"`, `"text":"counted"`} {
-			if !strings.Contains(got, want) {
-				t.Errorf("no %s in %s", want, got)
-			}
-		}
-		go c.hangUp()
-		c.line() // the end of the subscription
-	})
-}

@@ -136,7 +136,7 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
-		Methods: s.extension.methods(), Listen: s.extension.listen, State: s.published.state.Load,
+		Methods: s.extension.methods(), State: s.published.state.Load,
 		Lists: s.readiness.lists, Calls: s.readiness.calls,
 	}
 }

@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -59,39 +58,4 @@ func (s *Store) asked(ctx context.Context, owner identity.Key, raw json.RawMessa
 		return nil, p, rpc.InvalidParams("there is no such task: it has expired, or never was", nil)
 	}
 	return t, p, nil
-}
-
-// Listen subscribes send to the owner's tasks that params, of subscriptions/listen, name:
-// it gets notifications/tasks at each change of a status, and at once for a task that is
-// not working. agreed are the fields for the acknowledgement; nil are none. stop ends
-// the subscription. The error is an [*rpc.Error].
-func (s *Store) Listen(ctx context.Context, owner identity.Key, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error) {
-	var asked struct {
-		Notifications struct {
-			TaskIDs []string `json:"taskIds"`
-		} `json:"notifications"`
-	}
-	if json.Unmarshal(params, &asked) != nil || len(asked.Notifications.TaskIDs) == 0 {
-		return nil, func() {}, nil // params that are not well-formed are reported by mcp-go
-	}
-	if !Declared(ctx) {
-		return nil, nil, Undeclared()
-	}
-	w := &watcher{send}
-	var ids []string
-	var watched []*Task
-	for _, id := range asked.Notifications.TaskIDs {
-		if t := s.find(owner, id); t != nil && !slices.Contains(ids, id) {
-			t.watchers.add(w, t.detailed)
-			ids, watched = append(ids, id), append(watched, t)
-		}
-	}
-	if len(ids) > 0 {
-		agreed = map[string]any{"taskIds": ids}
-	}
-	return agreed, func() {
-		for _, t := range watched {
-			t.watchers.remove(w)
-		}
-	}, nil
 }

@@ -34,9 +34,7 @@ type Task struct {
 
 	gone <-chan struct{} // of Until; used by the work's goroutine alone
 
-	watchers watchers
-
-	mu      sync.Mutex // guards the fields below; no other lock is taken under it
+	mu      sync.Mutex // guards the fields below
 	known   known
 	status  Status
 	message string
@@ -100,7 +98,6 @@ func (t *Task) decide(as known) bool {
 
 // end sets the outcome of a task.
 func (t *Task) end(v verdict) {
-	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.message, t.result, t.failed, t.updated = v.status, v.message, v.result, v.failed, time.Now()
@@ -118,7 +115,6 @@ func (t *Task) ask(requests mcp.InputRequests) bool {
 	if !t.decide(never) {
 		return false
 	}
-	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pending, t.answers, t.answered = mcp.InputRequests{}, mcp.InputResponses{}, make(chan struct{})
@@ -191,7 +187,6 @@ func (t *Task) wait(ctx context.Context) mcp.InputResponses {
 	case <-t.gone:
 	case <-ctx.Done():
 	}
-	defer t.watchers.tell(t.detailed)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.status, t.pending = Working, nil

@@ -29,14 +29,6 @@ type Backend struct {
 	// Methods are the methods that mcp-go does not know, by name.
 	Methods map[string]rpc.Method
 
-	// Listen is called at each subscriptions/listen, for notices that mcp-go does not
-	// know; nil has none. params are the request's. The acknowledgement has the
-	// fields of agreed beside mcp-go's own. send queues a notice, also before Listen
-	// returns; it never waits for the client. stop is called when the subscription
-	// has ended, after which send does nothing. An error is answered as one of a
-	// [rpc.Method].
-	Listen func(ctx context.Context, params json.RawMessage, send func(method string, params map[string]any)) (agreed map[string]any, stop func(), err error)
-
 	// State returns the number of the tools' state, which differs after each change
 	// and is odd during one. If it is set, the answer to tools/list is encoded once
 	// for each state. It must not block.

@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -49,36 +48,12 @@ func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(not
 	}
 	defer e.Core.UnregisterSession(context.WithoutCancel(ctx), p.SessionID())
 	defer e.recovered(m.method, func() {})
-	agreed, stop, err := e.subscribeExtensions(e.Core.WithContext(ctx, l), l, m)
-	if err != nil {
-		return failure(m.id, err).encode()
-	}
-	defer stop()
-	h.agreed = agreed
 	reply := e.Core.HandleMessage(e.Core.WithContext(ctx, l), m.raw)
-	if _, ok := reply.(mcp.JSONRPCResponse); ok && len(agreed) > 0 {
-		<-ctx.Done() // mcp-go ends a subscription that it has nothing for
-	}
 	line, err := encodeReply(m.id, withSubscription(reply, m.id))
 	if err != nil {
 		return e.unencodable(m, err)
 	}
 	return line
-}
-
-// subscribeExtensions subscribes to the notices that mcp-go does not know.
-func (e *edge) subscribeExtensions(ctx context.Context, l *listener, m message) (agreed map[string]any, stop func(), err error) {
-	info, err := protocolInfo(m)
-	if err != nil || e.Listen == nil {
-		return nil, func() {}, nil // mcp-go finds the same error
-	}
-	return e.Listen(mcpserver.WithRequestProtocolInfo(ctx, info), m.params, func(method string, params map[string]any) {
-		if queue := l.NotificationChannel(); queue != nil {
-			queue <- mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
-				Method: method, Params: mcp.NotificationParams{AdditionalFields: params},
-			}}
-		}
-	})
 }
 
 // withSubscription returns a subscription's result with its id as the client sent it.
@@ -102,7 +77,6 @@ type subscriptionFeed struct {
 	id       json.RawMessage
 	announce func(notice)
 	encode   func(mcp.JSONRPCNotification) (line []byte, ok bool)
-	agreed   map[string]any // of extensions, for the acknowledgement; set before it is sent
 	open     bool
 	held     []notice
 }
@@ -113,9 +87,6 @@ const maxHeld = 64
 
 func (h *subscriptionFeed) deliver(n mcp.JSONRPCNotification) {
 	h.tag(&n)
-	if n.Method == mcp.MethodNotificationSubscriptionsAcknowledged && len(h.agreed) > 0 {
-		h.agree(&n)
-	}
 	line, ok := h.encode(n)
 	if !ok {
 		return
@@ -133,15 +104,6 @@ func (h *subscriptionFeed) deliver(n mcp.JSONRPCNotification) {
 	case len(h.held) < maxHeld:
 		h.held = append(h.held, next)
 	}
-}
-
-// agree adds the extensions' part to the acknowledgement.
-func (h *subscriptionFeed) agree(n *mcp.JSONRPCNotification) {
-	encoded, _ := json.Marshal(n.Params.AdditionalFields["notifications"]) // mcp-go's own
-	all := map[string]any{}
-	_ = json.Unmarshal(encoded, &all)
-	maps.Copy(all, h.agreed)
-	n.Params.AdditionalFields = map[string]any{"notifications": all}
 }
 
 // tag adds the id of the subscription to a notice. It copies the map, as other sessions

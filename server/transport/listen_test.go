@@ -1,18 +1,13 @@
 package transport
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
-	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 const tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`
@@ -48,38 +43,6 @@ func TestListen(t *testing.T) {
 	if err := c.wantEnd(); err != nil {
 		t.Error(err)
 	}
-}
-
-// Notices that mcp-go does not know are agreed to beside its own, and sent like
-// them, after the acknowledgement.
-func TestListenBeyond(t *testing.T) {
-	b := newBench().backend()
-	stopped := make(chan struct{})
-	b.Listen = func(ctx context.Context, params json.RawMessage, send func(string, map[string]any)) (map[string]any, func(), error) {
-		if strings.Contains(string(params), "bad") {
-			return nil, nil, &rpc.Error{Code: -32021, Message: "undeclared"}
-		}
-		if !mcpserver.IsModernRequest(ctx) {
-			t.Error("the request is not known")
-		}
-		send("notifications/x", map[string]any{"large": json.RawMessage("9007199254740993")})
-		return map[string]any{"xs": []string{"a"}}, func() { stopped <- struct{}{} }, nil
-	}
-	c := dial(t, b, nil)
-	listen(c, "1", `{"xs":["bad"]}`)
-	c.want("1: error -32021: undeclared")
-	listen(c, "2", `{"toolsListChanged":true,"xs":["a"]}`)
-	c.want(fmt.Sprintf(`: notifications/subscriptions/acknowledged{`+tag+`,"notifications":{"toolsListChanged":true,"xs":["a"]}}`, "2"))
-	c.want(fmt.Sprintf(`: notifications/x{`+tag+`,"large":9007199254740993}`, "2"))
-	c.cancelCall("2", "enough")
-	<-stopped
-	listen(c, "3", `{"xs":["a"]}`)
-	c.want(fmt.Sprintf(`: notifications/subscriptions/acknowledged{`+tag+`,"notifications":{"xs":["a"]}}`, "3"))
-	c.want(fmt.Sprintf(`: notifications/x{`+tag+`,"large":9007199254740993}`, "3"))
-	c.ping() // it stays open
-	c.cancelCall("3", "enough")
-	<-stopped
-	c.hangUp()
 }
 
 // Listening takes no place of a call, holds up no end, and has its own bound.
