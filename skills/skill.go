@@ -102,10 +102,8 @@ type Skill struct {
 	Paths []string
 	// Pinned says that the author wants the skill to be a tool where not all are.
 	Pinned bool
-	// PinnedByPerson says that the person wants the same. Priority orders the skills of a
-	// profile that they gave one, the highest first; 0 is none.
+	// PinnedByPerson says that the person wants the same.
 	PinnedByPerson bool
-	Priority       int
 	// Asks lists whom the skill's script may ask while it runs; none is nobody.
 	Asks []Asked
 	// Calls are patterns of the qualified names of the skills that the skill's script

@@ -45,13 +45,12 @@ type State struct {
 type level int
 
 const (
-	byPerson   level = iota // the person, or the configuration, pins it
-	byPriority              // the person gave it a priority
-	bySession               // the session has called it
-	byFiles                 // the workspace has files for it
-	byAuthor                // its frontmatter pins it
-	byUse                   // it was called before
-	byNobody                // no reason
+	byPerson  level = iota // the person, or the configuration, pins it
+	bySession              // the session has called it
+	byFiles                // the workspace has files for it
+	byAuthor               // its frontmatter pins it
+	byUse                  // it was called before
+	byNobody               // no reason
 )
 
 // ranked is a skill with the criteria of its rank.

@@ -18,8 +18,6 @@ func (r ranked) reason() string {
 			return "pinned by you"
 		}
 		return "pinned by the configuration"
-	case byPriority:
-		return fmt.Sprintf("of priority %d", r.skill.Priority)
 	case bySession:
 		return "used in this session"
 	case byFiles:
@@ -55,7 +53,7 @@ func (r ranked) compare(o ranked) int {
 		return 1
 	}
 	return cmp.Or(
-		cmp.Compare(r.level, o.level), cmp.Compare(o.skill.Priority, r.skill.Priority), cmp.Compare(r.pin, o.pin), cmp.Compare(o.uses, r.uses),
+		cmp.Compare(r.level, o.level), cmp.Compare(r.pin, o.pin), cmp.Compare(o.uses, r.uses),
 		cmp.Compare(r.source, o.source), cmp.Compare(r.name, o.name))
 }
 
@@ -78,8 +76,6 @@ func (e *Exposure) rankOf(skill *skills.Skill) ranked {
 		r.level, r.pin = byPerson, pin
 	case skill.PinnedByPerson: // after those of the configuration
 		r.level, r.pin = byPerson, len(e.options.Pin)
-	case skill.Priority > 0:
-		r.level = byPriority
 	case e.state.Used[name]:
 		r.level = bySession
 	case e.state.Active[name]:

@@ -42,38 +42,14 @@ type Book struct {
 type page struct {
 	rules   []Rule            // one for each pattern and origin
 	origins map[string]string // by key of a row
-
-	assignments map[string]Assignment // by key of a row
+	pinned  []pin
 }
 
-func (a *Assignment) key() string { return rowKey(a.Profile, a.Name, a.Origin) }
-
-// assignment returns the decision about a skill for a profile.
-func (p *page) assignment(profile string, skill *skills.Skill) Assignment {
-	a := assignmentOf(profile, skill)
-	if len(p.assignments) > 0 {
-		if made, ok := p.assignments[a.key()]; ok {
-			return made
-		}
-	}
-	return a
-}
-
-// excludes returns why the person's decisions leave a skill out of a profile, or "". A
-// decision about a skill is also one about its tools.
-func (p *page) excludes(profile string, skill *skills.Skill) string {
-	if profile == "" {
-		return ""
-	}
-	for _, s := range slices.Compact([]*skills.Skill{skill, skill.Owner()}) {
-		switch a := p.assignment(profile, s); {
-		case a.Unassigned:
-			return fmt.Sprintf("the person has taken it out of the profile %s", profile)
-		case a.Disabled:
-			return fmt.Sprintf("the person has disabled it for the profile %s", profile)
-		}
-	}
-	return ""
+// pin is the body of a row: the tool of a skill stays, however many skills there are. It
+// grants nothing.
+type pin struct {
+	Name   string `json:"name"` // qualified, of the skill
+	Origin string `json:"origin"`
 }
 
 // NewBook returns the book in a store, whose rows are signed with the key. It reads
@@ -83,7 +59,7 @@ func NewBook(s Store, key *seal.Key, logger *slog.Logger) *Book {
 	o := &seal.Options{Logger: b.logger}
 	b.tables = map[string]*seal.Table{offRow: seal.NewTable(offRow, s, key, o), originRow: seal.NewTable(originRow, s, key, o)}
 	signed := &seal.Options{Signers: []string{seal.Person}, Logger: b.logger}
-	b.tables[ruleRow], b.tables[assignRow] = seal.NewTable(ruleRow, s, key, signed), seal.NewTable(assignRow, s, key, signed)
+	b.tables[ruleRow], b.tables[pinRow] = seal.NewTable(ruleRow, s, key, signed), seal.NewTable(pinRow, s, key, signed)
 	return b
 }
 
@@ -106,7 +82,7 @@ const (
 	ruleRow   = "rule"
 	offRow    = "rule off" // disables a skill, which nobody has to prove
 	originRow = "rule origin"
-	assignRow = "assignment"
+	pinRow    = "tool pin"
 )
 
 // write replaces the row of a kind and key by one with a body; nil is none. Programs with
@@ -151,8 +127,8 @@ func (b *Book) read(ctx context.Context) *page {
 
 // load reads the rows. Those that were not written for this configuration do not count.
 func (b *Book) load(ctx context.Context) (*page, error) {
-	p := &page{origins: map[string]string{}, assignments: map[string]Assignment{}}
-	for _, kind := range []string{ruleRow, offRow, originRow, assignRow} { // what is off after the rules
+	p := &page{origins: map[string]string{}}
+	for _, kind := range []string{ruleRow, offRow, originRow, pinRow} { // what is off after the rules
 		rows, err := b.tables[kind].List(ctx, store.DecisionFilter{})
 		if err != nil {
 			return nil, err
@@ -170,13 +146,15 @@ func (b *Book) load(ctx context.Context) (*page, error) {
 // add adds the body of a row. One that is copied to another key does not count.
 func (p *page) add(kind, key string, body []byte) {
 	var e entry
-	var a Assignment
-	if json.Unmarshal(body, &e) != nil || kind == assignRow && json.Unmarshal(body, &a) != nil {
+	var tool pin
+	if json.Unmarshal(body, &e) != nil || json.Unmarshal(body, &tool) != nil {
 		return // nobody has signed such a one
 	}
 	switch kind {
-	case assignRow:
-		p.assignments[a.key()] = a
+	case pinRow:
+		if key == rowKey(tool.Name, tool.Origin) {
+			p.pinned = append(p.pinned, tool)
+		}
 	case originRow:
 		p.origins[key] = e.Origin
 	case ruleRow:
@@ -267,7 +245,7 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 	if err != nil {
 		b.logger.Warn("the origin of the skill of a rule cannot be written; it holds until the server ends", "rule", rule, "error", err)
 		b.unsaved[key] = bound
-		b.page = &page{b.page.rules, maps.Clone(b.page.origins), b.page.assignments}
+		b.page = &page{b.page.rules, maps.Clone(b.page.origins), b.page.pinned}
 		maps.Copy(b.page.origins, b.unsaved)
 	}
 	return bound

@@ -3,8 +3,6 @@ package policy
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -13,43 +11,17 @@ import (
 // Missing returns why a skill does not exist for a principal, or "".
 func (p *Policy) Missing(ctx context.Context, who identity.Principal, skill *skills.Skill) string {
 	page := p.options.Book.read(ctx)
-	return p.missing(page, p.matches(page, subject{skill: skill}), who.Profile, skill)
+	return p.missing(p.matches(page, subject{skill: skill}), who.Profile, skill)
 }
 
-// Assignment returns the person's decision about a skill for a profile; "" is everybody.
-func (p *Policy) Assignment(ctx context.Context, profile string, skill *skills.Skill) Assignment {
-	return p.options.Book.read(ctx).assignment(profile, skill)
-}
-
-// Assignments returns the person's decisions for a profile, in no order.
-func (p *Policy) Assignments(ctx context.Context, profile string) (all []Assignment) {
-	for _, a := range p.options.Book.read(ctx).assignments {
-		if a.Profile == profile {
-			all = append(all, a)
-		}
-	}
-	return all
-}
-
-// Assign writes an assignment in place of the one of its profile and skill. One without a
-// decision is removed.
-func (p *Policy) Assign(ctx context.Context, a Assignment) error {
+// Pin keeps the tool of a skill, or no longer. It grants nothing.
+func (p *Policy) Pin(ctx context.Context, skill *skills.Skill, pinned bool) error {
+	tool := pin{skill.QualifiedName(), skill.Origin().String()}
 	var body any
-	if a != (Assignment{Profile: a.Profile, Name: a.Name, Origin: a.Origin}) {
-		body = &a
+	if pinned {
+		body = tool
 	}
-	return p.options.Book.write(ctx, assignRow, a.key(), body)
-}
-
-// Profiles returns the names of the profiles of the configuration, sorted.
-func (p *Policy) Profiles() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.options.Profiles)), func(name string) bool { return name == "" })
-}
-
-// Bounded returns why the configuration leaves a skill out of a profile, whatever the person
-// assigns to it, or "".
-func (p *Policy) Bounded(profile string, skill *skills.Skill) string {
-	return p.bounded(profile, skill)
+	return p.options.Book.write(ctx, pinRow, rowKey(tool.Name, tool.Origin), body)
 }
 
 // Enable removes the rule of the person that disables a skill, or writes it. changed is

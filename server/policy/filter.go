@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -18,7 +17,7 @@ func (p *Policy) Offers(ctx context.Context, who identity.Principal, tool run.Wa
 }
 
 // A Filter removes the skills from catalogs that do not exist for a principal, and marks
-// those that the person has pinned or given a priority. Its other methods change such
+// those that the person has pinned. Its other methods change such
 // decisions; they may be used concurrently.
 type Filter struct {
 	policy *Policy
@@ -30,7 +29,7 @@ type Filter struct {
 type filtered struct {
 	before, after *skills.Catalog
 	gone          []Off // by qualified name
-	marks         []mark
+	pinned        []string
 }
 
 // NewFilter returns the filter of a policy for a principal.
@@ -46,9 +45,9 @@ func NewFilter(p *Policy, who identity.Principal) *Filter {
 func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
 	page, last := f.policy.options.Book.read(ctx), f.last.Load()
 	gone := f.missing(page, catalog)
-	marks := page.marks(f.who.Profile, catalog)
-	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(marks, last.marks) {
-		last = &filtered{catalog, marked(without(catalog, gone), marks), gone, marks}
+	pinned := page.pinnedIn(catalog)
+	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) {
+		last = &filtered{catalog, marked(without(catalog, gone), pinned), gone, pinned}
 		f.last.Store(last)
 	}
 	return last.after
@@ -78,9 +77,7 @@ func (f *Filter) Enable(ctx context.Context, skill *skills.Skill, enabled bool) 
 
 // Pin keeps the tool of a skill, or no longer.
 func (f *Filter) Pin(ctx context.Context, skill *skills.Skill, pinned bool) error {
-	a := f.policy.Assignment(ctx, "", skill)
-	a.Pinned = pinned
-	return f.policy.Assign(ctx, a)
+	return f.policy.Pin(ctx, skill, pinned)
 }
 
 // missing returns the skills that do not exist, by qualified name.
@@ -89,7 +86,7 @@ func (f *Filter) missing(page *page, catalog *skills.Catalog) (gone []Off) {
 		return nil
 	}
 	missing := func(skill *skills.Skill) string {
-		return f.policy.missing(page, f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill)
+		return f.policy.missing(f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill)
 	}
 	for _, skill := range catalog.Skills {
 		why := missing(skill)
@@ -108,11 +105,6 @@ func (p *Policy) open(page *page, profile string) bool {
 	disables := func(r Rule) bool { return r.Enabled != nil }
 	if slices.ContainsFunc(p.options.Rules, disables) || slices.ContainsFunc(page.rules, disables) {
 		return false
-	}
-	for _, a := range page.assignments {
-		if a.narrows(profile) {
-			return false
-		}
 	}
 	for _, name := range []string{"", profile} {
 		bounds, known := p.options.Profiles[name]
@@ -169,39 +161,22 @@ func withoutTools(owner *skills.Skill, removed func(*skills.Skill) bool, copies 
 	copies[owner] = &next
 }
 
-// A mark has the person's decisions about a skill that exists.
-type mark struct {
-	name     string // qualified
-	pinned   bool
-	priority int
-}
-
-// marks returns those of the skills of a catalog for a profile, by name.
-func (p *page) marks(profile string, catalog *skills.Catalog) []mark {
-	found := map[string]mark{}
-	for _, a := range p.assignments {
-		at, there := catalog.Place(a.Name)
-		if !there || a.Profile != "" && a.Profile != profile || catalog.Skills[at].Origin().String() != a.Origin {
-			continue
-		}
-		m := found[a.Name]
-		m.name, m.pinned, m.priority = a.Name, m.pinned || a.Pinned, max(m.priority, a.Priority)
-		if m.pinned || m.priority > 0 {
-			found[a.Name] = m
+// pinnedIn returns the names of the skills of a catalog that are pinned, sorted.
+func (p *page) pinnedIn(catalog *skills.Catalog) (all []string) {
+	for _, tool := range p.pinned {
+		if at, there := catalog.Place(tool.Name); there && catalog.Skills[at].Origin().String() == tool.Origin {
+			all = append(all, tool.Name)
 		}
 	}
-	var all []mark
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, found[name])
-	}
+	slices.Sort(all)
 	return all
 }
 
-// marked returns the catalog with copies of those of its skills that have a mark.
-func marked(catalog *skills.Catalog, marks []mark) *skills.Catalog {
+// marked returns the catalog with copies of those of its skills that are pinned.
+func marked(catalog *skills.Catalog, pinned []string) *skills.Catalog {
 	copies := map[*skills.Skill]*skills.Skill{}
-	for _, m := range marks {
-		at, there := catalog.Place(m.name)
+	for _, name := range pinned {
+		at, there := catalog.Place(name)
 		if !there {
 			continue
 		}
@@ -212,12 +187,12 @@ func marked(catalog *skills.Catalog, marks []mark) *skills.Catalog {
 				copies[tool] = copies[owner].Tools[i]
 			}
 		}
-		copies[skill].PinnedByPerson, copies[skill].Priority = m.pinned, m.priority
+		copies[skill].PinnedByPerson = true
 	}
 	return catalog.Replace(copies)
 }
 
 // Apply returns the catalog with the skills marked that the person has pinned.
 func (b *Book) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
-	return marked(catalog, b.read(ctx).marks("", catalog))
+	return marked(catalog, b.read(ctx).pinnedIn(catalog))
 }

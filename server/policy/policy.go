@@ -189,7 +189,7 @@ func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run
 		if skill == nil {
 			continue
 		}
-		if why := p.missing(page, p.matches(page, subject{skill: skill}), profile, skill); why != "" {
+		if why := p.missing(p.matches(page, subject{skill: skill}), profile, skill); why != "" {
 			return nil, denied("%s is not available: %s", skill.QualifiedName(), why).Told(stop)
 		}
 	}

@@ -51,7 +51,7 @@ type terms struct {
 func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
 	page := p.options.Book.read(ctx)
 	found := p.matches(page, s)
-	if why := p.missing(page, found, s.profile, s.skill); why != "" {
+	if why := p.missing(found, s.profile, s.skill); why != "" {
 		return nil, denied("skill %s is not available: %s", s.skill.QualifiedName(), why).Told(stop)
 	}
 	t := apply(found, s.skill)
@@ -91,11 +91,11 @@ func (p *settler) matches(page *page, s subject) []match {
 }
 
 // missing returns why a skill does not exist for a profile, or "".
-func (p *settler) missing(page *page, found []match, profile string, skill *skills.Skill) string {
+func (p *settler) missing(found []match, profile string, skill *skills.Skill) string {
 	if by := disabledBy(found); by != "" {
 		return "it is disabled by " + by
 	}
-	return cmp.Or(p.bounded(profile, skill), page.excludes(profile, skill))
+	return p.bounded(profile, skill)
 }
 
 // bounded returns why the profiles of the configuration leave a skill out, or "".

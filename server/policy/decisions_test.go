@@ -8,23 +8,18 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A pin and a priority grant nothing: a dangerous skill that no rule names stays refused,
-// and the grant of a skill stays as it was.
-func TestAssignmentsGrantNothing(t *testing.T) {
+// A pin grants nothing: a dangerous skill that no rule names stays refused.
+func TestPinGrantsNothing(t *testing.T) {
 	_, open := newStore(t)
-	p := New(&Options{Book: open(), Profiles: map[string]Profile{"ci": {}}})
+	p := New(&Options{Book: open()})
 	dangerous := skillAt("a", "/home/a")
 	dangerous.Class = skills.Dangerous
-	for _, profile := range []string{"", "ci"} {
-		a := p.Assignment(t.Context(), profile, dangerous)
-		a.Pinned, a.Priority = profile == "", 7
-		if err := p.Assign(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
-		for _, o := range p.Outlooks(t.Context(), dangerous, profile, "", "", nil, func(identity.Principal, *skills.Skill) string { return "" }) {
-			if o.Refused == nil {
-				t.Errorf("profile %q: %+v", profile, o.Decision)
-			}
+	if err := p.Pin(t.Context(), dangerous, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range p.Outlooks(t.Context(), dangerous, "", "", "", nil, func(identity.Principal, *skills.Skill) string { return "" }) {
+		if o.Refused == nil {
+			t.Errorf("%+v", o.Decision)
 		}
 	}
 }
@@ -33,73 +28,64 @@ func TestAssignmentsGrantNothing(t *testing.T) {
 // catalog is the same until a decision changes that.
 func TestFilterMarks(t *testing.T) {
 	s, open := newStore(t)
-	p := New(&Options{Book: open(), Profiles: map[string]Profile{"ci": {}}})
-	ci, everybody := NewFilter(p, identity.Principal{Profile: "ci"}), NewFilter(p, identity.Principal{})
+	p := New(&Options{Book: open()})
+	f := NewFilter(p, identity.Principal{})
 	a, b := skillAt("a", "/home/a"), skillAt("b", "/home/b")
 	tool := skillAt("b__t", "/home/b")
 	tool.Of, b.Tools = b, []*skills.Skill{tool}
 	catalog := &skills.Catalog{Skills: []*skills.Skill{a, b, tool}}
-	if everybody.Apply(t.Context(), catalog) != catalog {
+	if f.Apply(t.Context(), catalog) != catalog {
 		t.Error("a catalog without decisions is a copy")
 	}
-	if err := everybody.Pin(t.Context(), tool, true); err != nil {
-		t.Fatal(err)
-	}
-	other := p.Assignment(t.Context(), "ci", skillAt("a", "/elsewhere/a"))
-	other.Priority = 3
-	mine := p.Assignment(t.Context(), "ci", b)
-	mine.Priority = 5
-	for _, each := range []Assignment{other, mine} {
-		if err := p.Assign(t.Context(), each); err != nil {
+	for _, skill := range []*skills.Skill{tool, skillAt("a", "/elsewhere/a")} {
+		if err := f.Pin(t.Context(), skill, true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := everybody.Apply(t.Context(), catalog)
-	if got == catalog || everybody.Apply(t.Context(), catalog) != got {
+	got := f.Apply(t.Context(), catalog)
+	if got == catalog || f.Apply(t.Context(), catalog) != got {
 		t.Error("the catalog is not the same for the same decisions")
 	}
 	if got.Skills[0] != a || got.Skills[1].PinnedByPerson || !got.Skills[2].PinnedByPerson || got.Skills[2].Of != got.Skills[1] || got.Skills[1].Tools[0] != got.Skills[2] || tool.PinnedByPerson {
 		t.Errorf("%+v", got.Skills)
 	}
-	if got := ci.Apply(t.Context(), catalog); got.Skills[1].Priority != 5 || got.Skills[0].Priority != 0 || !got.Skills[2].PinnedByPerson {
-		t.Errorf("of the profile: %+v", got.Skills)
-	}
-	mine.Priority = 0
-	if err := p.Assign(t.Context(), mine); err != nil {
+	if err := f.Pin(t.Context(), tool, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := everybody.Pin(t.Context(), tool, false); err != nil {
-		t.Fatal(err)
-	}
-	if everybody.Apply(t.Context(), catalog) != catalog {
+	if f.Apply(t.Context(), catalog) != catalog {
 		t.Error("a withdrawn pin leaves a copy")
 	}
-	if rows, err := s.Decisions(t.Context(), assignRow, store.DecisionFilter{}); err != nil || len(rows) != 1 { // that of elsewhere
+	if rows, err := s.Decisions(t.Context(), pinRow, store.DecisionFilter{}); err != nil || len(rows) != 1 { // that of elsewhere
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }
 
-// An assignment that this program has not written does not count.
-func TestForgedAssignment(t *testing.T) {
+// A pin that this program has not written does not count, nor one that is copied.
+func TestForgedPin(t *testing.T) {
 	s, open := newStore(t)
-	p, skill := New(&Options{Book: open(), Profiles: map[string]Profile{"ci": {}}}), skillAt("a", "/home/a")
-	a := p.Assignment(t.Context(), "ci", skill)
-	a.Disabled = true
-	if err := p.Assign(t.Context(), a); err != nil {
+	p, skill := New(&Options{Book: open()}), skillAt("a", "/home/a")
+	catalog := &skills.Catalog{Skills: []*skills.Skill{skill, skillAt("b", "/home/b")}}
+	if err := p.Pin(t.Context(), skill, true); err != nil {
 		t.Fatal(err)
 	}
-	who := identity.Principal{Profile: "ci"}
-	if p.Missing(t.Context(), who, skill) == "" {
+	f := NewFilter(p, identity.Principal{})
+	if f.Apply(t.Context(), catalog) == catalog {
 		t.Error("it does not count")
 	}
-	rows, err := s.Decisions(t.Context(), assignRow, store.DecisionFilter{})
+	rows, err := s.Decisions(t.Context(), pinRow, store.DecisionFilter{})
 	if err != nil {
+		t.Fatal(err)
+	}
+	copied := rows[0]
+	copied.Key = rowKey("b", "own:/home/b")
+	if err := p.options.Book.tables[pinRow].Seal(&copied); err != nil { // as a program can that reads the key
 		t.Fatal(err)
 	}
 	rows[0].Body = append([]byte(" "), rows[0].Body...)
 	put(t, s, rows[0])
-	if why := p.Missing(t.Context(), who, skill); why != "" {
-		t.Errorf("a changed row counts: %s", why)
+	put(t, s, copied)
+	if f.Apply(t.Context(), catalog) != catalog {
+		t.Error("a changed row counts")
 	}
 }
 
