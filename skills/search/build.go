@@ -81,8 +81,6 @@ type builder struct {
 	lists    []postingList     // by the number of the term
 
 	docs    []doc
-	names   []nameKey
-	shorts  []abbreviation
 	touched []uint32 // terms of the current document
 }
 
@@ -98,18 +96,16 @@ type postingList struct {
 
 func (b *builder) add(d *document) {
 	n := uint32(len(b.docs))
-	entry := doc{skill: d.skill, name: squash(d.skill.Name)}
+	entry := doc{skill: d.skill, names: namesOf(d.skill)}
 	language := b.analyzer.Detect(strings.Join(d.texts[descriptionField], " "))
 	for f, texts := range d.texts {
 		length := 0
 		for _, t := range texts {
 			length += b.count(field(f), t, language)
-			b.shorts = appendTaught(b.shorts, b.analyzer, t, n)
 		}
 		entry.lengths[f] = uint16(min(length, math.MaxUint16))
 	}
 	b.docs = append(b.docs, entry)
-	b.names = appendNames(b.names, d.skill, n)
 	for _, id := range b.touched {
 		l := &b.lists[id]
 		l.current.doc = n
@@ -177,9 +173,7 @@ func (b *builder) id(term string) uint32 {
 
 // segment returns the segment of the documents.
 func (b *builder) segment() *segment {
-	s := &segment{docs: b.docs, names: b.names, shorts: b.shorts}
-	slices.SortFunc(s.names, nameKey.compare)
-	slices.SortFunc(s.shorts, abbreviation.compare)
+	s := &segment{docs: b.docs}
 	slices.Sort(b.terms)
 	total := 0
 	for _, l := range b.lists {

@@ -25,7 +25,6 @@ type finder struct {
 // ask searches a phrasing.
 func (f *finder) ask(a *text.Analyzer, l *lexicon.Lexicon, phrasing string) {
 	all := f.scope.clauses(a, l, phrasing)
-	f.scope.abbreviate(all)
 	f.scope.expand(all)
 	for _, c := range all {
 		for _, v := range c.variants {
@@ -91,8 +90,8 @@ func (s *scope) named(name string) []int {
 	var all []int
 	for i := range s.parts {
 		p := &s.parts[i]
-		for n := range p.named(name) {
-			if !p.hidden.has(n) {
+		for n := range p.docs {
+			if !p.hidden.has(n) && slices.Contains(p.docs[n].names, name) {
 				all = append(all, p.base+n)
 			}
 		}
@@ -113,20 +112,6 @@ func (s *scope) named(name string) []int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.QualifiedName(), y.QualifiedName()))
 	})
 	return all
-}
-
-// named yields the documents of a segment that have a name.
-func (s *segment) named(squashed string) func(yield func(doc int) bool) {
-	hash := hashOf(squashed)
-	return func(yield func(int) bool) {
-		at, _ := slices.BinarySearchFunc(s.names, nameKey{hash: hash}, nameKey.compare)
-		for ; at < len(s.names) && s.names[at].hash == hash; at++ {
-			doc := int(s.names[at].doc)
-			if slices.Contains(namesOf(s.docs[doc].skill), squashed) && !yield(doc) {
-				return
-			}
-		}
-	}
 }
 
 // toolMargin is the factor by which a tool has to match better than its skill.
@@ -209,10 +194,11 @@ func (s *scope) similarNames(wanted string) (names []string) {
 		p := &s.parts[i]
 		for n := range p.docs {
 			d := &p.docs[n]
-			if diff := len(d.name) - len(wanted); diff > most || diff < -most || d.skill.Of != nil || p.hidden.has(n) {
+			own := d.names[0]
+			if diff := len(own) - len(wanted); diff > most || diff < -most || d.skill.Of != nil || p.hidden.has(n) {
 				continue
 			}
-			if distance := levenshtein.Distance(wanted, d.name, params); distance <= most {
+			if distance := levenshtein.Distance(wanted, own, params); distance <= most {
 				near = append(near, candidate{d.skill.QualifiedName(), distance})
 			}
 		}

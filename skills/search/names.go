@@ -1,8 +1,6 @@
 package search
 
 import (
-	"cmp"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,17 +8,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/search/text"
 )
-
-// A nameKey is a name of a document, whatever its case and separators. Two names may
-// have the same hash.
-type nameKey struct {
-	hash uint64
-	doc  uint32
-}
-
-func (k nameKey) compare(other nameKey) int {
-	return cmp.Or(cmp.Compare(k.hash, other.hash), cmp.Compare(k.doc, other.doc))
-}
 
 // squash returns a name in lower case without anything but letters and digits.
 func squash(name string) string {
@@ -32,35 +19,12 @@ func squash(name string) string {
 	}, text.Fold(name))
 }
 
-func hashOf(squashed string) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(squashed)) // never fails
-	return h.Sum64()
-}
-
-// namesOf returns the squashed names that a skill has, the most particular first.
-func namesOf(s *skills.Skill) []string {
-	names := []string{squash(s.QualifiedName()), squash(s.HashedToolName()), squash(s.Name), squash(s.DisplayName)}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	slices.Sort(names[1:])
-	return slices.Compact(names)
-}
-
-// appendNames appends the keys of a skill.
-func appendNames(to []nameKey, s *skills.Skill, doc uint32) []nameKey {
-	for _, name := range namesOf(s) {
-		to = append(to, nameKey{hashOf(name), doc})
-	}
-	return to
-}
-
-// appendMoved appends those keys whose documents have a new number in moved, which is
-// one more than it.
-func appendMoved(to, from []nameKey, moved []uint32) []nameKey {
-	for _, k := range from {
-		if moved[k.doc] > 0 {
-			to = append(to, nameKey{k.hash, moved[k.doc] - 1})
+// namesOf returns the squashed names that a skill has: its own, and then the others.
+func namesOf(s *skills.Skill) (names []string) {
+	for _, name := range []string{s.Name, s.QualifiedName(), s.HashedToolName(), s.DisplayName} {
+		if name = squash(name); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return to
+	return names
 }

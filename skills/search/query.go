@@ -3,7 +3,6 @@ package search
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
@@ -33,8 +32,6 @@ func (s *scope) clauses(a *text.Analyzer, l *lexicon.Lexicon, query string) []cl
 			c.weight = joinedWeight
 		case token.Kind == text.Part:
 			c.weight = partWeight
-		case token.Kind == text.Pair && strings.ContainsFunc(token.Surface, isHiragana):
-			c.weight = particleWeight
 		case isRequest(token.Surface):
 			c.weight = requestWeight
 		}
@@ -89,12 +86,7 @@ const (
 	joinedWeight  = 0.5
 	partWeight    = 0.5
 	requestWeight = 0.3
-	// particleWeight is the weight of two characters one of which is grammar, not a word.
-	particleWeight = 0.2
 )
-
-// isHiragana reports a character of Japanese particles and endings.
-func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
 
 // isRequest reports whether a word is of the request rather than of its subject.
 func isRequest(surface string) bool {
@@ -115,8 +107,7 @@ func (s *scope) expand(all []clause) {
 		if slices.ContainsFunc(c.variants, func(v variant) bool { return s.holders(v.term) > 0 }) {
 			continue
 		}
-		word := c.word.Surface
-		length := utf8.RuneCountInString(word)
+		length := utf8.RuneCountInString(c.word.Surface)
 		var found []candidate
 		if length >= 3 {
 			found = s.candidates(func(p *scoped) func(func(string) bool) { return p.terms.prefixed(c.word.Term) }, prefixWeight)
@@ -124,9 +115,6 @@ func (s *scope) expand(all []clause) {
 		if typos < maxTypos && length >= shortestTypo && len(found) == 0 {
 			typos++
 			found = s.misspelt(c.word)
-		}
-		if len(found) == 0 {
-			found = s.split(word)
 		}
 		for _, f := range found {
 			c.variants = append(c.variants, f.variant)
@@ -138,21 +126,9 @@ func (s *scope) expand(all []clause) {
 // many words resemble a shorter one.
 const shortestTypo = 5
 
-// endings lists endings of English words that a typo hides from the stemmer.
-var endings = [...]string{"ments", "ment", "ations", "ation", "ions", "ion", "ings", "ing", "ness", "able", "ers", "er", "ed", "es", "ly", "s"}
-
 // misspelt returns the terms that a word with a typo may stand for.
 func (s *scope) misspelt(word *text.Word) []candidate {
-	tries := []string{word.Term, word.Surface}
-	for _, ending := range endings {
-		if stem, ok := strings.CutSuffix(word.Surface, ending); ok && len(stem) > shortestTypo {
-			tries = append(tries, stem)
-		}
-	}
-	for i, try := range tries {
-		if slices.Contains(tries[:i], try) {
-			continue
-		}
+	for _, try := range []string{word.Term, word.Surface} {
 		if found := s.candidates(func(p *scoped) func(func(string) bool) { return p.terms.similar(try) }, typoWeight); len(found) > 0 {
 			return found
 		}
@@ -163,7 +139,6 @@ func (s *scope) misspelt(word *text.Word) []candidate {
 const (
 	prefixWeight = 0.6
 	typoWeight   = 0.8
-	splitWeight  = 0.6
 )
 
 // A candidate is a variant and the number of documents that have it.
@@ -195,68 +170,4 @@ func (s *scope) candidates(lookUp func(*scoped) func(func(string) bool), weight 
 		return strings.Compare(a.term, b.term)
 	})
 	return found[:min(len(found), maxSimilar)]
-}
-
-// split returns the two terms that a word is made of.
-func (s *scope) split(word string) []candidate {
-	var best []candidate
-	for i := 3; i+3 <= len(word); i++ {
-		if !utf8.RuneStart(word[i]) {
-			continue
-		}
-		n, m := s.holders(word[:i]), s.holders(word[i:])
-		if least := min(n, m); least > 0 && (best == nil || least > best[0].holders) {
-			best = []candidate{{variant{word[:i], splitWeight}, least}, {variant{word[i:], splitWeight}, least}}
-		}
-	}
-	return best
-}
-
-// abbreviations returns what the documents of the scope teach for terms.
-func (s *scope) abbreviations(key string) (others []string) {
-	for i := range s.parts {
-		p := &s.parts[i]
-		at, _ := slices.BinarySearchFunc(p.shorts, abbreviation{key: key}, abbreviation.compare)
-		for ; at < len(p.shorts) && p.shorts[at].key == key; at++ {
-			if other := p.shorts[at].other; !p.hidden.has(int(p.shorts[at].doc)) && !slices.Contains(others, other) {
-				others = append(others, other)
-			}
-		}
-	}
-	slices.Sort(others)
-	return others[:min(len(others), maxSimilar)]
-}
-
-// taughtWeight is the weight of a word that stands for an abbreviation, or the reverse.
-const taughtWeight = 0.6
-
-// abbreviate adds the variants that the catalog teaches: for the words of a long form its
-// short form, and for that the rarest word of the long form.
-func (s *scope) abbreviate(all []clause) {
-	for i := range all {
-		key := all[i].word.Surface
-		for _, long := range s.abbreviations(key) {
-			if rarest := s.rarest(strings.Fields(long)); rarest != "" {
-				all[i].variants = append(all[i].variants, variant{rarest, taughtWeight})
-			}
-		}
-		key = all[i].word.Term
-		for n := i + 1; n < min(len(all), i+longestShort); n++ {
-			key += " " + all[n].word.Term
-			for _, short := range s.abbreviations(key) {
-				all[i].variants = append(all[i].variants, variant{short, taughtWeight})
-			}
-		}
-	}
-}
-
-// rarest returns the term that the fewest documents have.
-func (s *scope) rarest(terms []string) (rarest string) {
-	least := 0
-	for _, term := range terms {
-		if n := s.holders(term); n > 0 && (rarest == "" || n < least) {
-			rarest, least = term, n
-		}
-	}
-	return rarest
 }

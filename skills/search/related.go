@@ -35,7 +35,6 @@ func relate(l *lexicon.Lexicon, all []clause, tokens []text.Token, natives func(
 			at = len(all)
 			all = append(all, clause{word: whole[m.First].Word, weight: 1})
 		}
-		lighten(all, at, whole[m.First:m.First+m.Count])
 		c := &all[at]
 		for _, r := range m.Related {
 			if !slices.ContainsFunc(c.variants, func(v variant) bool { return v.term == r.Term }) {
@@ -46,20 +45,8 @@ func relate(l *lexicon.Lexicon, all []clause, tokens []text.Token, natives func(
 	return all
 }
 
-// pairWeight is the weight of the other pairs of a word that the lexicon has, and of
-// pairs that no skill has.
+// pairWeight is the weight of pairs of characters that no skill has.
 const pairWeight = 0.05
-
-// lighten takes weight off the clauses of the other pairs of characters of a word.
-func lighten(all []clause, at int, tokens []text.Token) {
-	for _, t := range tokens {
-		for i := range all {
-			if t.Kind == text.Pair && i != at && all[i].word.Term == t.Term {
-				all[i].weight = min(all[i].weight, pairWeight)
-			}
-		}
-	}
-}
 
 // heaviest returns the index of the clause of one of the tokens that weighs most, or -1.
 func heaviest(all []clause, tokens []text.Token) int {

@@ -53,7 +53,7 @@ func names(r Result) (all []string) {
 }
 
 // The first hit answers the words of a person: other forms of a word, typing mistakes,
-// beginnings of words, compounds, abbreviations, and other languages.
+// beginnings of words, compounds, and other languages.
 func TestSearch(t *testing.T) {
 	x, c := New(nil), demo()
 	for query, want := range map[string]string{
@@ -247,27 +247,6 @@ func TestCancelledUpdate(t *testing.T) {
 	}
 	if got := names(find(t, x, c, Query{Text: "contract"})); len(got) == 0 {
 		t.Error("nothing is found")
-	}
-}
-
-// A catalog teaches its abbreviations, in both directions.
-func TestAbbreviations(t *testing.T) {
-	x := New(nil)
-	c := catalogOf(
-		&skills.Skill{Name: "a", Description: "About a Zonal Quarry Permit (ZQP) and Gravel Information Systems (GIS).", ModelInvocable: true},
-		&skills.Skill{Name: "b", Description: "Draws up a zonal quarry permit.", ModelInvocable: true},
-		&skills.Skill{Name: "c", Description: "Reads gis layers.", ModelInvocable: true},
-		&skills.Skill{Name: "d", Description: "Something else (see below).", ModelInvocable: true},
-	)
-	if got := names(find(t, x, c, Query{Text: "zqp"})); !slices.Contains(got, "b") {
-		t.Errorf("by the short form: %q", got)
-	}
-	if got := names(find(t, x, c, Query{Text: "gravel information systems"})); !slices.Contains(got, "c") {
-		t.Errorf("by the long form: %q", got)
-	}
-	without := func(s *skills.Skill) bool { return s.Name != "a" }
-	if got := names(find(t, x, c, Query{Text: "zqp", Keep: without})); len(got) > 0 {
-		t.Errorf("a skill that is dropped teaches: %q", got)
 	}
 }
 

@@ -16,14 +16,12 @@ type segment struct {
 	postings []byte
 	starts   []uint32 // of the lists; one more at the end
 	holders  []uint32 // of each term: the documents that have it
-	names    []nameKey
-	shorts   []abbreviation
 }
 
 // A doc is a skill in a segment.
 type doc struct {
 	skill   *skills.Skill
-	name    string             // squashed
+	names   []string           // squashed: see namesOf
 	lengths [fieldCount]uint16 // in words
 }
 
@@ -110,11 +108,7 @@ func merge(from []*segment, gone map[*skills.Skill]bool) *segment {
 				moved[i][n] = uint32(len(to.docs))
 			}
 		}
-		to.names = appendMoved(to.names, s.names, moved[i])
-		to.shorts = appendShorts(to.shorts, s.shorts, moved[i])
 	}
-	slices.SortFunc(to.names, nameKey.compare)
-	slices.SortFunc(to.shorts, abbreviation.compare)
 	mergeTerms(to, from, moved)
 	return to
 }
