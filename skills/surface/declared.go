@@ -2,6 +2,7 @@ package surface
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,58 +33,62 @@ func (c *collector) declared(s *skills.Skill) {
 	for _, asked := range s.Asks {
 		c.add(Item{Kind: Asks, Value: string(asked)})
 	}
-	for _, pattern := range s.Calls {
-		c.add(Item{Kind: Calls, Value: pattern})
+	c.addAll(Calls, s.Calls)
+	c.addAll(Variable, s.Requires.Env)
+	c.addAll(Command, slices.Concat(s.Requires.Bins, s.Requires.AnyBins))
+	c.addAll(Tool, slices.Concat(s.Requires.Capabilities, s.Requires.Config))
+	if e := s.Entry; e != nil {
+		for _, host := range e.Network {
+			c.add(Item{Kind: Host, Value: strings.TrimSuffix(strings.ToLower(host), ":443")})
+		}
+		c.addAll(Variable, e.Env)
+		c.add(Item{Kind: Image, Value: cmp.Or(e.ImageRole, "default")})
+		if len(e.Interpreter) > 0 {
+			c.add(Item{Kind: Command, Value: program(e.Interpreter[0])})
+		}
 	}
-	for _, name := range s.Requires.Env {
-		c.add(Item{Kind: Variable, Value: name})
-	}
-	for _, name := range slices.Concat(s.Requires.Bins, s.Requires.AnyBins) {
-		c.add(Item{Kind: Command, Value: name})
-	}
-	for _, name := range slices.Concat(s.Requires.Capabilities, s.Requires.Config) {
-		c.add(Item{Kind: Tool, Value: name})
-	}
-	c.entry(s.Entry)
-	c.frontmatter(s.Frontmatter)
+	c.configuration("", s.Frontmatter)
 }
 
-// entry adds what a script is declared to need.
-func (c *collector) entry(e *skills.Entry) {
-	if e == nil {
+func (c *collector) addAll(kind Kind, values []string) {
+	for _, value := range values {
+		c.add(Item{Kind: kind, Value: value})
+	}
+}
+
+// configured adds the hooks, MCP servers and permissions that a JSON file declares for a
+// client.
+func (c *collector) configured(s *source) {
+	if !strings.HasSuffix(strings.ToLower(s.name), ".json") || !slices.ContainsFunc([]string{`"hooks"`, `"mcpservers"`, `"mcp_servers"`, `"permissions"`}, func(key string) bool { return strings.Contains(s.lower, key) }) {
 		return
 	}
-	for _, host := range e.Network {
-		c.add(Item{Kind: Host, Value: strings.TrimSuffix(strings.ToLower(host), ":443")})
-	}
-	for _, name := range e.Env {
-		c.add(Item{Kind: Variable, Value: name})
-	}
-	c.add(Item{Kind: Image, Value: cmp.Or(e.ImageRole, "default")})
-	if len(e.Interpreter) > 0 {
-		c.add(Item{Kind: Command, Value: program(e.Interpreter[0])})
+	var config map[string]any
+	if json.Unmarshal([]byte(s.content), &config) == nil {
+		c.configuration(s.name, config)
 	}
 }
 
-// frontmatter adds the keys of a frontmatter that allow tools or start something. They
-// are for other clients: nothing here obeys them.
-func (c *collector) frontmatter(all map[string]any) {
+// configuration adds the keys of a frontmatter, or of a client's settings, that allow
+// tools or start something. They are for other clients: nothing here obeys them.
+func (c *collector) configuration(file string, all map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		value := all[key]
 		switch strings.ReplaceAll(strings.ToLower(key), "_", "-") {
-		case "allowed-tools", "tools", "permissions", "capabilities":
+		case "allowed-tools", "tools", "permissions", "allow":
+			if nested, ok := value.(map[string]any); ok {
+				c.configuration(file, nested)
+				continue
+			}
 			for _, name := range tools(value) {
-				c.add(Item{Kind: Tool, Value: name})
+				c.add(Item{Kind: Tool, Value: name, File: file})
 			}
 		case "hooks":
 			c.leaves(Hook, value)
 		case "mcpservers", "mcp-servers", "mcp":
 			c.leaves(Server, value)
-		case "primaryenv", "primary-env":
-			c.add(Item{Kind: Variable, Value: fmt.Sprint(value)})
 		case "metadata", "openclaw", "clawdbot", "clawdis":
 			if nested, ok := value.(map[string]any); ok {
-				c.frontmatter(nested)
+				c.configuration(file, nested)
 			}
 		}
 	}
@@ -108,8 +113,6 @@ func tools(value any) (names []string) {
 		for _, item := range v {
 			names = append(names, tools(item)...)
 		}
-	case map[string]any:
-		names = slices.Sorted(maps.Keys(v))
 	}
 	return names
 }
@@ -119,19 +122,14 @@ func tools(value any) (names []string) {
 func (c *collector) leaves(kind Kind, value any) {
 	switch v := value.(type) {
 	case map[string]any:
-		command := ""
 		for _, key := range []string{"command", "url", "prompt", "httpUrl", "serverUrl"} {
-			if text, ok := v[key].(string); ok {
-				command = text
-				break
+			if command, ok := v[key].(string); ok {
+				if args, ok := v["args"].([]any); ok {
+					command += " " + strings.Trim(fmt.Sprint(args), "[]")
+				}
+				c.add(Item{Kind: kind, Value: passage(command)})
+				return
 			}
-		}
-		if command != "" {
-			if args, ok := v["args"].([]any); ok {
-				command = strings.TrimSpace(command + " " + strings.Trim(fmt.Sprint(args...), "[]"))
-			}
-			c.add(Item{Kind: kind, Value: passage(command)})
-			return
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			c.leaves(kind, v[key])

@@ -92,8 +92,8 @@ func (v version) text(name string) (text string, ok bool) {
 		return v.content, v.files == nil
 	}
 	data, err := fs.ReadFile(v.files, name)
-	text, garbled := decode(data)
-	return text, err == nil && !isMedia(name, data) && (!garbled || mostlyText(text))
+	text, ok = decode(data)
+	return text, ok && err == nil && !isMedia(name, data)
 }
 
 // compare returns the difference of two versions of a folder.
@@ -130,7 +130,7 @@ func compareFile(name string, was, is version, lines bool) fileChange {
 	now, also := is.text(name)
 	text := cmp.Or(now, before)
 	switch l := languageOf(strings.ToLower(path.Ext(name)), text, nil); {
-	case is.executable, was.executable, strings.HasPrefix(text, "#!"), l == shellCode, l == pythonCode, l == nodeCode, isProgram(name, []byte(text)):
+	case is.executable, was.executable, strings.HasPrefix(text, "#!"), l == shellCode, l == pythonCode, l == nodeCode, isProgram(name):
 		c.rank, c.notes = 1, []string{"executed"}
 	case isDefinition(name):
 		c.rank = 2

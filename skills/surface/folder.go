@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -115,48 +117,85 @@ func digestOf(files fs.FS, name string) (string, error) {
 
 // read adds what one file does.
 func (f *folder) read(name string, info fs.FileInfo) error {
-	file, err := skillfs.OpenRegular(f.files, name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile))
+	data, err := f.head(name)
 	if err != nil {
 		return err
 	}
 	f.bytes += int64(len(data))
 	executable := info.Mode()&0o111 != 0
-	if info.Size() > maxFile && !isMedia(name, data) {
-		digest, err := digestOf(f.files, name)
-		if err != nil {
+	_, entry := f.scripts[name]
+	text, isText := decode(data)
+	item := Item{Kind: Unread, File: name, Digest: digest(string(data))}
+	switch runs := entry || executable || strings.HasPrefix(text, "#!") || isProgram(name); {
+	case isMedia(name, data) && !executable:
+		return nil
+	case info.Size() > maxFile:
+		item.Value = "a file too large to be read whole, " + name
+		if item.Digest, err = digestOf(f.files, name); err != nil {
 			return err
 		}
-		h := newHash()
-		h.add(digest)
-		f.add(Item{Kind: Unread, Value: "a file too large to be read whole, " + name, File: name, Digest: h.sum()})
+	case isText && runs:
+		item.Kind, item.Value, item.Digest = Script, name, digest(text)
+	case isText:
+		item.Value = ""
+	case runs:
+		item.Kind, item.Value = Program, name
+	default:
+		item.Value = "a file that is no text, " + name
 	}
-	f.content(name, data, executable)
+	if item.Value != "" {
+		f.add(item)
+	}
+	if isText {
+		f.text(f.source(name, text, executable))
+	}
 	return nil
 }
 
-// content adds what the content of a file does.
-func (f *folder) content(name string, data []byte, executable bool) {
-	if isMedia(name, data) && !executable {
-		return
+// head returns the beginning of a file.
+func (f *folder) head(name string) ([]byte, error) {
+	file, err := skillfs.OpenRegular(f.files, name)
+	if err != nil {
+		return nil, err
 	}
-	text, garbled := decode(data)
-	switch {
-	case garbled && f.runs(name, data, executable):
-		f.add(Item{Kind: Program, Value: name, File: name, Digest: digest(string(data))})
-	case garbled:
-		f.add(Item{Kind: Unread, Value: "a file that is no text, " + name, File: name, Digest: digest(string(data))})
-	case f.runs(name, data, executable):
-		f.add(Item{Kind: Script, Value: name, File: name, Digest: digest(text)})
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFile))
+}
+
+// decode returns a text with "\n" as line end; ok is false for a content that is no text
+// in UTF-8, which counts by its digest alone.
+func decode(data []byte) (text string, ok bool) {
+	whole := data
+	for n := 1; n < utf8.UTFMax && n <= len(data); n++ { // a limit may have cut a character
+		if tail := data[len(data)-n:]; utf8.RuneStart(tail[0]) && !utf8.FullRune(tail) {
+			whole = data[:len(data)-n]
+		}
 	}
-	if garbled && !mostlyText(text) {
-		return
+	if !utf8.Valid(whole) || bytes.IndexByte(data, 0) >= 0 {
+		return "", false
 	}
-	f.text(f.source(name, text, executable))
+	text = strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
+	return strings.ReplaceAll(text, "\r", "\n"), true
+}
+
+// isProgram reports whether a file is one that is run or loaded, by its extension.
+func isProgram(name string) bool {
+	return slices.Contains([]string{".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".jar", ".class", ".wasm", ".node", ".com", ".msi", ".bin"}, strings.ToLower(path.Ext(name)))
+}
+
+// media has the first bytes of pictures, fonts, sounds and office documents, by their
+// extensions.
+var media = map[string]string{
+	".png": "\x89PNG", ".jpg": "\xff\xd8\xff", ".jpeg": "\xff\xd8\xff", ".gif": "GIF8", ".webp": "RIFF", ".wav": "RIFF", ".ico": "\x00\x00\x01\x00", ".pdf": "%PDF",
+	".ttf": "\x00\x01\x00\x00", ".otf": "OTTO", ".woff": "wOFF", ".woff2": "wOF2", ".mp3": "ID3", ".ogg": "OggS",
+	".docx": "PK\x03\x04", ".xlsx": "PK\x03\x04", ".pptx": "PK\x03\x04", ".odt": "PK\x03\x04", ".ods": "PK\x03\x04", ".odp": "PK\x03\x04",
+}
+
+// isMedia reports whether a file is a picture, a font, a sound or an office document, by
+// its extension and its first bytes. Nothing runs those.
+func isMedia(name string, data []byte) bool {
+	magic := media[strings.ToLower(path.Ext(name))]
+	return magic != "" && bytes.HasPrefix(data, []byte(magic))
 }
 
 // source returns the source of a file of the skill.
@@ -184,16 +223,10 @@ func (f *folder) source(name, content string, executable bool) *source {
 		s.code = s.lower
 		s.blocks = []block{{content, 1, s.language != shellCode}}
 	default:
-		s.code = s.uncommented(extension)
+		s.code = s.uncommented()
 		if s.language == shellCode {
 			s.blocks = []block{{content, 1, false}}
 		}
 	}
 	return s
-}
-
-// runs reports whether a file is made to be run by itself.
-func (f *folder) runs(name string, data []byte, executable bool) bool {
-	_, entry := f.scripts[name]
-	return entry || executable || bytes.HasPrefix(data, []byte("#!")) || isProgram(name, data)
 }

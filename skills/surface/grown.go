@@ -1,11 +1,6 @@
 package surface
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/skillsmcp/skills-mcp/skills"
-)
+import "github.com/skillsmcp/skills-mcp/skills"
 
 // A Change is a capability that one of two surfaces has and the other lacks.
 type Change struct {
@@ -23,78 +18,6 @@ func (c Change) String() string {
 		sign = "- "
 	}
 	return sign + c.Item.String()
-}
-
-// String returns the item as one line, with codes for invisible characters.
-func (i Item) String() string {
-	line := i.says()
-	if i.Text != "" {
-		line += ": " + i.Text
-	}
-	switch {
-	case i.Line > 0:
-		line += fmt.Sprintf(" (%s:%d)", i.File, i.Line)
-	case i.File != "" && i.File != i.Value:
-		line += fmt.Sprintf(" (%s)", i.File)
-	}
-	return visible(line)
-}
-
-// says returns the capability in words.
-func (i Item) says() string {
-	switch i.Kind {
-	case Download:
-		return "downloads a program and runs it, " + i.Value
-	case Credential:
-		return "names a place of credentials, " + i.Value
-	case Persistence:
-		return "changes what runs later: " + i.Value
-	case Decoder:
-		return "decodes or generates the code that it runs: " + i.Value
-	case Instruction:
-		return "tells the model to " + i.Value
-	case Hidden:
-		return "has invisible characters"
-	case Class:
-		return "is " + i.Value
-	case Host:
-		return "reaches the host " + i.Value
-	case Remote:
-		return "gives another host a shell"
-	case Network:
-		return "opens network connections"
-	case Path:
-		return "names a path outside of the workspace, " + i.Value
-	case Variable:
-		return "reads the variable " + i.Value
-	case Command:
-		return "runs a shell command, " + i.Value
-	case Package:
-		return "uses the package " + i.Value
-	case Hook:
-		return "wants a hook run: " + i.Value
-	case Server:
-		return "wants an MCP server connected: " + i.Value
-	case Tool:
-		return "wants a tool allowed: " + i.Value
-	case Asks:
-		return "asks the " + i.Value
-	case Calls:
-		return "calls the skill " + i.Value
-	case Image:
-		return "runs in the image of the role " + i.Value
-	case Script:
-		return "has a script, " + i.Value
-	case Program:
-		return "has a program that cannot be read, " + i.Value
-	case Unread:
-		return "has " + i.Value
-	case Name:
-		return "is called " + i.Value
-	case Description:
-		return "describes another purpose"
-	}
-	return strings.TrimSpace(string(i.Kind) + " " + i.Value)
 }
 
 // Declared returns the capabilities that a skill and its tools declare in order to be given

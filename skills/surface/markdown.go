@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// markdown finds the code of a Markdown text: fenced blocks, indented ones, and spans
+// markdown finds the code of a Markdown text: fenced blocks, indented lines, and spans
 // between backquotes. The rest is prose.
 func (s *source) markdown() {
 	m := markdown{source: s, frontmatter: strings.HasPrefix(s.content, "---\n")}
@@ -35,36 +35,23 @@ type markdown struct {
 func (m *markdown) next(text string, at, line int) {
 	trimmed := strings.TrimSpace(text)
 	quote := strings.TrimLeft(trimmed, "> ") // a fence may be in a quotation
-	switch {
+	rest := strings.TrimLeft(quote, "`~")
+	switch fence := quote[:len(quote)-len(rest)]; {
 	case m.frontmatter:
 		m.frontmatter = line == 1 || trimmed != "---"
-	case m.fence != "" && strings.HasPrefix(quote, m.fence) && strings.Trim(quote, m.fence[:1]) == "":
+	case m.fence != "" && strings.HasPrefix(fence, m.fence) && rest == "":
 		m.end(at)
 	case m.fence != "":
 		m.body = append(m.body, text)
-	case strings.HasPrefix(quote, "```"), strings.HasPrefix(quote, "~~~"):
-		rest := strings.TrimLeft(quote, quote[:1])
-		if strings.Contains(rest, "`") { // a span of code
-			m.inline(text, at, line)
-			return
-		}
-		m.fence = quote[:len(quote)-len(rest)]
-		m.info, m.begin, m.line, m.body = infoOf(rest), at+len(text), line+1, nil
+	case len(fence) >= 3 && !strings.Contains(rest, "`"):
+		m.fence, m.info = fence, strings.ToLower(strings.Trim(rest, " \t{}.:"))
+		m.begin, m.line, m.body = at+len(text), line+1, nil
 	case strings.HasPrefix(text, "    "), strings.HasPrefix(text, "\t"):
 		m.spans = append(m.spans, [2]int{at, at + len(text)})
 		m.blocks = append(m.blocks, block{trimmed, line, true})
 	default:
 		m.inline(text, at, line)
 	}
-}
-
-// infoOf returns the language of a fence's info text.
-func infoOf(info string) string {
-	words := strings.FieldsFunc(strings.ToLower(info), func(r rune) bool { return strings.ContainsRune(" \t{}.:,", r) })
-	if len(words) == 0 {
-		return ""
-	}
-	return words[0]
 }
 
 // end ends the open block before an offset. A fence that nobody closes ends with the
@@ -74,38 +61,28 @@ func (m *markdown) end(at int) {
 		return
 	}
 	m.spans = append(m.spans, [2]int{m.begin, at})
-	switch m.info {
+	info, _, _ := strings.Cut(m.info, " ")
+	switch info {
 	case "bash", "sh", "shell", "zsh", "ksh":
-		m.blocks = append(m.blocks, block{unprompted(m.body, false), m.line, false})
-	case "console", "terminal", "shell-session", "shellsession", "sh-session":
-		m.blocks = append(m.blocks, block{unprompted(m.body, true), m.line, false})
-	default:
-		m.blocks = append(m.blocks, block{unprompted(m.body, false), m.line, true})
+		m.blocks = append(m.blocks, block{unprompted(m.body), m.line, false})
+	default: // also a session, whose output may look like commands
+		m.blocks = append(m.blocks, block{unprompted(m.body), m.line, true})
 	}
 	m.fence = ""
 }
 
-// unprompted returns lines without the prompts of a shell; with session, lines without
-// a prompt are output and become empty, if any line has one.
-func unprompted(lines []string, session bool) string {
-	prompt := func(line string) (string, bool) {
-		for _, sign := range []string{"$ ", "% ", "# "} {
-			if rest, ok := strings.CutPrefix(strings.TrimLeft(line, " "), sign); ok && (sign != "# " || session) {
-				return rest, true
-			}
+// unprompted returns lines without the prompts of a shell.
+func unprompted(lines []string) string {
+	all := slices.Clone(lines)
+	for i, line := range all {
+		line = strings.TrimLeft(line, " ")
+		if rest, ok := strings.CutPrefix(line, "$ "); ok {
+			all[i] = rest
+		} else if rest, ok := strings.CutPrefix(line, "% "); ok {
+			all[i] = rest
 		}
-		return line, false
 	}
-	session = session && slices.ContainsFunc(lines, func(line string) bool { _, ok := prompt(line); return ok })
-	var b strings.Builder
-	for _, line := range lines {
-		command, ok := prompt(line)
-		if session && !ok {
-			command = "\n"
-		}
-		b.WriteString(command)
-	}
-	return b.String()
+	return strings.Join(all, "")
 }
 
 // inline finds the spans of code in a line of prose.

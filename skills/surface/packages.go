@@ -1,64 +1,139 @@
 package surface
 
 import (
+	"encoding/json"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 )
 
-// packagesOf returns the kind and the names of the packages that a command names.
+// packages adds the packages that a file of a package manager declares, or the metadata
+// of a Python script.
+func (c *collector) packages(s *source) {
+	base := strings.ToLower(path.Base(s.name))
+	switch {
+	case strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt"):
+		c.requirements(s)
+	case base == "package.json":
+		c.node(s)
+	case base == "pyproject.toml", s.language == pythonCode && strings.Contains(s.content, "# /// script"):
+		c.list(s)
+	}
+}
+
+func (c *collector) requirements(s *source) {
+	line := 0
+	for text := range strings.Lines(s.content) {
+		line++
+		text, _, _ = strings.Cut(text, "#")
+		if text = strings.TrimSpace(text); !strings.HasPrefix(text, "-") {
+			c.required(s, text, line)
+		}
+	}
+}
+
+func (c *collector) required(s *source, requirement string, line int) {
+	if name := packageName(requirement); name != "" {
+		c.add(Item{Kind: Package, Value: "python:" + name, Text: requirement, File: s.name, Line: line})
+	}
+}
+
+// list adds the packages of the list "dependencies = [ … ]" of TOML.
+func (c *collector) list(s *source) {
+	const begin = "dependencies = ["
+	at := strings.Index(s.content, begin)
+	if at < 0 {
+		return
+	}
+	line := s.line(at)
+	for text := range strings.Lines(s.content[at+len(begin):]) {
+		parts := strings.Split(strings.ReplaceAll(text, "'", `"`), `"`)
+		for i := 1; i < len(parts); i += 2 {
+			c.required(s, parts[i], line)
+		}
+		if strings.HasSuffix(strings.TrimRight(text, " ,\n"), "]") {
+			return
+		}
+		line++
+	}
+}
+
+// node adds the packages of a package.json, and the scripts that its installation runs.
+func (c *collector) node(s *source) {
+	var manifest struct {
+		Dependencies, DevDependencies, OptionalDependencies, PeerDependencies, Scripts map[string]string
+	}
+	if json.Unmarshal([]byte(s.content), &manifest) != nil {
+		return
+	}
+	lineOf := func(name string) int { return s.line(max(0, strings.Index(s.content, `"`+name+`"`))) }
+	for _, all := range []map[string]string{manifest.Dependencies, manifest.DevDependencies, manifest.OptionalDependencies, manifest.PeerDependencies} {
+		for name, version := range all {
+			value := "node:" + strings.ToLower(name)
+			if strings.ContainsAny(version, ":/") {
+				value += " at " + passage(version)
+			}
+			c.add(Item{Kind: Package, Value: value, File: s.name, Line: lineOf(name)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(manifest.Scripts)) {
+		command := manifest.Scripts[name]
+		c.shell(s, block{text: command, line: lineOf(name)})
+		switch name {
+		case "preinstall", "install", "postinstall", "prepare", "prepublish":
+			c.add(Item{Kind: Persistence, Value: "what an installation runs: " + command, File: s.name})
+		}
+	}
+}
+
+// packagesOf returns the kind and the names of the packages that a command installs or
+// runs.
 func packagesOf(name string, args []string) (kind string, names []string) {
 	var words []string
-	skip := false
-	for _, arg := range args {
-		switch {
-		case skip:
-			skip = false
-		case arg == "-r" || arg == "--requirement" || arg == "-c" || arg == "--index-url" || arg == "-i" || arg == "--extra-index-url" || arg == "--registry" || arg == "--prefix" || arg == "--target" || arg == "-e" || arg == "--from" && name != "uvx":
-			skip = true
-		case !strings.HasPrefix(arg, "-"):
+	for i, arg := range args {
+		valued := i > 0 && slices.Contains([]string{"-r", "--requirement", "-c", "--index-url", "-i", "--extra-index-url", "--registry", "--prefix", "--target", "-e"}, args[i-1])
+		if !valued && !strings.HasPrefix(arg, "-") && arg != "" {
 			words = append(words, arg)
 		}
 	}
-	if name == "uv" && len(words) > 1 && words[0] == "pip" {
+	if name == "uv" && len(words) > 0 && words[0] == "pip" {
 		words = words[1:]
 	}
-	after := func(verbs ...string) []string {
-		if len(words) > 1 && slices.Contains(verbs, words[0]) {
-			return words[1:]
-		}
-		return nil
-	}
+	verbs := []string{"install", "add", "get"}
 	switch name {
-	case "pip", "pip3", "pipx", "uv":
-		return "python", after("install", "add", "run", "tool")
 	case "uvx":
 		return "python", words[:min(1, len(words))]
-	case "npm", "yarn", "pnpm", "bun":
-		return "node", after("install", "i", "add", "dlx", "exec", "x")
 	case "npx", "bunx":
 		return "node", words[:min(1, len(words))]
+	case "pip", "pip3", "pipx", "uv":
+		kind, verbs = "python", []string{"install", "add", "run", "tool"}
+	case "npm", "yarn", "pnpm", "bun":
+		kind, verbs = "node", []string{"install", "i", "add", "dlx", "exec", "x"}
 	case "gem", "cargo", "go", "brew", "apt", "apt-get", "apk", "dnf", "yum":
-		return name, after("install", "add", "get")
+		kind = name
 	}
-	return "", nil
+	if kind == "" || len(words) == 0 || !slices.Contains(verbs, words[0]) {
+		return "", nil
+	}
+	return kind, words[1:]
 }
 
 // packageName returns the name of a package without its version and extras; "" if the
 // word is none.
 func packageName(word string) string {
-	word = strings.Trim(word, `"'`)
-	if strings.ContainsAny(word, "…${}<>\\*") && !strings.ContainsAny(word, "<>") || strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") {
+	word = strings.ToLower(strings.Trim(word, `"'`))
+	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.ContainsAny(word, `…${}\*`) {
 		return ""
 	}
-	if strings.Contains(word, "://") {
-		return "at " + hostOf(urlAt(strings.TrimPrefix(word, "git+")))
+	if _, rest, ok := strings.Cut(word, "://"); ok {
+		return "at " + hostOf(urlAt(rest))
 	}
-	at := strings.IndexAny(word[min(1, len(word)):], "=<>~!@;[ ^")
-	if at >= 0 {
+	if at := strings.IndexAny(word[min(1, len(word)):], "=<>~!@;[ ^"); at >= 0 {
 		word = word[:at+1]
 	}
-	if strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz0123456789._-@/") != "" {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789._-@/") != "" {
 		return ""
 	}
-	return strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	return strings.ReplaceAll(word, "_", "-")
 }

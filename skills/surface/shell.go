@@ -1,10 +1,10 @@
 package surface
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
 )
@@ -17,21 +17,19 @@ const maxNested = 4
 
 // shell adds what the commands of a block do.
 func (c *collector) shell(s *source, b block) {
-	if b.known && !mentionsKnown(b.text) {
-		return
+	if !b.known || mentionsKnown(b.text) {
+		shellReader{c, s, b.known}.read(b.text, b.line, 0)
 	}
-	(&shellReader{collector: c, source: s, known: b.known, fetched: map[string]shell.Command{}}).read(b.text, b.line, 0)
 }
 
 // A shellReader reads the commands of one block.
 type shellReader struct {
 	*collector
 	*source
-	known   bool                     // of the block
-	fetched map[string]shell.Command // by the name of the file that they wrote
+	known bool // of the block
 }
 
-func (r *shellReader) read(text string, line, depth int) {
+func (r shellReader) read(text string, line, depth int) {
 	for _, command := range shell.Commands(text) {
 		command.Line += line - 1
 		r.command(command, depth)
@@ -39,7 +37,7 @@ func (r *shellReader) read(text string, line, depth int) {
 }
 
 // command adds what one command does.
-func (r *shellReader) command(c shell.Command, depth int) {
+func (r shellReader) command(c shell.Command, depth int) {
 	words := unwrapped(c.Words)
 	if len(words) == 0 || depth > maxNested {
 		return
@@ -50,149 +48,82 @@ func (r *shellReader) command(c shell.Command, depth int) {
 		item.Text = strings.Join(c.From, " | ") + " | " + item.Text
 	}
 	r.piped(name, words, c, item)
-	if r.known && !isKnown(name) {
+	if r.known && !is(name, known) && !runs(name) {
 		return
 	}
-	if runs(name) {
-		for i, word := range words[1:] {
-			if (word == "-c" || word == "-lc" || word == "-ec" || word == "-Command") && i+2 < len(words) {
-				r.read(words[i+2], c.Line, depth+1)
-			}
+	r.nested(name, words, c.Line, depth)
+	if is(name, plainly) || !isName(name) {
+		return
+	}
+	if program(c.Words[0]) == "sudo" {
+		r.addAs(item, Command, "sudo")
+	}
+	r.addAs(item, Command, name)
+	kind, names := packagesOf(name, words[1:])
+	for _, name := range names {
+		if name = packageName(name); name != "" {
+			r.addAs(item, Package, kind+":"+name)
 		}
 	}
-	switch name {
-	case "eval", "ssh", "xargs", "watch", "parallel":
-		r.read(words[len(words)-1], c.Line, depth+1)
-	}
-	if isPlain(name) || !isName(name) {
-		return
-	}
-	if name != c.Words[0] && program(c.Words[0]) == "sudo" {
-		r.add(Item{Kind: Command, Value: "sudo", Text: item.Text, File: item.File, Line: item.Line})
-	}
-	item.Kind, item.Value = Command, name
-	r.add(item)
-	r.installed(name, words[1:], item)
 	r.remote(name, words[1:], item)
 }
 
-// piped adds a command that runs what it or another downloads or decodes.
-func (r *shellReader) piped(name string, words []string, c shell.Command, item Item) {
-	if fetches := program(words[0]); isFetcher(fetches) {
-		for _, file := range append(outputs(words[1:]), c.Writes...) {
-			r.fetched[path.Base(file)] = c
+func (r shellReader) addAs(item Item, kind Kind, value string) {
+	item.Kind, item.Value = kind, value
+	r.add(item)
+}
+
+// nested adds what a command does that another is given.
+func (r shellReader) nested(name string, words []string, line, depth int) {
+	switch name {
+	case "eval", "ssh", "xargs", "watch", "parallel":
+		r.read(words[len(words)-1], line, depth+1)
+		return
+	}
+	for i, word := range words[1:] {
+		if runs(name) && slices.Contains([]string{"-c", "-lc", "-ec", "-Command"}, word) && i+2 < len(words) {
+			r.read(words[i+2], line, depth+1)
 		}
 	}
-	if !runs(name) && name != "chmod" && name != "xargs" {
-		if fetch, ok := r.fetched[name]; ok {
-			r.downloaded(fetch, item)
-		}
+}
+
+// piped adds a command that runs what another downloads or decodes.
+func (r shellReader) piped(name string, words []string, c shell.Command, item Item) {
+	if !runs(name) {
 		return
 	}
 	for _, from := range c.From {
 		switch from = program(from); {
-		case isFetcher(from):
-			r.downloaded(c, item)
-		case isDecoder(from):
-			item := item
-			item.Kind, item.Value = Decoder, "a pipe to "+name
-			r.add(item)
+		case is(from, fetcher):
+			r.addAs(item, Download, "from "+originOf(strings.Join(words, " ")+" "+lineAt(r.content, r.offset(c.Line))))
+		case is(from, decoder):
+			r.addAs(item, Decoder, "a pipe to "+name)
 		}
 	}
-	for _, word := range words[1:] {
-		if fetch, ok := r.fetched[path.Base(word)]; ok && word != "" {
-			r.downloaded(fetch, item)
-		}
-	}
-}
-
-// downloaded adds a download that is run.
-func (r *shellReader) downloaded(fetch shell.Command, item Item) {
-	item.Kind, item.Value = Download, "from "+origins(strings.Join(fetch.Words, " "), lineAt(r.content, r.offset(fetch.Line)))
-	r.add(item)
-}
-
-// origins returns the hosts of the URLs of the first text that has any.
-func origins(texts ...string) string {
-	for _, text := range texts {
-		var hosts []string
-		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\"'()<>|;`", r) }) {
-			if strings.Contains(word, "://") {
-				_, rest, _ := strings.Cut(urlAt(word), "://")
-				authority, _, _ := strings.Cut(rest, "/")
-				if host := cmp.Or(hostOf(urlAt(word)), authority); !slices.Contains(hosts, host) {
-					hosts = append(hosts, host)
-				}
-			}
-		}
-		if len(hosts) > 0 {
-			return strings.Join(hosts, ", ")
-		}
-	}
-	return "a host that it computes"
 }
 
 // unwrapped returns the words of a command without those that only start it.
 func unwrapped(words []string) []string {
-	for len(words) > 0 {
-		switch program(words[0]) {
-		case "sudo", "doas", "env", "nohup", "time", "exec", "command", "builtin", "nice", "setsid", "stdbuf", "caffeinate", "timeout", "ionice":
-		default:
-			return words
-		}
+	for len(words) > 0 && is(program(words[0]), wrapper) {
 		words = words[1:]
-		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") || isDuration(words[0])) {
-			words = words[1:]
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=") || strings.Trim(words[0][:min(1, len(words[0]))], "0123456789") == "") {
+			words = words[1:] // options, variables, and the seconds of timeout
 		}
 	}
 	return words
 }
 
-func isDuration(word string) bool { return word != "" && strings.Trim(word, "0123456789.smh") == "" }
-
-// outputs returns the files that the arguments of a fetcher name for its output.
-func outputs(args []string) (files []string) {
-	for i, arg := range args {
-		switch {
-		case (arg == "-o" || arg == "--output" || arg == "-O" && i+1 < len(args) && !strings.Contains(args[i+1], "://") || arg == "--output-document" || arg == "-OutFile" || strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && strings.HasSuffix(arg, "o")) && i+1 < len(args):
-			files = append(files, args[i+1])
-		case strings.HasPrefix(arg, "--output="), strings.HasPrefix(arg, "--output-document="):
-			_, file, _ := strings.Cut(arg, "=")
-			files = append(files, file)
-		case strings.Contains(arg, "://"):
-			bare, _, _ := strings.Cut(arg, "?")
-			files = append(files, path.Base(bare))
-		}
-	}
-	return files
-}
-
-// installed adds the packages that a command installs or fetches to run.
-func (r *shellReader) installed(name string, args []string, item Item) {
-	kind, names := packagesOf(name, args)
-	for _, name := range names {
-		if name = packageName(name); name != "" {
-			item.Kind, item.Value = Package, kind+":"+name
-			r.add(item)
-		}
-	}
-}
-
 // remote adds the hosts that the arguments of a network program name without a scheme.
-func (r *shellReader) remote(name string, args []string, item Item) {
-	if !isNetwork(name) {
+func (r shellReader) remote(name string, args []string, item Item) {
+	if !is(name, fetcher) && !is(name, network) {
 		return
 	}
 	for _, arg := range args {
-		if strings.HasPrefix(arg, "-") || strings.Contains(arg, "://") || !strings.Contains(arg, ".") || strings.ContainsAny(arg, "…=*{}\"' ") {
+		if strings.HasPrefix(arg, "-") || strings.Contains(arg, "://") || strings.ContainsAny(arg, "…=*{}\"' ") {
 			continue
 		}
-		if !isFetcher(name) && !strings.ContainsAny(arg, "@:") && (strings.HasPrefix(arg, ".") || strings.HasPrefix(arg, "/")) {
-			continue
-		}
-		if host := hostOf("tcp://" + strings.TrimRight(arg, ".,;")); isDomain(host) {
-			item.Kind, item.Value = Host, host
-			r.add(item)
+		if host := hostOf(strings.TrimRight(arg, ".,;")); isDomain(host) {
+			r.addAs(item, Host, host)
 		}
 	}
 }
@@ -203,14 +134,14 @@ func isDomain(host string) bool {
 	name, _, _ := strings.Cut(host, ":")
 	name, _, _ = strings.Cut(name, "/")
 	dot := strings.LastIndexByte(name, '.')
-	if dot <= 0 || strings.HasPrefix(name, ".") {
+	if dot <= 0 || name[0] == '.' || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-") != "" {
 		return false
 	}
 	switch name[dot+1:] {
 	case "md", "txt", "json", "yaml", "yml", "html", "xml", "csv", "pdf", "png", "jpg", "gz", "zip", "tar", "tgz", "py", "js", "ts", "sh", "log", "pem", "key", "conf", "cfg", "out", "db", "sql", "lock":
 		return false
 	}
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-") == ""
+	return true
 }
 
 // isName reports whether a word may be the name of a program: code in prose has
@@ -220,71 +151,62 @@ func isName(name string) bool {
 		strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789._+-") == "" && strings.ToUpper(name) != name
 }
 
-// runs reports whether a program runs the text that it is given.
+// A role is what a well-known program does.
+type role int
+
+const (
+	wrapper     role = 1 << iota // starts the program that its arguments name
+	interpreter                  // runs the text that it is given
+	fetcher
+	decoder
+	network // its arguments name hosts
+	plainly // reads, prints, or works on files of its folders: no gain for a skill that has a shell
+	known   // a span of code that begins with its name is a command
+)
+
+// roles has the roles of programs by their names.
+var roles = sync.OnceValue(func() map[string]role {
+	all := map[string]role{}
+	for _, row := range []struct {
+		role  role
+		names string
+	}{
+		{wrapper, "sudo doas env nohup time exec command builtin nice setsid stdbuf timeout ionice"},
+		{interpreter | known, "sh bash zsh dash ksh ash fish python node perl ruby php deno bun osascript powershell pwsh iex busybox lua tclsh"},
+		{interpreter | plainly | known, "eval source"},
+		{fetcher | known, "curl wget aria2c iwr irm invoke-webrequest invoke-restmethod lynx nc ncat ftp"},
+		{decoder | known, "base64 base32 xxd openssl uudecode gpg"},
+		{network | known, "ssh scp sftp rsync telnet socat"},
+		{network, "ping dig nslookup host mosh"},
+		{known, "sudo npm npx pnpm yarn bunx pip pipx pip3 uv uvx git gh docker podman brew apt apt-get apk dnf yum gem cargo kubectl helm aws az gcloud terraform"},
+		{known, "chmod chown rm dd mkfs pkill killall crontab systemctl launchctl tmux"},
+		{plainly, "[ [[ test true false : echo printf cat ls pwd cd pushd popd dirname basename realpath readlink head tail grep egrep fgrep rg sed awk gawk"},
+		{plainly, "cut tr sort uniq wc tee diff cmp comm paste column nl fold seq sleep date mkdir touch cp mv mktemp stat file du tree find xargs jq yq"},
+		{plainly, "set unset shift return exit break continue read local declare typeset export readonly trap wait type which hash getopts let shopt alias ."},
+		{plainly, "md5sum sha256sum shasum tput clear less more man whoami uname id arch nproc expr bc usage log error die info warn main unzip zip tar gzip gunzip"},
+	} {
+		for name := range strings.FieldsSeq(row.names) {
+			all[name] |= row.role
+		}
+	}
+	return all
+})
+
+// is reports whether a program has a role.
+func is(name string, r role) bool { return roles()[name]&r != 0 }
+
+// runs reports whether a program, of any version, runs the text that it is given.
 func runs(name string) bool {
-	switch strings.TrimRight(strings.TrimSuffix(name, ".exe"), "0123456789.") {
-	case "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "python", "node", "perl", "ruby", "php", "deno", "bun", "osascript", "powershell", "pwsh", "iex", "eval", "source", "", "busybox", "lua", "tclsh":
-		return name != ""
-	}
-	return false
-}
-
-func isFetcher(name string) bool {
-	switch strings.ToLower(name) {
-	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh", "iwr", "irm", "invoke-webrequest", "invoke-restmethod", "lynx", "nc", "ncat", "ftp", "lwp-request", "wget2":
-		return true
-	}
-	return false
-}
-
-func isDecoder(name string) bool {
-	switch name {
-	case "base64", "base32", "xxd", "openssl", "uudecode", "rev", "basenc", "gpg":
-		return true
-	}
-	return false
-}
-
-// isNetwork reports whether the arguments of a program name hosts.
-func isNetwork(name string) bool {
-	switch name {
-	case "ssh", "scp", "sftp", "rsync", "telnet", "socat", "ping", "dig", "nslookup", "host", "mosh":
-		return true
-	}
-	return isFetcher(name)
-}
-
-// isPlain reports whether a program only reads and prints, or works on files of its
-// folders, and gains nothing for a skill that has a shell.
-func isPlain(name string) bool {
-	switch name {
-	case "[", "[[", "test", "true", "false", ":", "echo", "printf", "cat", "ls", "pwd", "cd", "pushd", "popd", "dirname", "basename", "realpath", "readlink", "head", "tail", "grep", "egrep", "fgrep", "rg", "sed", "awk", "gawk",
-		"cut", "tr", "sort", "uniq", "wc", "tee", "diff", "cmp", "comm", "paste", "column", "nl", "fold", "seq", "sleep", "date", "mkdir", "touch", "cp", "mv", "mktemp", "stat", "file", "du", "tree", "find", "xargs", "jq", "yq",
-		"set", "unset", "shift", "return", "exit", "break", "continue", "read", "local", "declare", "typeset", "export", "readonly", "trap", "wait", "type", "which", "hash", "getopts", "let", "shopt", "alias", "source", ".", "eval",
-		"md5sum", "sha256sum", "shasum", "cksum", "tput", "clear", "less", "more", "man", "whoami", "uname", "id", "arch", "nproc", "expr", "bc", "usage", "log", "error", "die", "info", "warn", "main", "unzip", "zip", "tar", "gzip", "gunzip":
-		return true
-	}
-	return false
-}
-
-// isKnown reports whether a program is well known, so that a span of code that begins
-// with its name is a command.
-func isKnown(name string) bool {
-	switch name {
-	case "sudo", "npm", "npx", "pnpm", "yarn", "bunx", "pip", "pipx", "pip3", "uv", "uvx", "git", "gh", "docker", "podman", "brew", "apt", "apt-get", "apk", "dnf", "yum", "gem", "cargo", "kubectl", "helm", "aws", "az",
-		"gcloud", "terraform", "ssh", "scp", "sftp", "rsync", "telnet", "socat", "chmod", "chown", "rm", "dd", "mkfs", "pkill", "killall", "crontab", "systemctl", "launchctl", "tmux", "nohup", "openssl", "base64", "xxd", "gpg":
-		return true
-	}
-	return isFetcher(name) && name != "http" && name != "https" && name != "fetch" || runs(name)
+	return is(strings.TrimRight(strings.TrimSuffix(program(name), ".exe"), "0123456789."), interpreter)
 }
 
 // mentionsKnown reports whether a line of a text begins with a well-known program, or
 // pipes to one.
 func mentionsKnown(text string) bool {
 	for line := range strings.Lines(text) {
-		for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '(' || r == '`' }) {
+		for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune("|;&(`", r) }) {
 			words := strings.Fields(part)
-			if words = unwrapped(words[:min(len(words), 8)]); len(words) > 0 && isKnown(program(words[0])) {
+			if words = unwrapped(words[:min(len(words), 8)]); len(words) > 0 && (is(program(words[0]), known) || runs(words[0])) {
 				return true
 			}
 		}

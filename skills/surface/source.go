@@ -57,14 +57,9 @@ func isDefinition(name string) bool {
 	return base == "skill.md" || base == "agents.md" || base == "claude.md" || base == "gemini.md"
 }
 
-// languageOf returns the language of a file by its extension, its first line and the
-// command that it is passed to.
+// languageOf returns the language of a file by its extension, or else by its first line
+// and the command that it is passed to.
 func languageOf(extension, content string, interpreter []string) language {
-	program := ""
-	if first, _, _ := strings.Cut(content, "\n"); strings.HasPrefix(first, "#!") {
-		program = strings.Join(strings.Fields(first[2:]), " ")
-	}
-	program += " " + strings.Join(interpreter, " ")
 	switch extension {
 	case ".sh", ".bash", ".zsh", ".ksh", ".command", ".envrc":
 		return shellCode
@@ -72,6 +67,10 @@ func languageOf(extension, content string, interpreter []string) language {
 		return pythonCode
 	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx":
 		return nodeCode
+	}
+	program := strings.Join(interpreter, " ")
+	if first, _, _ := strings.Cut(content, "\n"); strings.HasPrefix(first, "#!") {
+		program += first
 	}
 	switch {
 	case strings.Contains(program, "python"):
@@ -89,40 +88,20 @@ func languageOf(extension, content string, interpreter []string) language {
 }
 
 // uncommented returns the lower case content with blanks for the lines that are only a
-// comment.
-func (s *source) uncommented(extension string) string {
-	prefixes := commentPrefixes(s.language, extension)
-	if prefixes == nil {
-		return s.lower
-	}
+// comment: those that begin with "#", and in other languages than Python and shell with
+// "//" or "*".
+func (s *source) uncommented() string {
 	masked := []byte(s.lower)
 	at := 0
 	for line := range strings.Lines(s.lower) {
 		trimmed := strings.TrimLeft(line, " \t")
-		for _, prefix := range prefixes {
-			if strings.HasPrefix(trimmed, prefix) {
-				fill(masked[at : at+len(line)])
-			}
+		slashes := s.language == nodeCode || s.language == anyCode
+		if strings.HasPrefix(trimmed, "#") && s.language != nodeCode || slashes && (strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "/*") || strings.HasPrefix(trimmed, "* ")) {
+			fill(masked[at : at+len(line)])
 		}
 		at += len(line)
 	}
 	return string(masked)
-}
-
-func commentPrefixes(l language, extension string) []string {
-	switch {
-	case l == shellCode || l == pythonCode:
-		return []string{"#"}
-	case l == nodeCode:
-		return []string{"//", "/*", "* "}
-	}
-	switch extension {
-	case ".yaml", ".yml", ".toml", ".rb", ".pl", ".r", ".ini", ".cfg", ".conf":
-		return []string{"#"}
-	case ".go", ".java", ".c", ".cpp", ".h", ".rs", ".swift", ".kt", ".cs", ".php":
-		return []string{"//", "/*", "* "}
-	}
-	return nil
 }
 
 // fill replaces all but line ends by blanks.

@@ -62,7 +62,7 @@ func (c *collector) surface() *Surface {
 
 // Compare orders items by kind, the most dangerous first, and then by value.
 func Compare(a, b Item) int {
-	return cmp.Or(cmp.Compare(slices.Index(kinds(), a.Kind), slices.Index(kinds(), b.Kind)), cmp.Compare(a.Value, b.Value))
+	return cmp.Or(cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(a.Value, b.Value))
 }
 
 // bound replaces the items over the limit by one with their digest.

@@ -14,9 +14,7 @@ type Command struct {
 	// From are the programs whose output it receives or has among its words, the nearest
 	// first; at most maxFrom.
 	From []string
-	// Writes are the files that its output is redirected to.
-	Writes []string
-	Line   int // from 1
+	Line int // from 1
 }
 
 // maxFrom bounds the sources of a command.
@@ -45,14 +43,13 @@ func commandsOf(source string, line int) ([]Command, bool) {
 	if file == nil {
 		return nil, false
 	}
-	l := lister{from: map[*syntax.CallExpr][]string{}, writes: map[*syntax.CallExpr][]string{}}
+	l := lister{from: map[*syntax.CallExpr][]string{}}
 	syntax.Walk(file, l.visit)
 	for i, call := range l.calls {
 		c := &l.commands[i]
 		c.Line += line - 1
 		c.From = append(l.from[call], substituted(call)...)
 		c.From = c.From[:min(len(c.From), maxFrom)]
-		c.Writes = l.writes[call]
 	}
 	return l.commands, true
 }
@@ -62,7 +59,6 @@ type lister struct {
 	calls    []*syntax.CallExpr
 	commands []Command // of calls
 	from     map[*syntax.CallExpr][]string
-	writes   map[*syntax.CallExpr][]string
 }
 
 func (l *lister) visit(node syntax.Node) bool {
@@ -90,17 +86,14 @@ func (l *lister) pipe(n *syntax.BinaryCmd) {
 	}
 }
 
-// redirect notes the files that a statement's output goes to.
+// redirect notes the programs whose output a statement reads.
 func (l *lister) redirect(s *syntax.Stmt) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok {
 		return
 	}
 	for _, r := range s.Redirs {
-		switch r.Op {
-		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll:
-			l.writes[call] = append(l.writes[call], text(r.Word))
-		case syntax.RdrIn, syntax.WordHdoc:
+		if r.Op == syntax.RdrIn || r.Op == syntax.WordHdoc {
 			l.from[call] = append(l.from[call], substitutions(r.Word)...)
 		}
 	}

@@ -1,29 +1,12 @@
 package surface
 
-// text adds what a text does.
-func (c *collector) text(s *source) {
-	c.prose(s)
-	c.hosts(s)
-	lower, code := newGramText(s.lower), newGramText(s.code)
-	for _, g := range signs() {
-		switch {
-		case g.where == inText:
-			c.sign(s, lower, g)
-		case g.where == inCode, s.script:
-			c.sign(s, code, g)
-		}
-	}
-	c.downloads(s)
-	c.secrets(s)
-	for _, b := range s.blocks {
-		c.shell(s, b)
-	}
-	c.programs(s)
-	c.packages(s)
-	c.configured(s)
-}
+import (
+	"iter"
+	"strings"
+	"sync"
+)
 
-// A sign is a passage that shows a capability.
+// A sign is a set of passages that show a capability.
 type sign struct {
 	kind  Kind
 	value string
@@ -42,20 +25,49 @@ const (
 	inScript              // files that are code
 )
 
-// sign adds a capability whose sign is in a text, the content of s in lower case or a mask
-// of it.
-func (c *collector) sign(s *source, text *gramText, g sign) {
-	for _, passage := range g.passages {
-		if at := text.find(passage); at >= 0 {
-			c.add(Item{Kind: g.kind, Value: g.value, Text: lineAt(s.content, at), File: s.name, Line: s.line(at)})
-			return
+// signs adds the capabilities whose signs are in a text.
+func (c *collector) signs(s *source) {
+	for _, g := range allSigns() {
+		text := s.code
+		switch {
+		case g.where == inText:
+			text = s.lower
+		case g.where == inScript && !s.script:
+			continue
+		}
+		for _, passage := range g.passages {
+			if at := find(text, passage); at >= 0 {
+				c.add(Item{Kind: g.kind, Value: g.value, Text: lineAt(s.content, at), File: s.name, Line: s.line(at)})
+				break
+			}
 		}
 	}
 }
 
-// signs returns the signs of capabilities in texts of every language.
-func signs() []sign {
-	return append(credentialSigns(), codeSigns()...)
+var allSigns = sync.OnceValue(func() []sign { return append(credentialSigns(), codeSigns()...) })
+
+// find returns the offset of the first whole occurrence of a passage; -1 without one.
+func find(text, passage string) int {
+	for at := range occurrences(text, passage) {
+		end := at + len(passage)
+		if (at == 0 || !isWord(passage[0]) || !isWord(text[at-1])) && (end == len(text) || !isWord(passage[len(passage)-1]) || !isWord(text[end])) {
+			return at
+		}
+	}
+	return -1
+}
+
+// occurrences yields the offsets of a passage in a text.
+func occurrences(text, passage string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; ; {
+			at := strings.Index(text[from:], passage)
+			if at < 0 || !yield(from+at) {
+				return
+			}
+			from += at + 1
+		}
+	}
 }
 
 func credentialSigns() []sign {
@@ -103,8 +115,8 @@ func codeSigns() []sign {
 		persistence("an agent's settings", ".claude/settings", ".claude/hooks", ".cursor/mcp.json", "claude_desktop_config", ".codex/config", ".gemini/settings"),
 		{Persistence, "an agent's instructions", inScript, []string{"claude.md", "agents.md", "soul.md", "memory.md", "heartbeat.md", ".cursorrules"}},
 
-		{Decoder, "base64", inCode, []string{"base64 -d", "base64 --decode", "base64 -di", "b64decode", "atob(", "frombase64string", "decodebytes(", "a2b_base64"}},
-		{Decoder, "hex", inCode, []string{"xxd -r", "unhexlify", "bytes.fromhex", "a2b_hex"}},
+		{Decoder, "base64", inCode, []string{"base64 -d", "base64 --decode", "base64 -di", "b64decode", "atob(", "frombase64string", "decodebytes(", "a2b_base64", ", 'base64')", `, "base64")`}},
+		{Decoder, "hex", inCode, []string{"xxd -r", "unhexlify", "bytes.fromhex", "a2b_hex", ", 'hex')", `, "hex")`}},
 		{Decoder, "characters", inCode, []string{"fromcharcode", "rot13", "rot_13", `"".join(chr(`, `''.join(chr(`, "uudecode"}},
 		{Decoder, "ciphers", inCode, []string{"openssl enc -d", "openssl aes", "-encodedcommand", "certutil -decode"}},
 		{Decoder, "objects", inCode, []string{"marshal.loads", "pickle.load", "pickle.loads", "dill.loads", "cloudpickle.loads"}},
@@ -120,6 +132,7 @@ func codeSigns() []sign {
 		{Command, anyProgram, inScript, []string{
 			"subprocess", "os.system(", "os.popen(", "os.exec", "os.spawn", "child_process", "execsync(", "spawnsync(", "deno.command", "bun.spawn", "runtime.getruntime", "process.start(", "os/exec", "std::process", "execa", "shelljs", "zx",
 		}},
+		{Variable, "of any name", inCode, []string{"dict(os.environ", "os.environ.items(", "os.environ.values(", "dumps(os.environ", "json.stringify(process.env", "object.entries(process.env", "object.keys(process.env", "str(os.environ", "printenv |", "printenv >"}},
 		{Calls, "that its code names", inScript, []string{`{"mcp": {"call"`, `{"mcp":{"call"`, `{'mcp': {'call'`, `{mcp: {call`, `"mcp": {"call"`}},
 	}
 }
