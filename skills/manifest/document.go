@@ -18,34 +18,20 @@ type document struct {
 	front    *yaml.Node // the mapping; nil without frontmatter
 	offset   int        // lines in the file before the frontmatter's first
 	late     bool       // the frontmatter does not begin the file
-	blank    bool       // nothing but blank lines are before it
-	before   string     // text before it
-	body     string     // with the text before, if there is any
+	body     string
 	bodyAt   int        // lines in the file before the body
 	repaired []Position // fields that were quoted for their colons to make them YAML
 	requoted []Position // fields that were quoted because they look like lists or aliases
-	indented []Position // first lines of texts that were indented
 }
 
 // decode reads the frontmatter, if need be after repairing it.
 func (d *document) decode(lines []string) error {
 	node, err := decodeYAML(lines)
-	if err == nil && hasEmptyBlock(node) {
-		indented, moved := indentBlocks(lines)
-		if again, stillBad := decodeYAML(indented); len(moved) > 0 && stillBad == nil {
-			node, d.indented = again, d.keysAt(lines, moved)
-		}
-	}
 	if err != nil {
 		repaired, changed := quoteColons(lines)
 		again, stillBad := decodeYAML(repaired)
 		if len(changed) == 0 || stillBad != nil {
-			indented, moved := indentBlocks(lines)
-			repaired, changed = quoteColons(indented)
-			if again, stillBad = decodeYAML(repaired); len(moved) == 0 || stillBad != nil {
-				return d.syntaxError("the frontmatter", lines, err)
-			}
-			d.indented = d.keysAt(lines, moved)
+			return d.syntaxError("the frontmatter", err)
 		}
 		node = again
 		for _, i := range changed {
@@ -65,14 +51,6 @@ func (d *document) decode(lines []string) error {
 	}
 	d.front = node
 	return nil
-}
-
-// keysAt returns the positions of the keys that begin lines of the frontmatter.
-func (d *document) keysAt(lines []string, indices []int) (all []Position) {
-	for _, i := range indices {
-		all = append(all, d.keyAt(lines, i))
-	}
-	return all
 }
 
 // keyAt returns the position of the key that begins a line; of other text it is
@@ -110,11 +88,7 @@ func (d *document) values() (map[string]any, error) {
 // quoted to read them.
 func (d *document) repairs(report Report) {
 	if d.late && d.front != nil {
-		severity := skills.Warning
-		if d.blank {
-			severity = skills.Note
-		}
-		report(severity, Position{Line: d.offset}, "move it to the top of the file", "the frontmatter does not begin the file, so other clients do not read it")
+		report(skills.Note, Position{Line: d.offset}, "move it to the top of the file", "the frontmatter does not begin the file, so other clients do not read it")
 	}
 	for _, at := range d.repaired {
 		report(skills.Warning, at, "quote the value", "a value with a colon is not quoted; it was read as if it were")
@@ -122,16 +96,13 @@ func (d *document) repairs(report Report) {
 	for _, at := range d.requoted {
 		report(skills.Warning, at, "quote the value", "a value that looks like a list or an alias is not quoted; it was read as if it were")
 	}
-	for _, at := range d.indented {
-		report(skills.Warning, at, "indent it with spaces", "a text below | or > is not indented; it was read as if it were")
-	}
 }
 
 // plainText returns a file without byte order mark and carriage returns.
 func plainText(data []byte) (string, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		return "", Errorf(Position{Line: invalidLine(data)}, "save the file as UTF-8", "it is not valid UTF-8")
+		return "", Errorf(Position{Line: 1 + bytes.Count(data[:bytes.IndexRune(data, utf8.RuneError)], []byte("\n"))}, "save the file as UTF-8", "it is not valid UTF-8")
 	}
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return "", Errorf(Position{Line: 1 + bytes.Count(data[:i], []byte("\n"))}, "remove the NUL byte", "it contains a NUL byte")
@@ -148,11 +119,10 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	doc := &document{}
-	lines := strings.Split(text, "\n")
-	node, err := decodeYAML(lines)
+	node, err := decodeYAML(strings.Split(text, "\n"))
 	switch {
 	case err != nil:
-		return nil, doc.syntaxError("the file", lines, err)
+		return nil, doc.syntaxError("the file", err)
 	case node == nil || node.Kind != yaml.MappingNode:
 		return nil, Errorf(Position{Line: 1}, `write each field as "key: value"`, "the file is not a mapping")
 	}
@@ -160,21 +130,6 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		return nil, Errorf(Position{Line: 1}, "use fewer aliases", "the file is too large: %v", err)
 	}
 	return node, nil
-}
-
-func invalidLine(data []byte) int {
-	line := 1
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		if r == '\n' {
-			line++
-		}
-		data = data[size:]
-	}
-	return line
 }
 
 // decodeYAML reads one document. Text behind it, such as a field that is indented
@@ -206,16 +161,8 @@ var fromParser = lazyregexp.New(`^did not find expected ('|key|node content|<)`)
 
 // syntaxError places an error of the YAML library in the file. It names no line
 // where it means the first, and for control characters.
-func (d *document) syntaxError(what string, lines []string, err error) error {
+func (d *document) syntaxError(what string, err error) error {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), d.offset+1
-	if strings.HasPrefix(message, "control characters") {
-		for i, text := range lines {
-			if at := strings.IndexFunc(text, isControl); at >= 0 {
-				r, _ := utf8.DecodeRuneInString(text[at:])
-				return Errorf(Position{Line: d.offset + i + 1}, "remove it", "%s contains the control character %U, which YAML does not allow", what, r)
-			}
-		}
-	}
 	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 		n, _ := strconv.Atoi(message[m[2]:m[3]])
 		line, message = d.offset+n, message[:m[0]]+message[m[1]:]
@@ -224,12 +171,6 @@ func (d *document) syntaxError(what string, lines []string, err error) error {
 		}
 	}
 	return Errorf(Position{Line: line}, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
-}
-
-// isControl reports whether YAML allows a character nowhere, not even in quotes.
-// Source: YAML 1.2.2, 5.1; the library allows no mark of byte order, either.
-func isControl(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
 // Numbers of YAML 1.2's core schema. The library knows those of YAML 1.1 as well:

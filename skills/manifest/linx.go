@@ -9,7 +9,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -38,22 +37,10 @@ func (p linxReader) linxTools() {
 	if p.fields.text("skill_type") == "langchain_tool" && p.skill.Entry == nil && len(p.skill.Tools) == 0 {
 		p.functions()
 		if len(p.skill.Tools) == 0 && p.fields.get("entry_points") == nil {
-			p.report(skills.Warning, p.fields.pos("skill_type"), "put functions with @tool into a .py file beside SKILL.md", "it is a langchain_tool, and there is no tool in its Python files%s", p.inlineCode())
+			p.report(skills.Warning, p.fields.pos("skill_type"), "put functions with @tool into a .py file beside SKILL.md", "it is a langchain_tool, and there is no tool in its Python files; code in SKILL.md itself is not run")
 		}
 	}
 }
-
-// inlineCode returns a hint where a package has its code in SKILL.md, as in
-// LinX's database.
-func (p linxReader) inlineCode() string {
-	if p.fields.get("code") != nil || inlineTool.MatchString(p.skill.Instructions) {
-		return "; code in SKILL.md itself is not run"
-	}
-	return ""
-}
-
-// inlineTool matches a decorated function in a code block.
-var inlineTool = lazyregexp.New("(?s)```py(?:thon)?\\b[^\n]*\n[^`]*@tool\\b")
 
 // entryPoints reads {name: file}.
 func (p linxReader) entryPoints() {

@@ -255,37 +255,9 @@ func (f fields) defaultValue(param skills.Param) any {
 		f.wrongType("default", "a value")
 		return nil
 	}
-	if plainly(param.Schema, value) {
-		return value
-	}
 	if err := schema.New(skills.Flags{param}.Schema()).CheckArguments(map[string]any{param.Name: value}); err != nil {
 		f.report(skills.Warning, f.pos("default"), "give a default that the parameter accepts", "the default is ignored: %v", err)
 		return nil
 	}
 	return value
-}
-
-// plainly reports whether it is plain to see that a value is of a schema. A
-// whole validator, which also finds the rest, costs a tenth of a millisecond.
-func plainly(s *jsonschema.Schema, value any) bool {
-	if s.Pattern != "" || s.Enum != nil && !slices.Contains(s.Enum, value) {
-		return false
-	}
-	switch v := value.(type) {
-	case string:
-		return s.Type == "string"
-	case bool:
-		return s.Type == "boolean"
-	case int64:
-		return (s.Type == "integer" || s.Type == "number") && inBounds(s, float64(v))
-	case float64:
-		return s.Type == "number" && inBounds(s, v)
-	}
-	return false
-}
-
-func inBounds(s *jsonschema.Schema, value float64) bool {
-	low, errLow := s.Minimum.Float64()
-	high, errHigh := s.Maximum.Float64()
-	return (s.Minimum == "" || errLow == nil && value >= low) && (s.Maximum == "" || errHigh == nil && value <= high)
 }

@@ -43,33 +43,6 @@ func TestRawSchema(t *testing.T) {
 	}
 }
 
-// A file without fences may have its description as a block.
-func TestBlockTextWithoutFences(t *testing.T) {
-	for _, indicator := range []string{"|", ">", "|-", ">+"} {
-		if got := firstParagraph("# Title\n\nname: x\ndescription: " + indicator + "\n  Text\n  here.\nlicense: MIT\n\nMore"); got != "Text here." {
-			t.Errorf("%s: %q", indicator, got)
-		}
-	}
-}
-
-// FuzzIndentBlocks: no text is lost or added by indenting it, and lines stay lines.
-func FuzzIndentBlocks(f *testing.F) {
-	f.Add("a: |\nText\n\tmore\nb: x\n")
-	f.Add("- a: >\n- x: |\n  y: z\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		before := strings.Split(text, "\n")
-		after, _ := indentBlocks(before)
-		if len(after) != len(before) {
-			t.Fatalf("%d lines, not %d", len(after), len(before))
-		}
-		for i := range before {
-			if strings.TrimLeft(after[i], " \t") != strings.TrimLeft(before[i], " \t") {
-				t.Errorf("%q became %q", before[i], after[i])
-			}
-		}
-	})
-}
-
 func TestProgram(t *testing.T) {
 	for _, test := range []struct{ name, head, want string }{
 		{"run", "\x7fELF\x02\x01\x01\x00\x00", ""},

@@ -1,24 +1,10 @@
 package manifest
 
 import (
-	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
-
-// hasEmptyBlock reports whether a field announces a block of text and has none: the
-// text was not indented, and its lines with a colon became fields.
-func hasEmptyBlock(node *yaml.Node) bool {
-	if node == nil || node.Kind != yaml.MappingNode {
-		return false
-	}
-	return slices.ContainsFunc(node.Content, func(n *yaml.Node) bool {
-		return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	})
-}
 
 // plainField matches "key: value", where the value is plain text.
 var plainField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{\[#\x60].*)$`)
@@ -66,7 +52,6 @@ func quoteColons(lines []string) (repaired []string, changed []int) {
 var (
 	blockField = lazyregexp.New(`^(\s*(?:- )?)[A-Za-z0-9_.-]+:[ \t]+[|>][-+0-9]*[ \t]*(?:#.*)?$`)
 	sameLine   = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)[|>][-+]?[ \t]+([^\s#].*)$`)
-	anyField   = lazyregexp.New(`^[ \t]*[A-Za-z_][A-Za-z0-9_.-]*:(?:[ \t]|$)`)
 )
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
@@ -74,46 +59,6 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 // continues reports whether the value of the first line goes on in the next.
 func continues(lines []string) bool {
 	return len(lines) > 1 && strings.TrimSpace(lines[1]) != "" && indentOf(lines[1]) > indentOf(lines[0])
-}
-
-// indentBlocks indents the texts below "key: |" that are not, up to the next
-// field. It returns the lines, and the indices of the first that it changed of
-// each text. It changes nothing where one of them may be a field that restricts
-// the skill.
-func indentBlocks(lines []string) (repaired []string, changed []int) {
-	repaired = append(repaired, lines...)
-	for i := 0; i < len(lines); i++ {
-		header := blockField.FindStringSubmatch(lines[i])
-		if header == nil {
-			continue
-		}
-		base, first, restricts := 0, true, false
-		for i++; i < len(lines); i++ {
-			text, indent := strings.TrimLeft(lines[i], " \t"), indentOf(lines[i])
-			if text == "" {
-				continue
-			}
-			if indent <= len(header[1]) && anyField.MatchString(lines[i]) {
-				break
-			}
-			restricts = restricts || len(restrictionsIn(text)) > 0
-			if base == 0 {
-				base = max(indent, len(header[1])+1)
-			}
-			if indent >= base && !strings.Contains(lines[i][:indent], "\t") {
-				continue
-			}
-			repaired[i] = strings.Repeat(" ", max(indent, base)) + text
-			if first {
-				changed, first = append(changed, i), false
-			}
-		}
-		if restricts && !first {
-			return lines, nil
-		}
-		i--
-	}
-	return repaired, changed
 }
 
 // restrictions match, in any spelling, the fields that keep models from calling a

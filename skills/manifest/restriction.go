@@ -19,12 +19,13 @@ func (p restrictionReader) misplaced() {
 	}
 }
 
-// misspelt fails closed over restricting fields that a merge key brings or that are
-// misspelt, such as disableModelInvocation: other readers may honor them.
+// misspelt fails closed over merge keys, which may bring restricting fields, and over
+// restricting fields that are misspelt, such as disableModelInvocation: other readers may
+// honor them.
 func (p restrictionReader) misspelt() {
 	for _, f := range p.fields.list {
 		if f.key == "<<" {
-			p.merged(f.node, map[*yaml.Node]bool{})
+			p.withheld(f.at, "write its fields out", "<< merges fields, which are not read")
 			continue
 		}
 		key := strings.Map(func(r rune) rune {
@@ -37,30 +38,6 @@ func (p restrictionReader) misspelt() {
 			if f.key != exact && key == strings.ReplaceAll(exact, "-", "") && restricts(exact, f.node) {
 				p.withheld(f.at, "write "+exact, "%q is not spelt %q", f.key, exact)
 			}
-		}
-	}
-}
-
-// merged looks for restricting fields that a merge key brings, once in each
-// mapping.
-func (p restrictionReader) merged(node *yaml.Node, seen map[*yaml.Node]bool) {
-	node = deref(node)
-	if node == nil || seen[node] {
-		return
-	}
-	seen[node] = true
-	if node.Kind == yaml.SequenceNode {
-		for _, item := range node.Content {
-			p.merged(item, seen)
-		}
-		return
-	}
-	for _, f := range newFields(node, discard).list {
-		if _, known := restrictions[f.key]; known && p.fields.get(f.key) == nil && restricts(f.key, f.node) {
-			p.withheld(f.at, "write it as a field of its own", "%q is merged by <<, which is not read", f.key)
-		}
-		if f.key == "<<" {
-			p.merged(f.node, seen)
 		}
 	}
 }

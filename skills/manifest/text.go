@@ -38,22 +38,11 @@ func hiddenRune(texts ...string) (rune, bool) {
 // the text behind "description:" where one of its lines begins so: some files
 // have their fields without the fences.
 func firstParagraph(body string) string {
-	for _, block := range strings.Split(body, "\n\n") {
+	for block := range strings.SplitSeq(body, "\n\n") {
 		var words []string
-		lines := strings.Split(strings.TrimSpace(block), "\n")
-		for i, line := range lines {
-			if described, ok := cutField(line, "description"); ok {
-				if !blockField.MatchString(line) {
-					return described
-				}
-				words = nil
-				for _, line := range lines[i+1:] {
-					if anyField.MatchString(line) && indentOf(line) == 0 {
-						break
-					}
-					words = append(words, strings.Fields(line)...)
-				}
-				break
+		for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
+			if described, ok := cutField(line, "description"); ok && strings.Trim(described, "|>+-") != "" {
+				return described
 			}
 			if !strings.HasPrefix(line, "#") {
 				words = append(words, strings.Fields(line)...)
