@@ -188,7 +188,7 @@ var walls = map[string]string{
 	"skills/activation":         "skills skills/scan skills/skillfs",
 	"skills/atomicfile":         "",
 	"skills/cache":              "skills skills/atomicfile skills/scan skills/stamp",
-	"skills/check":              "skills skills/infer skills/infer/python skills/lazyregexp skills/manifest skills/skillfs",
+	"skills/check":              "skills skills/atomicfile skills/infer skills/infer/python skills/lazyregexp skills/manifest skills/skillfs",
 	"skills/dependencies":       "skills/lazyregexp skills/skillfs",
 	"skills/infer":              "skills skills/infer/node skills/infer/python skills/infer/shell skills/infer/usagetext skills/lazyregexp skills/skillfs skills/truncate",
 	"skills/infer/cli":          "skills/lazyregexp",

@@ -37,9 +37,9 @@ otherwise than its author may expect; a note, that something is not honoured.
   --strict  the rules of the Agent Skills standard as well, each an error;
             warnings fail the check, too
   --fix     fix in the files at each PATH what is certain: quote a value with a
-            colon, add the missing end of a frontmatter, write the name as the
-            standard wants it, and take a byte order mark and Windows line ends
-            out of the frontmatter; then check what is left
+            colon, write the name as the standard wants it, and take a byte order
+            mark and Windows line ends out of the frontmatter; then check what is
+            left
 
 Exits with 0 when all is fine, 1 when there are errors, and 2 when it was called
 in a wrong way.`,

@@ -7,13 +7,12 @@ import (
 
 // Fix returns a SKILL.md without the faults that have one certain remedy, and the
 // changes. It removes a byte order mark and Windows line ends from the
-// frontmatter, adds a missing closing fence, quotes values with a colon and
-// normalizes the name. Names with underscores, which Colony allows, are normalized
+// frontmatter, quotes values with a colon and normalizes the name. Names with underscores, which Colony allows, are normalized
 // only if strict. No other byte changes. Fix is idempotent and does not modify data.
 func Fix(data []byte, strict bool) ([]byte, []Change) {
 	var all []Change
 	for _, find := range []func([]byte) []edit{
-		closeFrontmatter, quoteColons,
+		quoteColons,
 		func(data []byte) []edit { return normalizeName(data, strict) },
 		removeReturns, removeMark, // last: the columns of the changes above are those of the file
 	} {

@@ -1,69 +1,49 @@
 package check
 
 import (
-	"bytes"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
-// plainField matches "key: value" and "- key: value", where the value is text
-// that is not quoted and has no meaning in YAML.
-var plainField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!%@{}\[\],#?\x60-].*?)[ \t]*$`)
-
-const (
-	maxQuoted = 50       // values of one file
-	maxFields = 64 << 10 // bytes: each value costs a parse of all fields
-)
-
-// quoteColons quotes the values whose colon makes the frontmatter invalid YAML:
-// only those at which the YAML library stops, and only if the result is valid.
-// Loading quotes more, because it only has to read the values.
+// quoteColons quotes the values that make the frontmatter invalid YAML, as loading does:
+// only if the result is valid, and none of them may hold a comment.
 func quoteColons(data []byte) []edit {
 	f, ok := findFrontmatter(data)
-	if !ok || f.close < 0 || f.close-f.open > maxFields || hasOddBreaks(data[f.open:f.close]) {
+	if !ok || f.close < 0 || hasOddBreaks(data[f.open:f.close]) {
+		return nil
+	}
+	if _, err := decode(data[f.open:f.close]); err == nil {
+		return nil
+	}
+	lines := strings.Split(strings.ReplaceAll(string(data[f.open:f.close]), "\r\n", "\n"), "\n")
+	repaired, changed := manifest.QuoteColons(lines)
+	if _, err := decode([]byte(strings.Join(repaired, "\n"))); err != nil {
 		return nil
 	}
 	var edits []edit
-	text, last := data[f.open:f.close], 0
-	for range maxQuoted {
-		_, err := decode(text)
-		if err == nil {
-			return edits
-		}
-		line := yamlLine(err)
-		if line <= last || !strings.Contains(err.Error(), "mapping values are not allowed") {
+	for _, i := range changed {
+		if strings.Contains(lines[i], " #") {
 			return nil
 		}
-		e, ok := quote(data, f, line)
-		if !ok {
-			return nil
-		}
-		edits, last = append(edits, e), line
-		whole, _ := apply(data, edits)
-		text = whole[f.open : f.close+len(whole)-len(data)]
+		edits = append(edits, replaced(data, f, i, lines[i], repaired[i]))
 	}
-	return nil
+	return edits
 }
 
-// quote returns the edit that quotes the value in line n of the frontmatter.
-func quote(data []byte, f frontmatter, n int) (edit, bool) {
+// replaced returns the edit that replaces the value of a line of the frontmatter, from 0.
+func replaced(data []byte, f frontmatter, i int, before, now string) edit {
 	at := f.open
-	for range n - 1 {
+	for range i {
 		_, at = lineAt(data, at)
 	}
-	line, _ := lineAt(data, at)
-	m := plainField.FindSubmatchIndex(line)
-	if m == nil {
-		return edit{}, false
+	same := 0
+	for before[same] == now[same] {
+		same++
 	}
-	value := string(line[m[4]:m[5]])
-	colon := strings.Contains(value, ": ") || strings.HasSuffix(value, ":")
-	if !colon || strings.Contains(value, " #") { // which may be a comment
-		return edit{}, false
-	}
-	return edit{
-		start: at + m[4], end: at + m[5], text: "'" + strings.ReplaceAll(value, "'", "''") + "'",
-		change: &Change{Line: f.lines + n, Col: 1 + len(bytes.Runes(line[:m[4]])), Message: "quoted the value, which contains a colon"},
-	}, true
+	end := at + len(strings.TrimRight(before, " \t"))
+	return edit{start: at + same, end: end, text: now[same:], change: &Change{
+		Line: f.lines + i + 1, Col: 1 + utf8.RuneCount(data[at:at+same]), Message: "quoted the value, which contains a colon",
+	}}
 }

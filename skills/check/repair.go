@@ -2,13 +2,13 @@ package check
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
 // ErrChanged is returned for a file that was modified after it was read.
@@ -24,12 +24,7 @@ type Repair struct {
 // Open reads a file and returns the changes of [Fix]. It returns nil if there are
 // none, and for anything but a regular file, such as a link.
 func Open(path string, strict bool) (*Repair, error) {
-	folder, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
-	before, _, err := read(folder, filepath.Base(path))
+	before, _, err := read(path)
 	if err != nil || before == nil {
 		return nil, err
 	}
@@ -41,89 +36,31 @@ func Open(path string, strict bool) (*Repair, error) {
 }
 
 // read returns the content of a regular file, nil if it is not one or too large.
-func read(folder *os.Root, name string) ([]byte, fs.FileInfo, error) {
-	info, err := folder.Lstat(name)
+func read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return nil, nil, err
 	}
-	file, err := folder.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil || len(data) > maxFile {
-		return nil, nil, err
-	}
-	return data, info, nil
+	data, err := os.ReadFile(path)
+	return data, info, err
 }
 
-// Write replaces the file atomically with the repaired content, keeping mode and
-// owner. The error is [ErrChanged] if somebody else has written to it since. With
-// any error the file is unchanged.
-func (r *Repair) Write() (err error) {
-	folder, err := os.OpenRoot(filepath.Dir(r.Path))
-	if err != nil {
+// Write replaces the file atomically with the repaired content, keeping its mode. The
+// error is [ErrChanged] if somebody else has written to it since. With any error the file
+// is unchanged.
+func (r *Repair) Write() error {
+	now, info, err := read(r.Path)
+	switch {
+	case err != nil:
 		return err
-	}
-	defer folder.Close()
-	name := filepath.Base(r.Path)
-	info, err := r.unchanged(folder, name)
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o200 == 0 {
+	case info == nil || !bytes.Equal(now, r.before):
+		return ErrChanged
+	case info.Mode().Perm()&0o200 == 0:
 		return fmt.Errorf("it is read-only: %w", fs.ErrPermission)
 	}
-	temporary := "." + name + "." + rand.Text()[:10]
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreMissing(folder.Remove(temporary)))
-		}
-	}()
-	if err := r.create(folder, temporary, info); err != nil {
-		return err
-	}
-	// Compared again as late as possible.
-	if _, err := r.unchanged(folder, name); err != nil {
-		return err
-	}
-	return folder.Rename(temporary, name)
-}
-
-// unchanged returns the file's current info, or ErrChanged.
-func (r *Repair) unchanged(folder *os.Root, name string) (fs.FileInfo, error) {
-	now, info, err := read(folder, name)
-	if err != nil {
-		return nil, err
-	}
-	if info == nil || !bytes.Equal(now, r.before) {
-		return nil, ErrChanged
-	}
-	return info, nil
-}
-
-// create writes the repaired content to a new file with the old one's mode and
-// owner.
-func (r *Repair) create(folder *os.Root, name string, like fs.FileInfo) error {
-	file, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(r.after)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err != nil {
-		return err
-	}
-	if err := keepOwner(folder, name, like); err != nil {
-		return fmt.Errorf("keep its owner: %w", err)
-	}
-	return folder.Chmod(name, like.Mode().Perm())
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return atomicfile.Write(r.Path, func(w io.Writer) error {
+		file := w.(*os.File)
+		_, err := file.Write(r.after)
+		return errors.Join(err, file.Sync(), file.Chmod(info.Mode().Perm()))
+	})
 }

@@ -28,7 +28,7 @@ type document struct {
 func (d *document) decode(lines []string) error {
 	node, err := decodeYAML(lines)
 	if err != nil {
-		repaired, changed := quoteColons(lines)
+		repaired, changed := QuoteColons(lines)
 		again, stillBad := decodeYAML(repaired)
 		if len(changed) == 0 || stillBad != nil {
 			return d.syntaxError("the frontmatter", err)

@@ -13,10 +13,10 @@ var plainField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)([^\s"'|>&*!
 // if YAML cannot read it: "[file] [line]" or "**/*.go".
 var flowField = lazyregexp.New(`^(\s*(?:- )?[A-Za-z0-9_.-]+:[ \t]+)(\[[^\]\n]*\][ \t]*[^\s#,\]].*|\*[*./].*)$`)
 
-// quoteColons quotes the plain values that contain a colon, the most frequent
+// QuoteColons quotes the plain values that contain a colon, the most frequent
 // fault of frontmatter, and those that only look like lists or aliases. It
 // returns the lines, and the indices of those that it changed.
-func quoteColons(lines []string) (repaired []string, changed []int) {
+func QuoteColons(lines []string) (repaired []string, changed []int) {
 	repaired = append(repaired, lines...)
 	block := -1 // indentation of the field whose text this is
 	for i, line := range lines {
