@@ -1,6 +1,7 @@
 package requirements
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -17,89 +18,58 @@ type marked struct {
 // apply returns the catalog with the skills marked unavailable that lack a requirement
 // in their environment. It returns the catalog itself if none does, and never changes it.
 func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) environment) *skills.Catalog {
-	last := *m
-	m.before, m.copies = catalog, map[*skills.Skill]*skills.Skill{}
-	reused := last.before == catalog
-	marks := marker{where, map[plain]mark{}}
+	copies := map[*skills.Skill]*skills.Skill{}
 	for _, skill := range catalog.Skills {
-		if skill = skill.Owner(); m.copies[skill] == nil && !m.family(skill, last, marks) {
-			reused = false
+		if owner := skill.Owner(); copies[owner] == nil {
+			maps.Copy(copies, m.family(owner, where))
 		}
 	}
-	if reused && len(m.copies) == len(last.copies) {
-		m.after = last.after
-	} else {
-		m.after = replaced(catalog, m.copies)
+	if catalog != m.before || !maps.Equal(copies, m.copies) {
+		m.after = replaced(catalog, copies)
 	}
+	m.before, m.copies = catalog, copies
 	return m.after
 }
 
-// family adds the copies of a skill and its tools, which refer to each other, if one of
-// them lacks a requirement. It reports whether the copies are those of last.
-func (m *marked) family(owner *skills.Skill, last marked, of marker) (reused bool) {
-	if !of.lacks(owner) && !slices.ContainsFunc(owner.Tools, of.lacks) {
-		return true
-	}
-	reused = true
+// family returns the copies of a skill and its tools, which refer to each other, if one of
+// them lacks a requirement: those of the last time, if they have the same marks.
+func (m *marked) family(owner *skills.Skill, where func(*skills.Skill) environment) map[*skills.Skill]*skills.Skill {
 	all := append([]*skills.Skill{owner}, owner.Tools...)
-	marks := make([]mark, len(all))
+	marks, lacking, same := make([]mark, len(all)), false, true
 	for i, s := range all {
-		marks[i] = of.mark(s)
-		reused = reused && marks[i].is(last.copies[s], s)
+		marks[i] = markOf(s, where)
+		lacking = lacking || marks[i].reason != ""
+		same = same && marks[i].is(m.copies[s], s)
 	}
-	if reused {
-		for _, s := range all {
-			m.copies[s] = last.copies[s]
+	if !lacking {
+		return nil
+	}
+	copies := map[*skills.Skill]*skills.Skill{}
+	for i, s := range all {
+		if copies[s] = m.copies[s]; !same {
+			copies[s] = marks[i].copy(s)
 		}
-		return true
 	}
-	next := marks[0].copy(owner)
-	next.Tools = make([]*skills.Skill, len(owner.Tools))
-	for i, tool := range owner.Tools {
-		next.Tools[i] = marks[i+1].copy(tool)
-		next.Tools[i].Of = next
-		m.copies[tool] = next.Tools[i]
+	if !same {
+		next := copies[owner]
+		next.Tools = make([]*skills.Skill, len(owner.Tools))
+		for i, tool := range owner.Tools {
+			next.Tools[i] = copies[tool]
+			next.Tools[i].Of = next
+		}
 	}
-	m.copies[owner] = next
-	return false
+	return copies
 }
 
 // A mark is the reason why a skill is unavailable, and the remedy; the zero mark is none.
 type mark struct{ reason, remedy string }
 
-// A marker marks the skills of one catalog.
-type marker struct {
-	where  func(*skills.Skill) environment
-	plains map[plain]mark // of skills that require nothing but their interpreter: nearly all
-}
-
-// plain is all that the mark of such a skill depends on.
-type plain struct{ role, interpreter string }
-
-func (m marker) lacks(s *skills.Skill) bool { return m.mark(s).reason != "" }
-
-func (m marker) mark(s *skills.Skill) mark {
-	if s.Unavailable != "" {
+// markOf compares the requirements of a skill with its environment.
+func markOf(s *skills.Skill, where func(*skills.Skill) environment) mark {
+	if s.Unavailable != "" || s.Requires.Empty() && s.Entry == nil {
 		return mark{}
 	}
-	if !s.Requires.Empty() {
-		return m.compare(s)
-	}
-	if s.Entry == nil || len(s.Entry.Interpreter) == 0 {
-		return mark{}
-	}
-	key := plain{s.Entry.ImageRole, s.Entry.Interpreter[0]}
-	k, known := m.plains[key]
-	if !known {
-		k = m.compare(s)
-		m.plains[key] = k
-	}
-	return k
-}
-
-// compare compares the requirements of s with its environment.
-func (m marker) compare(s *skills.Skill) mark {
-	reason, remedy := lacks(s.Needs(), m.where(s))
+	reason, remedy := lacks(s.Needs(), where(s))
 	return mark{reason, remedy}
 }
 
@@ -128,24 +98,14 @@ func (k mark) copy(s *skills.Skill) *skills.Skill {
 // replaced returns the catalog with the copies in the places of its skills, and the
 // problems that they have beyond those. It is the catalog itself without copies.
 func replaced(catalog *skills.Catalog, copies map[*skills.Skill]*skills.Skill) *skills.Catalog {
-	if len(copies) == 0 {
-		return catalog
+	next := catalog.Replace(copies)
+	if next == catalog {
+		return next
 	}
-	next := *catalog
-	next.Skills, next.Shadowed = slices.Clone(catalog.Skills), slices.Clone(catalog.Shadowed)
-	var problems []skills.Problem
-	for i, s := range next.Skills {
-		if copied := copies[s]; copied != nil {
-			next.Skills[i] = copied
-			problems = append(problems, copied.Problems[len(s.Problems):]...)
-		}
+	next.Problems = slices.Clone(catalog.Problems)
+	for i, s := range catalog.Skills {
+		next.Problems = append(next.Problems, next.Skills[i].Problems[len(s.Problems):]...)
 	}
-	for i, shadow := range next.Shadowed {
-		if copied := copies[shadow.By]; copied != nil {
-			next.Shadowed[i].By = copied
-		}
-	}
-	next.Problems = slices.Concat(catalog.Problems, problems)
 	slices.SortStableFunc(next.Problems, skills.CompareProblems)
-	return &next
+	return next
 }

@@ -3,123 +3,48 @@ package titles
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // maxRead bounds the part of a description that is read, in bytes.
 const maxRead = 2 << 10
 
-// shouting is the number of words in capital letters in a row that are loud, and no
-// acronyms.
-const shouting = 3
-
-// A token is a word of a description.
-type token struct {
-	text  string
-	first bool // of a sentence
-	row   int  // of words in capital letters that it stands in
-}
-
 // spelling returns the words of a name, in lower case, as a description writes them: with
-// capital letters inside (PDF, GitHub), with a dot inside (Next.js), or with a capital first
-// letter that no sentence needs (Slack).
+// capital letters inside (PDF, GitHub), or with a capital first letter that no sentence
+// needs (Slack, Next.js).
 func spelling(words []string, description string) map[string]string {
 	wanted := make(map[string]bool, len(words))
 	for _, word := range words {
 		wanted[strings.ToLower(word)] = true
 	}
-	strong, weak, small := map[string]string{}, map[string]string{}, map[string]bool{}
-	for _, t := range tokens(description) {
-		folded := strings.ToLower(strings.ReplaceAll(t.text, ".", ""))
-		text := t.text
-		if one := strings.TrimSuffix(text, "s"); !wanted[folded] && len(one) < len(text) && inCapitals(one) { // GIFs
-			folded, text = strings.ToLower(one), one
+	spelt, first := map[string]string{}, true
+	for _, text := range tokens(description) {
+		begins := first
+		first = strings.ContainsAny(text[len(text)-1:], ".!?")
+		text = strings.Trim(text, ".!?*_")
+		if one := strings.TrimSuffix(text, "s"); one != strings.ToLower(one) && one == strings.ToUpper(one) {
+			text = one // GIFs
 		}
-		switch {
-		case !wanted[folded] || t.row >= shouting:
-		case text == strings.ToLower(text) && !strings.Contains(text, "."):
-			small[folded] = true
-		case utf8.RuneCountInString(text) > 1 && text != capital(strings.ToLower(text)) || strings.Contains(text, ".") && text != folded:
-			setFirst(strong, folded, text)
-		case !t.first:
-			setFirst(weak, folded, text)
+		small := strings.ToLower(text)
+		folded := strings.ReplaceAll(small, ".", "")
+		if wanted[folded] && spelt[folded] == "" && text != small && (!begins || text != capital(small)) {
+			spelt[folded] = text
 		}
 	}
-	for word, text := range weak {
-		if !small[word] {
-			setFirst(strong, word, text)
-		}
-	}
-	return strong
+	return spelt
 }
 
-// setFirst sets the value of a key that has none.
-func setFirst(m map[string]string, key, value string) {
-	if m[key] == "" {
-		m[key] = value
-	}
-}
-
-// tokens returns the words of a description.
-func tokens(description string) (all []token) {
+// tokens returns the words of a description, with the signs at their end; none of one that
+// begins with three words in capital letters, which are loud and no acronyms.
+func tokens(description string) []string {
 	description = strings.ToValidUTF8(description[:min(len(description), maxRead)], "")
-	begin := 0 // of the row of words in capital letters at the end of all
-	first := true
-	for rest := description; rest != ""; {
-		start := strings.IndexFunc(rest, isLetter)
-		if start < 0 {
-			break
-		}
-		between := rest[:start]
-		first = first || strings.ContainsAny(between, ".!?\n")
-		n := wordLength(rest[start:])
-		text := rest[start : start+n]
-		rest = rest[start+n:]
-		all = append(all, token{text: text, first: first})
-		first = false
-		at := len(all) - 1
-		if !inCapitals(text) || at > begin && strings.TrimSpace(between) != "" {
-			begin = at
-		}
-		if !inCapitals(text) {
-			begin = at + 1
-		}
-		for i := max(begin, at-shouting+1); i <= at; i++ { // those before are loud already
-			all[i].row = at - begin + 1
-		}
+	all := strings.Fields(description)
+	begin := strings.Join(all[:min(3, len(all))], " ")
+	if len(all) >= 3 && begin == strings.ToUpper(begin) && begin != strings.ToLower(begin) {
+		return nil
 	}
-	return all
-}
-
-// wordLength returns the length of the word that text begins with. A dot before a letter
-// is a part of it, and so is "_": names of variables spell no word.
-func wordLength(text string) int {
-	for i, r := range text {
-		if isLetter(r) || r == '_' {
-			continue
-		}
-		if next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):]); r == '.' && isLetter(next) {
-			continue
-		}
-		return i
-	}
-	return len(text)
-}
-
-func isLetter(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.N) }
-
-// inCapitals reports whether a word has several letters, and all are capital.
-func inCapitals(word string) bool {
-	letters := 0
-	for _, r := range word {
-		if unicode.IsLower(r) {
-			return false
-		}
-		if unicode.IsUpper(r) {
-			letters++
-		}
-	}
-	return letters > 1
+	return strings.FieldsFunc(description, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("/,;:()[]\"'`", r)
+	})
 }
 
 // capital returns a word with a capital first letter.

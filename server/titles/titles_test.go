@@ -17,7 +17,7 @@ func TestReadable(t *testing.T) {
 		{"code-complexity", "Measures the complexity of code.", "Code complexity"},
 		{"github-issue", "Opens issues on GitHub.", "GitHub issue"},
 		{"slack-gif-creator", "Makes animated GIFs for Slack.", "Slack GIF creator"},
-		{"post_to_slack", "Posts to Slack. In slack terms, a message.", "Post to slack"},
+		{"post_to_slack", "Posts to Slack. In slack terms, a message.", "Post to Slack"},
 		{"python-style", "Python style. Write it well.", "Python style"},
 		{"nextjs-app", "For apps with Next.js.", "Next.js app"},
 		{"ios-build", "Builds for iOS and macOS.", "iOS build"},
