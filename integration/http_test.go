@@ -240,8 +240,8 @@ func TestPaths(t *testing.T) {
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin":   "http://localhost:6274",
 		"Access-Control-Allow-Methods":  "GET, POST, DELETE, PUT",
-		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id, Idempotency-Key, If-Match, If-None-Match, Prefer",
-		"Access-Control-Expose-Headers": "Mcp-Session-Id, Allow, ETag, Location, Preference-Applied, Retry-After",
+		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id, Prefer",
+		"Access-Control-Expose-Headers": "Mcp-Session-Id, Allow, Location, Preference-Applied, Retry-After",
 	} {
 		if got := preflight.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

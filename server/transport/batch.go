@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -42,13 +43,48 @@ func parsePart(part []byte) (message, *rpcError) {
 	return m, f
 }
 
-// A batch collects the replies to its requests, and writes them as one line.
+// A batch collects the replies to its requests.
 type batch struct {
-	write func(line []byte)
+	calls *table
+	ended func(replies [][]byte) // called once, when all requests are answered or cancelled
 
 	mu      sync.Mutex // guards the fields below
 	waits   int        // for the ends of requests, and for that of the batch
 	replies [][]byte
+}
+
+// run handles the messages of a batch: requests by answer, in the slots of the calls that
+// call makes, and all others by dispatch. It does not wait for the requests.
+func (b *batch) run(all []json.RawMessage, call func(message) *call, answer func(*call) []byte, dispatch func(message)) {
+	end := b.add()
+	for _, part := range all {
+		switch m, f := parsePart(part); {
+		case f != nil:
+			b.add()(f.encode())
+		case m.kind == request:
+			b.start(call(m), answer)
+		default:
+			dispatch(m)
+		}
+	}
+	end(nil)
+}
+
+// start has a request handled when there is a slot.
+func (b *batch) start(c *call, answer func(*call) []byte) {
+	done := b.add()
+	c.run = func() {
+		defer b.calls.leave(c)
+		defer c.cancel(nil)
+		if reply := answer(c); b.calls.finish(c) {
+			done(reply)
+		}
+	}
+	if err := b.calls.admit(c); err != nil {
+		done(refused(c.message, err).encode())
+		c.cancel(err)
+	}
+	context.AfterFunc(c.ctx, func() { done(nil) }) // its cancellation, if it is not done
 }
 
 // add returns the end of another request, which is called with its reply, nil for
@@ -61,16 +97,26 @@ func (b *batch) add() (done func(reply []byte)) {
 	return func(reply []byte) { once.Do(func() { b.end(reply) }) }
 }
 
-// end adds a reply, and writes all when it is the last.
 func (b *batch) end(reply []byte) {
 	b.mu.Lock()
 	if reply != nil {
-		b.replies = append(b.replies, bytes.TrimSuffix(reply, []byte("\n")))
+		b.replies = append(b.replies, reply)
 	}
 	b.waits--
-	last := b.waits == 0 && len(b.replies) > 0
+	last := b.waits == 0
 	b.mu.Unlock()
 	if last {
-		b.write(fmt.Appendf(nil, "[%s]\n", bytes.Join(b.replies, []byte(","))))
+		b.ended(b.replies)
 	}
+}
+
+// array returns replies as one line; nil for none.
+func array(replies [][]byte) []byte {
+	if len(replies) == 0 {
+		return nil
+	}
+	for i, reply := range replies {
+		replies[i] = bytes.TrimSuffix(reply, []byte("\n"))
+	}
+	return fmt.Appendf(nil, "[%s]\n", bytes.Join(replies, []byte(",")))
 }

@@ -13,8 +13,6 @@
 //     another's. Cancellations and pings never wait for a call.
 //   - Change notices go to legacy clients that have initialized, and to modern ones
 //     that listen, with the id of their subscription.
-//   - Over HTTP a legacy client can resume the stream of a call after it has lost the
-//     connection.
 //   - Ids and progress tokens come back as they were sent, however large.
 //   - Messages, requests in flight, sessions, streams and unread replies are bounded,
 //     and over HTTP also the time in which a client sends or reads a message.

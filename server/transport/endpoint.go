@@ -48,6 +48,31 @@ func (e *endpoint) stream(a *responder, r *http.Request, session context.Context
 	serve(c.ctx, c.cancel)
 }
 
+// answer handles a request of p when there is a slot, and answers it. It ends with r, as
+// streams cannot be resumed, and with life. key is its key among the requests in flight.
+func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p *peer, m message, key string) {
+	if line := e.lists.lookup(m, p); line != nil { // which takes no slot
+		a.finish(http.StatusOK, line)
+		e.lists.recycle(line)
+		return
+	}
+	c := newCall(r.Context(), m, key)
+	defer c.cancel(nil)
+	defer context.AfterFunc(life, func() { c.cancel(context.Cause(life)) })()
+	defer context.AfterFunc(r.Context(), func() { e.calls.cancel(key, errGone) })() // its id is free at once
+	a.during(c.cancel, func() {
+		switch reply, err := e.do(c, p, a.send); {
+		case err != nil:
+			a.busy(m, err)
+		case reply == nil:
+			a.cancelled()
+		default:
+			a.finish(statusOf(m, reply), reply)
+			e.lists.recycle(reply)
+		}
+	})
+}
+
 // do handles a request when there is a slot, until it, its client or the server ends.
 // The reply is nil if it was cancelled; the error says why there is no slot. The worker
 // leaves the slot before the reply is written: a slow client keeps none.

@@ -31,10 +31,10 @@ func TestAmbiguousMessages(t *testing.T) {
 	for name, test := range map[string]struct{ line, want string }{
 		"a method of another case":          {`{"jsonrpc":"2.0","id":1,"method":"server/discover","Method":"tools/call"}`, "1: " + spelt("Method", "method")},
 		"a method twice":                    {`{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, "1: " + twice("method")},
-		"a method twice, once with escapes": {`{"jsonrpc":"2.0","id":1,"method":"ping","m\u0065thod":"tools/call"}`, ": " + twice("method")},
+		"a method twice, once with escapes": {`{"jsonrpc":"2.0","id":1,"method":"ping","m\u0065thod":"tools/call"}`, "1: " + twice("method")},
 		"only of another case":              {`{"jsonrpc":"2.0","id":1,"METHOD":"ping"}`, "1: " + spelt("METHOD", "method")},
-		"an id twice":                       {`{"jsonrpc":"2.0","id":1,"method":"ping","id":2}`, ": " + twice("id")},
-		"an id of another case":             {`{"jsonrpc":"2.0","id":1,"method":"ping","ID":2}`, "1: " + spelt("ID", "id")},
+		"an id twice":                       {`{"jsonrpc":"2.0","id":1,"method":"ping","id":2}`, "2: " + twice("id")},
+		"an id of another case":             {`{"jsonrpc":"2.0","id":1,"method":"ping","ID":2}`, "2: " + spelt("ID", "id")},
 		"params of another case":            {`{"jsonrpc":"2.0","id":1,"method":"tools/call","Params":{"name":"echo"}}`, "1: " + spelt("Params", "params")},
 		"a long s":                          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","paramſ":{"name":"echo"}}`, "1: " + spelt("paramſ", "params")},
 		"a Kelvin":                          {message(`{"name":"echo","ta\u212ak":{}}`), "1: error"},

@@ -22,7 +22,7 @@ const (
 // header of answers that clients read.
 const (
 	Methods       = "GET, POST, DELETE"
-	Headers       = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, MCP-Protocol-Version, " + SessionHeader
+	Headers       = "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, " + SessionHeader
 	SessionHeader = "Mcp-Session-Id"
 )
 
@@ -42,7 +42,7 @@ func versionOf(r *http.Request) (version string, ok bool) {
 
 // repeated returns the error for a request with two of a header that has one value.
 func repeated(r *http.Request) *rpcError {
-	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", "Last-Event-Id", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
+	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
 		if len(r.Header[name]) > 1 {
 			code := mcp.INVALID_REQUEST
 			if slices.ContainsFunc(r.Header[mcp.HeaderProtocolVersion], mcp.IsModernProtocol) {
@@ -74,8 +74,6 @@ func checkHints(r *http.Request, m message) *rpcError {
 func checkHeaders(r *http.Request, m message, named string) *rpcError {
 	version := r.Header.Get(versionHeader)
 	switch {
-	case r.Header.Get("Last-Event-ID") != "":
-		return &rpcError{id: m.id, code: mcp.INVALID_REQUEST, message: "streams cannot be resumed in this version of the protocol: send the request again, without Last-Event-ID"}
 	case version == "":
 		return &rpcError{id: m.id, code: mcp.HEADER_MISMATCH, message: "the header " + versionHeader + " is missing"}
 	case m.version == "" && m.kind == request:

@@ -22,7 +22,7 @@ type HTTP struct {
 // NewHTTP returns a handler that serves b. options may be nil.
 func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
 	e := newEndpoint(b, options.withDefaults())
-	return &HTTP{e, modernEndpoint{e}, newLegacyEndpoint(e), sseEndpoint{e, &sync.Map{}}}
+	return &HTTP{e, modernEndpoint{e}, legacyEndpoint{e, newSessions(e)}, sseEndpoint{e, &sync.Map{}}}
 }
 
 // ServeHTTP is the endpoint of Streamable HTTP.

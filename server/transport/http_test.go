@@ -286,7 +286,6 @@ func TestRefusedOverHTTP(t *testing.T) {
 		"other version":        {modern, "POST", list, "Mcp-Method: tools/list\nMCP-Protocol-Version: 2031-01-01", 400, "-32020"},
 		"other method":         {modern, "POST", list, "Mcp-Method: tools/call", 400, "-32020"},
 		"no method header":     {modern, "POST", list, "", 400, "-32020"},
-		"resumed":              {modern, "POST", list, "Mcp-Method: tools/list\nLast-Event-ID: 1", 400, "-32600"},
 		"unknown method":       {modern, "POST", strings.Replace(list, "tools/list", "tools/none", 1), "Mcp-Method: tools/none", 404, "-32601"},
 		"unknown version, other than the header's": {modern, "POST", strings.Replace(list, "2026-07-28", "1999-01-01", 1), "Mcp-Method: tools/list", 400, "-32020"},
 		"unknown version": {modern, "POST", strings.Replace(list, "2026-07-28", "2031-01-01", 1),

@@ -38,7 +38,7 @@ type message struct {
 // and so uses the same decoder, for messages that [ambiguous] accepts.
 func parse(line []byte) (message, *rpcError) {
 	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
-		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid UTF-8")
+		return message{}, &rpcError{code: mcp.PARSE_ERROR, message: "not valid UTF-8"}
 	}
 	var wire struct {
 		JSONRPC string          `json:"jsonrpc"`
@@ -50,10 +50,15 @@ func parse(line []byte) (message, *rpcError) {
 	}
 	err := json.Unmarshal(line, &wire)
 	if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !wrongType {
-		return unreadable(envelopeOf(line), mcp.PARSE_ERROR, "not valid JSON: "+err.Error())
+		return message{}, &rpcError{code: mcp.PARSE_ERROR, message: "not valid JSON: " + err.Error()}
 	}
+	answers := wire.Result != nil || wire.Error != nil
 	if err := ambiguous(line); err != nil {
-		return unreadable(envelopeOf(line), mcp.INVALID_REQUEST, err.Error())
+		f := invalid(wire.ID, err.Error())
+		if wire.Method == nil && answers { // the request must not wait for it
+			return message{kind: response, id: wire.ID, raw: f.encode()}, nil
+		}
+		return message{}, f
 	}
 	if err != nil {
 		return message{}, invalid(wire.ID, "not a JSON-RPC message")
@@ -61,7 +66,6 @@ func parse(line []byte) (message, *rpcError) {
 	if wire.JSONRPC != mcp.JSONRPC_VERSION {
 		return message{}, invalid(wire.ID, `"jsonrpc" must be "2.0"`)
 	}
-	answers := wire.Result != nil || wire.Error != nil
 	m := message{raw: line, id: wire.ID, params: wire.Params}
 	switch {
 	case wire.Method == nil && answers:
@@ -84,17 +88,6 @@ func parse(line []byte) (message, *rpcError) {
 		return m, f // which version it names is checked beside a header, over HTTP
 	}
 	return m, nil
-}
-
-// unreadable returns the error for a message that cannot be decoded. A response becomes
-// an error response, so that the request does not wait for it.
-func unreadable(e *envelope, code int, text string) (message, *rpcError) {
-	id := e.ID()
-	if id == nil || !e.isResponse() {
-		return message{}, &rpcError{id: id, code: code, message: text}
-	}
-	f := rpcError{id: id, code: code, message: text}
-	return message{kind: response, id: id, raw: f.encode()}, nil
 }
 
 // maxLasting is the longest message that stays in memory after its reply, in bytes: a
@@ -168,4 +161,28 @@ func (m *message) cancellation() (id json.RawMessage, reason string, ok bool) {
 	}
 	_ = json.Unmarshal(params.Reason, &reason) // a reason that is no string is no reason
 	return params.ID, reason, true
+}
+
+// maxID is the longest id accepted, in bytes. Replies echo it, and the replies
+// that wait to be written are bounded by their number only.
+const maxID = 1024
+
+// validID reports whether id is one that MCP allows: a string or a number,
+// never null.
+func validID(id json.RawMessage) bool {
+	if len(id) == 0 || len(id) > maxID {
+		return false
+	}
+	c := id[0]
+	return c == '"' || c == '-' || '0' <= c && c <= '9'
+}
+
+// key returns the key of an id among the requests in flight: the id itself, with the
+// escapes of a string decoded, because a client may spell the same string in two ways.
+func key(id json.RawMessage) string {
+	var s string
+	if bytes.IndexByte(id, '\\') < 0 || json.Unmarshal(id, &s) != nil {
+		return string(id)
+	}
+	return `"` + s + `"`
 }

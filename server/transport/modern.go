@@ -37,32 +37,7 @@ func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 		h.subscribe(a, r, p, m)
 		return
 	}
-	h.run(a, r, p, m, id)
-}
-
-// run handles a modern request when there is a slot. It ends with r, as streams cannot
-// be resumed. key is its key among the requests in flight.
-func (h modernEndpoint) run(a *responder, r *http.Request, p *peer, m message, key string) {
-	if line := h.lists.lookup(m, p); line != nil { // which takes no slot
-		a.finish(http.StatusOK, line)
-		h.lists.recycle(line)
-		return
-	}
-	c := newCall(r.Context(), m, key)
-	defer c.cancel(nil)
-	defer context.AfterFunc(h.ctx, func() { c.cancel(context.Cause(h.ctx)) })()
-	defer context.AfterFunc(r.Context(), func() { h.calls.cancel(key, errGone) })() // its id is free at once
-	a.during(c.cancel, func() {
-		switch reply, err := h.do(c, p, a.send); {
-		case err != nil:
-			a.busy(m, err)
-		case reply == nil:
-			a.cancelled()
-		default:
-			a.finish(statusOf(m, reply), reply)
-			h.lists.recycle(reply)
-		}
-	})
+	h.answer(a, r, h.ctx, p, m, id)
 }
 
 // subscribe serves subscriptions/listen, whose stream is the answer.

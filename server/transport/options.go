@@ -77,10 +77,6 @@ type HTTPOptions struct {
 	// stream or a call ends; 30 minutes.
 	SessionIdle time.Duration
 
-	// Resume is the time in which a legacy client may resume the stream of a call
-	// after it lost the connection; 1 minute.
-	Resume time.Duration
-
 	// KeepAlive is the interval of comments on an idle stream, which keep proxies from
 	// closing it; 15 s.
 	KeepAlive time.Duration
@@ -108,7 +104,6 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	c.Streams = cmp.Or(c.Streams, 1024)
 	c.Sessions = cmp.Or(c.Sessions, 1000)
 	c.SessionIdle = cmp.Or(c.SessionIdle, 30*time.Minute)
-	c.Resume = cmp.Or(c.Resume, time.Minute)
 	c.KeepAlive = cmp.Or(c.KeepAlive, 15*time.Second)
 	c.Patience = cmp.Or(c.Patience, 30*time.Second)
 	c.Grace = cmp.Or(c.Grace, 2*time.Second)

@@ -66,23 +66,6 @@ func (a *responder) send(line []byte) {
 	}
 }
 
-// event writes a message as an event with an id, or only the id if line is nil. It
-// reports whether the client got it.
-func (a *responder) event(id string, line []byte) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.ended {
-		return false
-	}
-	head := "id: " + id + "\n"
-	if line == nil {
-		a.write([]byte(head + "retry: 1000\ndata: \n\n")) // ms until the client comes back
-	} else {
-		a.write(append([]byte(head), event(line)...))
-	}
-	return !a.ended
-}
-
 // event returns a line as an event of a stream.
 func event(line []byte) []byte {
 	const head = "event: message\ndata: "

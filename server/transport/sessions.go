@@ -17,7 +17,6 @@ import (
 // sessions are the sessions of an HTTP server's legacy clients.
 type sessions struct {
 	edge *edge
-	over func(id string) // called with each session that has ended
 	ctx  context.Context // of the server
 	idle time.Duration
 	most int
@@ -29,8 +28,8 @@ type sessions struct {
 	closed bool
 }
 
-func newSessions(e *endpoint, over func(id string)) *sessions {
-	return &sessions{edge: &e.edge, over: over, ctx: e.ctx, idle: e.options.SessionIdle, most: e.options.Sessions, byID: map[string]*httpClient{}}
+func newSessions(e *endpoint) *sessions {
+	return &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.SessionIdle, most: e.options.Sessions, byID: map[string]*httpClient{}}
 }
 
 // An httpClient is a legacy client and its session, from initialize to its end.
@@ -140,7 +139,6 @@ func (s *sessions) forget(c *httpClient) {
 	delete(s.byID, c.id)
 	c.timer.Stop()
 	c.stop(errEnded)
-	s.over(c.id)
 	// Tasks and sandboxes of the client may take a while to end.
 	s.ending.Go(func() {
 		s.edge.Core.UnregisterSession(context.Background(), c.id)

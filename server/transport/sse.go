@@ -20,7 +20,7 @@ type sseEndpoint struct {
 }
 
 type sseClient struct {
-	*stream
+	stream    *stream
 	owner     identity.Key
 	ctx       context.Context // of the stream
 	receiving sync.Mutex      // one message at a time, as from a read loop
@@ -67,11 +67,11 @@ func (h sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 func (c *sseClient) close() {
 	c.receiving.Lock() // nothing is received any more
 	defer c.receiving.Unlock()
-	c.calls.close()
-	c.calls.endStreams(context.Cause(c.ctx))
+	c.stream.calls.close()
+	c.stream.calls.endStreams(context.Cause(c.ctx))
 	read := make(chan struct{})
 	close(read)
-	_ = c.shutdown(context.Cause(c.ctx), read) // it logs the requests that do not end
+	_ = c.stream.shutdown(context.Cause(c.ctx), read) // it logs the requests that do not end
 }
 
 func (h sseEndpoint) streamOptions() StdioOptions {
@@ -105,7 +105,7 @@ func (h sseEndpoint) post(w http.ResponseWriter, r *http.Request) {
 	c.receiving.Lock()
 	defer c.receiving.Unlock()
 	if c.ctx.Err() == nil {
-		c.receive(c.ctx, body)
+		c.stream.receive(c.ctx, body)
 	}
 	a.accept()
 }

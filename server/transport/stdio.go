@@ -43,19 +43,20 @@ func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, option
 		return err
 	}
 	s.leads = true
-	in := &input{lines: newLineReader(r, o.MaxLine), ended: make(chan struct{})}
-	go s.calls.lead(func() *call { return s.read(ctx, in) })
+	in := &input{stream: s, lines: newLineReader(r, o.MaxLine), ended: make(chan struct{})}
+	go s.calls.lead(func() *call { return in.read(ctx) })
 
-	err = s.wait(ctx, in)
+	err = in.wait(ctx)
 	stop(errInputEnded)
 	return s.shutdown(err, in.interrupt(r))
 }
 
 // An input is the state of the read loop.
 type input struct {
-	lines *lineReader
-	ended chan struct{} // closed by the read loop
-	err   error         // set before that
+	stream *stream
+	lines  *lineReader
+	ended  chan struct{} // closed by the read loop
+	err    error         // set before that
 }
 
 // interrupt ends the read loop, and returns a channel that is closed when it has ended
@@ -76,7 +77,8 @@ func (in *input) interrupt(r io.Reader) <-chan struct{} {
 
 // wait returns when the input or ctx has ended and requests have drained, with the
 // reason.
-func (s *stream) wait(ctx context.Context, in *input) error {
+func (in *input) wait(ctx context.Context) error {
+	s := in.stream
 	defer s.calls.close()
 	select {
 	case <-in.ended:
@@ -114,8 +116,6 @@ type lineReader struct {
 	r   *bufio.Reader
 	max int
 	err error // sticky, so that a terminal is not read on after its end
-
-	long *envelope // of the last line that was too long
 }
 
 func newLineReader(r io.Reader, max int) *lineReader {
@@ -133,14 +133,9 @@ func (l *lineReader) next() ([]byte, error) {
 	tooLong := false
 	for more := true; more; {
 		part, err := l.r.ReadSlice('\n')
-		switch {
-		case tooLong:
-			l.long.feed(part)
-		case len(line)+len(part) > l.max+len("\r\n"):
-			tooLong, l.long = true, envelopeOf(line)
-			l.long.feed(part)
+		if tooLong = tooLong || len(line)+len(part) > l.max+len("\r\n"); tooLong {
 			line = nil
-		default:
+		} else {
 			line = append(line, part...)
 		}
 		if more = err == bufio.ErrBufferFull; !more {
@@ -150,10 +145,7 @@ func (l *lineReader) next() ([]byte, error) {
 	if len(line) == 0 && !tooLong && l.err != nil {
 		return nil, l.err
 	}
-	if line = trimEnd(line); !tooLong && len(line) > l.max {
-		tooLong, l.long = true, envelopeOf(line)
-	}
-	if tooLong {
+	if line = trimEnd(line); tooLong || len(line) > l.max {
 		return nil, errLineTooLong
 	}
 	return line, nil
@@ -167,9 +159,9 @@ func trimEnd(line []byte) []byte {
 
 // read handles messages until one is a call that its caller has to run, or until the
 // input or ctx ends: then it closes in.ended and returns nil.
-func (s *stream) read(ctx context.Context, in *input) *call {
+func (in *input) read(ctx context.Context) *call {
 	for {
-		c, err := s.readMessage(ctx, in.lines)
+		c, err := in.readMessage(ctx)
 		switch {
 		case c != nil:
 			return c
@@ -185,16 +177,16 @@ func (s *stream) read(ctx context.Context, in *input) *call {
 }
 
 // readMessage reads and handles one message. The error is [io.EOF] when ctx has ended.
-func (s *stream) readMessage(ctx context.Context, lines *lineReader) (*call, error) {
-	line, err := lines.next()
+func (in *input) readMessage(ctx context.Context) (*call, error) {
+	line, err := in.lines.next()
 	switch {
 	case ctx.Err() != nil:
 		return nil, io.EOF
 	case errors.Is(err, errLineTooLong):
-		m, f := unreadable(lines.long, mcp.INVALID_REQUEST, fmt.Sprintf("message longer than %d bytes", lines.max))
-		return s.handle(ctx, m, f), nil
+		in.stream.refuse(ctx, &rpcError{code: mcp.INVALID_REQUEST, message: fmt.Sprintf("message longer than %d bytes", in.lines.max)})
+		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	return s.receive(ctx, line), nil
+	return in.stream.receive(ctx, line), nil
 }

@@ -272,33 +272,10 @@ func (s *stream) receiveBatch(ctx context.Context, line []byte) {
 		s.refuse(ctx, f)
 		return
 	}
-	b := &batch{write: func(line []byte) { s.outbox.reply(ctx, line) }, waits: 1}
-	for _, part := range all {
-		switch m, f := parsePart(part); {
-		case f != nil:
-			b.add()(f.encode())
-		case m.kind == request:
-			s.startIn(ctx, b, m)
-		default:
-			s.handle(ctx, m, nil)
+	b := &batch{calls: s.calls, ended: func(replies [][]byte) {
+		if line := array(replies); line != nil {
+			s.outbox.reply(ctx, line)
 		}
-	}
-	b.end(nil)
-}
-
-// startIn starts a request of a batch.
-func (s *stream) startIn(ctx context.Context, b *batch, m message) {
-	c, done := newCall(ctx, m, key(m.id)), b.add()
-	c.run = func() {
-		defer s.calls.leave(c)
-		defer c.cancel(nil)
-		if reply := s.answer(c); s.calls.finish(c) {
-			done(reply)
-		}
-	}
-	if err := s.calls.admit(c); err != nil {
-		done(refused(m, err).encode())
-		c.cancel(err)
-	}
-	context.AfterFunc(c.ctx, func() { done(nil) }) // its cancellation, if it is not done
+	}}
+	b.run(all, func(m message) *call { return newCall(ctx, m, key(m.id)) }, s.answer, func(m message) { s.handle(ctx, m, nil) })
 }
