@@ -135,12 +135,12 @@ func TestFillOrder(t *testing.T) {
 }
 
 // TestPerson orders the skills that the person pinned after those that the configuration
-// does, and before those to which they gave a priority, the highest first.
+// does, and before all others.
 func TestPerson(t *testing.T) {
 	all := usable("a", "b", "c", "d", "e")
-	all[4].PinnedByPerson, all[2].Priority, all[1].Priority = true, 1, 2
+	all[4].PinnedByPerson = true
 	s, o := State{Used: map[string]bool{"a": true}}, Options{Pin: []string{"d"}}
-	want := []string{"d", "e", "b", "c", "a"}
+	want := []string{"d", "e", "a", "b", "c"}
 	for n := range want {
 		o.MaxTools = n + 1
 		if diff := cmp.Diff(want[:n+1], Choose(all, s, each(10, 10), o).toolNames()); diff != "" {
