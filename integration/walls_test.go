@@ -196,7 +196,7 @@ var walls = map[string]string{
 	"skills/infer/node/js":      "skills/infer/cli skills/infer/node/syntax skills/infer/usagetext",
 	"skills/infer/node/library": "skills/infer/cli skills/infer/node/js skills/infer/node/syntax skills/lazyregexp",
 	"skills/infer/node/syntax":  "",
-	"skills/infer/python":       "skills/infer/usagetext skills/lazyregexp",
+	"skills/infer/python":       "skills/infer/cli skills/infer/usagetext skills/lazyregexp",
 	"skills/infer/shell":        "skills/infer/cli skills/infer/usagetext skills/lazyregexp skills/truncate",
 	"skills/infer/usagetext":    "skills/lazyregexp skills/truncate",
 	"skills/install":            "skills skills/check skills/install/lock skills/install/marketplace skills/install/quarantine skills/install/source skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",

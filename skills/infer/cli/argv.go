@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 	}
 	var argv []string
 	for at, l := range path {
-		words, err := (&writer{level: l, args: args, last: at == len(path)-1}).write()
+		words, err := (&writer{level: l, args: args, below: path[at+1:]}).write()
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +89,6 @@ func (c *CommandLine) check(args map[string]any, path []*level) error {
 				return fault(p.name, "is required%s", forCommand(l))
 			}
 		}
-		if err := l.exclusive(args); err != nil {
-			return err
-		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		switch p := c.byName[name]; {
@@ -111,55 +109,186 @@ func forCommand(l *level) string {
 	return fmt.Sprintf(" for the command %q", l.path)
 }
 
-// exclusive refuses options that cannot be given together.
-func (l *level) exclusive(args map[string]any) error {
-	given := func(i int) bool { v := args[l.properties[i].name]; return v != nil && v != false }
-	for i, a := range l.Arguments {
-		for j, other := range l.Arguments {
-			if slices.Contains(a.Excludes, other.Flag) && given(i) && given(j) {
-				return fault(l.properties[i].name, "cannot be given together with %q", l.properties[j].name)
+// A writer makes the words of one level.
+type writer struct {
+	level *level
+	args  map[string]any
+	below []*level   // the sub-commands that follow
+	words [][]string // by argument
+
+	leading, open, options, behind []string
+	dashed                         string // the first property with a word behind the options that begins with a dash
+}
+
+func (w *writer) write() ([]string, error) {
+	for i, a := range w.level.Arguments {
+		p := w.level.properties[i]
+		v := w.args[p.name]
+		if w.readBelow(p) {
+			v = nil
+		}
+		words, err := a.words(w.level, p.name, v)
+		if err != nil {
+			return nil, err
+		}
+		w.words = append(w.words, words)
+		switch {
+		case a.positional():
+			err = w.positional(p.name, a, words)
+		case len(words) > 0:
+			err = w.option(p.name, a, words)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := cmp.Or(w.exclusive(), w.missing(), w.distributes()); err != nil {
+		return nil, err
+	}
+	return w.assemble()
+}
+
+// readBelow reports whether a sub-command has the same property: its value, or its
+// default, would replace the one of this level.
+func (w *writer) readBelow(p *property) bool {
+	return slices.ContainsFunc(w.below, func(l *level) bool { return slices.Contains(l.properties, p) })
+}
+
+// option adds the words of an option. One that takes all words that follow stands before
+// the others. A sub-command that sets the same variable would replace its value.
+func (w *writer) option(name string, a *Argument, words []string) error {
+	for _, l := range w.below {
+		for i, other := range l.Arguments {
+			if l.Namespace && a.Variable != "" && other.Variable == a.Variable && !a.Required {
+				return fault(name, "cannot be given with the command %q, which sets it itself; give %q", l.path, l.properties[i].name)
 			}
+		}
+	}
+	if w.level.Namespace && a.open(words) {
+		w.open = append(w.open, words...)
+	} else {
+		w.options = append(w.options, words...)
+	}
+	return nil
+}
+
+// open reports whether the words of an option end with it, or with one of any number of
+// values: a word that follows would be one, too.
+func (a *Argument) open(words []string) bool {
+	return a.Alone && words[0] == a.Flag && len(words) == 1 || a.Together && (a.Most == 0 || a.Least != a.Most) && words[0] == a.Flag
+}
+
+// exclusive refuses arguments that cannot be given together.
+func (w *writer) exclusive() error {
+	for _, g := range w.level.groups {
+		var given, names []string
+		for _, a := range g.Members {
+			name := w.level.property(a).name
+			names = append(names, name)
+			if len(w.words[slices.Index(w.level.Arguments, a)]) > 0 {
+				given = append(given, name)
+			}
+		}
+		if len(given) > 1 {
+			return fault(given[1], "cannot be given together with %q", given[0])
+		}
+		if g.Required && len(given) == 0 {
+			return fault(names[0], "is required, or one of the others of its group: %s", strings.Join(names, ", "))
 		}
 	}
 	return nil
 }
 
-// A writer makes the words of one level.
-type writer struct {
-	level                    *level
-	args                     map[string]any
-	last                     bool // no sub-command follows
-	leading, options, behind []string
-	dashed                   string // the first property with a word behind the options that begins with a dash
-}
-
-func (w *writer) write() ([]string, error) {
+// missing refuses a positional that follows one that is missing.
+func (w *writer) missing() error {
 	missing, leading := "", ""
 	for i, a := range w.level.Arguments {
 		name := w.level.properties[i].name
-		words, err := a.words(name, w.args[name])
 		switch {
-		case err != nil:
-			return nil, err
-		case !a.positional():
-			w.options = append(w.options, words...)
-			continue
-		case len(words) == 0:
+		case w.level.Namespace || !a.positional():
+		case len(w.words[i]) > 0 && missing != "":
+			return fault(missing, "is missing: it comes before %q, which is given", name)
+		case len(w.words[i]) == 0:
 			if missing = name; a.Leads {
 				leading = name
 			}
-			continue
-		case missing != "":
-			return nil, fault(missing, "is missing: it comes before %q, which is given", name)
-		}
-		if err := w.positional(name, a, words); err != nil {
-			return nil, err
 		}
 	}
 	if leading != "" && len(w.options) > 0 {
-		return nil, fault(leading, "is missing: the script would read an option in its place")
+		return fault(leading, "is missing: the script would read an option in its place")
 	}
-	if w.level.First && w.dashed == "" || !w.last {
+	return nil
+}
+
+// distributes refuses values of positionals in a namespace of which the script would give
+// some to another.
+func (w *writer) distributes() error {
+	if !w.level.Namespace {
+		return nil
+	}
+	var counts []int
+	var spans []span
+	var names []string
+	for i, a := range w.level.Arguments {
+		if a.positional() {
+			counts, spans, names = append(counts, len(w.words[i])), append(spans, a.span()), append(names, w.level.properties[i].name)
+		}
+	}
+	if w.level.chooser != nil { // the last of them
+		counts, spans, names = append(counts, min(len(w.below), 1)), append(spans, span{1, math.MaxInt32}), append(names, w.level.chooser.name)
+	}
+	for i, got := range distribute(counts, spans) {
+		chooser := w.level.chooser != nil && i == len(names)-1
+		if !chooser && got != counts[i] || chooser && got == 0 && counts[i] > 0 {
+			return fault(names[i], "cannot be told from the other positional arguments; give those before it too")
+		}
+	}
+	return nil
+}
+
+// A span is the number of words that a positional takes.
+type span struct{ least, most int }
+
+func (a *Argument) span() span {
+	s := span{a.Least, a.Most}
+	switch {
+	case !a.List && a.Required:
+		return span{1, 1}
+	case !a.List:
+		return span{0, 1}
+	case a.Most == 0:
+		s.most = math.MaxInt32
+	}
+	return s
+}
+
+// distribute follows ArgumentParser._match_arguments_partial of argparse: it satisfies as
+// many arguments as can be satisfied, each greedily.
+func distribute(counts []int, spans []span) []int {
+	total, need := 0, 0
+	for i, s := range spans {
+		total += counts[i]
+		need += s.least
+	}
+	for n := len(spans); n > 0 && need > total; n-- {
+		need -= spans[n-1].least
+		spans = spans[:n-1]
+	}
+	got := make([]int, len(counts))
+	for i, s := range spans {
+		need -= s.least
+		got[i] = min(s.most, total-need)
+		total -= got[i]
+	}
+	return got
+}
+
+// assemble puts the words in order.
+func (w *writer) assemble() ([]string, error) {
+	if w.level.Namespace {
+		return w.inNamespace()
+	}
+	if w.level.First && w.dashed == "" || len(w.below) > 0 {
 		return slices.Concat(w.leading, w.behind, w.options), nil
 	}
 	if w.dashed != "" || w.level.Separate && len(w.behind) > 0 {
@@ -168,7 +297,36 @@ func (w *writer) write() ([]string, error) {
 	return slices.Concat(w.leading, w.options, w.behind), nil
 }
 
+// inNamespace puts options before positionals.
+func (w *writer) inNamespace() ([]string, error) {
+	hangs := len(w.open) > 0 && len(w.options) == 0 // the last option would take what follows
+	options := slices.Concat(w.open, w.options)
+	var first *Argument // with a word
+	for i, a := range w.level.Arguments {
+		if first == nil && a.positional() && len(w.words[i]) > 0 {
+			first = a
+		}
+	}
+	switch {
+	case first == nil && hangs && len(w.below) > 0:
+		return nil, fault(w.level.chooser.name, "cannot be given: the option before it would take the command for one of its values")
+	case first == nil || !hangs && w.dashed == "":
+	case !first.Rest:
+		options = append(options, "--")
+	case hangs || strings.HasPrefix(w.behind[0], "-"): // "--" would become one of the rest
+		return nil, fault(first.Name, "cannot start with %q: the script would take it for an option or its value", w.behind[0])
+	}
+	return append(options, w.behind...), nil
+}
+
+var digits = lazyregexp.New(`^-?\d{1,400}$`)
+
 var negative = lazyregexp.New(`^-(?:\d+(?:\.\d*)?|\.\d+)$`)
+
+// looksLikeOption reports whether a word of its own would be read as an option.
+func (l *level) looksLikeOption(word string) bool {
+	return strings.HasPrefix(word, "-") && word != "-" && !(l.Numbers && negative.MatchString(word))
+}
 
 // positional adds the words of a positional, of which one that begins with a dash has to
 // stand behind "--".
@@ -179,8 +337,8 @@ func (w *writer) positional(name string, a *Argument, words []string) error {
 	}
 	for _, word := range words {
 		switch {
-		case !strings.HasPrefix(word, "-") || word == "-" || w.level.Numbers && negative.MatchString(word):
-		case !w.level.Terminator || !w.last:
+		case !w.level.looksLikeOption(word):
+		case !w.level.Terminator || len(w.below) > 0 && !w.level.Namespace:
 			return fault(name, "must not begin with -: the script would read it as an option")
 		case w.dashed == "":
 			w.dashed = name
@@ -191,7 +349,7 @@ func (w *writer) positional(name string, a *Argument, words []string) error {
 }
 
 // words returns the words of an argument.
-func (a *Argument) words(name string, v any) ([]string, error) {
+func (a *Argument) words(l *level, name string, v any) ([]string, error) {
 	switch {
 	case v == nil:
 		return nil, nil
@@ -215,6 +373,9 @@ func (a *Argument) words(name string, v any) ([]string, error) {
 	if len(list) < a.Least || a.Most > 0 && len(list) > a.Most {
 		return nil, fault(name, "has %d values, which the script does not accept", len(list))
 	}
+	if a.Together && len(list) != 1 {
+		return a.together(l, name, list)
+	}
 	var words []string
 	for _, item := range list {
 		one, err := a.one(name, item)
@@ -222,6 +383,22 @@ func (a *Argument) words(name string, v any) ([]string, error) {
 			return nil, err
 		}
 		words = append(words, one...)
+	}
+	return words, nil
+}
+
+// together returns an option with all values behind it.
+func (a *Argument) together(l *level, name string, list []any) ([]string, error) {
+	words := []string{a.Flag}
+	for _, item := range list {
+		text, err := a.text(name, item)
+		if err == nil && a.Dashes != "" && l.looksLikeOption(text) {
+			err = fault(name, "cannot hold %q beside other values: %s", text, a.Dashes)
+		}
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, text)
 	}
 	return words, nil
 }
@@ -239,7 +416,7 @@ func (a *Argument) switches(name string, v any) ([]string, error) {
 		return []string{a.Flag}, nil
 	case a.Off != "":
 		return []string{a.Off}, nil
-	case a.Default == true:
+	case a.On || a.Default == true:
 		return nil, fault(name, "cannot be false: the script has no option for it")
 	}
 	return nil, nil
@@ -273,28 +450,60 @@ func (a *Argument) text(name string, v any) (string, error) {
 	if a.Item != nil {
 		typ = a.Item.Type
 	}
+	if typ == "" {
+		return jsonText(name, v)
+	}
 	var text string
 	switch v := v.(type) {
 	case string:
 		text = v
 	case json.Number:
-		text = v.String()
+		text = decimal(v)
 	case float64:
 		text = strconv.FormatFloat(v, 'f', -1, 64)
+	case int:
+		text = strconv.Itoa(v)
 	case bool:
-		text = strconv.FormatBool(v)
+		texts := slices.Concat(a.Truths, []string{"true", "false"})
+		text = texts[map[bool]int{true: 0, false: 1}[v]]
 	default:
 		return "", fault(name, "must be a text, not %T", v)
 	}
-	if n, ok := whole(v); ok && typ == "integer" { // not 3.0
+	n, isWhole := whole(v)
+	switch {
+	case typ == "integer" && digits.MatchString(text):
+	case typ == "integer" && isWhole: // not 3.0
 		text = strconv.Itoa(n)
-	} else if typ == "integer" {
+	case typ == "integer":
 		return "", fault(name, "must be an integer")
-	}
-	if strings.ContainsRune(text, 0) {
+	case typ == "number" && v == any(text):
+		return "", fault(name, "must be a number")
+	case strings.ContainsRune(text, 0):
 		return "", fault(name, "must not contain a NUL character")
+	case slices.Contains(a.Not, text):
+		return "", fault(name, "cannot be %q: the script would take it for an option", text)
 	}
 	return text, nil
+}
+
+// jsonText returns a value as JSON, for a script that decodes it.
+func jsonText(name string, v any) (string, error) {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return "", fault(name, "cannot be written as JSON: %v", err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// decimal returns a number without an exponent.
+func decimal(n json.Number) string {
+	f, err := n.Float64()
+	if err != nil || !strings.ContainsAny(n.String(), "eE") {
+		return n.String()
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
 // whole returns a number without a fraction.
@@ -305,6 +514,9 @@ func whole(v any) (int, bool) {
 			return 0, false
 		}
 		v = f
+	}
+	if n, ok := v.(int); ok {
+		return n, true
 	}
 	f, ok := v.(float64)
 	return int(f), ok && f == math.Trunc(f) && math.Abs(f) < 1<<53

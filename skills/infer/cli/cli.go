@@ -35,6 +35,22 @@ type Command struct {
 	// First reports that positionals stand before the options, as far as none begins
 	// with a dash: an option of the script may read all words that follow.
 	First bool
+	// Groups are arguments that exclude each other.
+	Groups []Group
+	// Chooser is the name of the property that chooses a sub-command; "" is command.
+	Chooser string
+	// About describes that choice.
+	About string
+	// Namespace reports that a script and its sub-commands set the same variables, and
+	// that positionals take as many words as they can: argparse, click. All commands of a
+	// script have it, or none.
+	Namespace bool
+}
+
+// A Group is arguments of which at most one may be given.
+type Group struct {
+	Members  []*Argument
+	Required bool // one has to be given
 }
 
 // A Kind is the class of an option.
@@ -59,8 +75,10 @@ const (
 
 // An Argument is an option or a positional.
 type Argument struct {
-	// Name is the property's, if no other argument has it.
+	// Name is the property's, if no other argument has it; of the script's namespace it
+	// may have dashes.
 	Name        string
+	Variable    string // that the script sets
 	Description string
 	Flag        string // "--name"; "" for a positional
 	// Off is the flag that turns a switch off; "" where there is none.
@@ -68,11 +86,13 @@ type Argument struct {
 	Kind Kind
 	// Inverse reports that the flag of a switch turns it off, and none turns it on.
 	Inverse bool
+	On      bool // a switch is on without its flag
 	Form    Form
 	// Item describes one value; nil is any text.
 	Item *jsonschema.Schema
-	// List reports that there may be several values. An option is repeated for each.
-	List bool
+	// List reports that there may be several values. An option is repeated for each,
+	// unless they all follow it.
+	List, Together bool
 	// Least and Most bound the number of values of a list; 0 is no bound.
 	Least, Most int
 	// Alone reports that the option may have no value.
@@ -86,8 +106,12 @@ type Argument struct {
 	Lacks string
 	// Leads reports that a positional stands before all options.
 	Leads bool
-	// Excludes are the flags of options that cannot be given together with this one.
-	Excludes []string
+	// Rest reports that a positional takes all words from the first on, options too.
+	Rest bool
+	// Not are texts that no value may be: the script would take them for options.
+	Not []string
+	// Truths are the texts for true and false; nil are these words.
+	Truths []string
 }
 
 func (a *Argument) positional() bool { return a.Flag == "" }
@@ -105,7 +129,8 @@ type level struct {
 	*Command
 	path       string      // the names of the sub-commands up to this one
 	properties []*property // by argument
-	chooser    *property   // chooses one of below; nil without them
+	groups     []Group
+	chooser    *property // chooses one of below; nil without them
 	below      []*level
 }
 
@@ -132,14 +157,20 @@ func New(command *Command) *CommandLine {
 		return nil
 	}
 	for _, p := range c.properties {
+		p.required = p.required || c.top.needs(p)
 		p.finish()
 	}
 	return c
 }
 
+// needs reports whether each sub-command needs a property, and one has to be chosen.
+func (l *level) needs(p *property) bool {
+	return l.Must && len(l.below) > 0 && !slices.ContainsFunc(l.below, func(b *level) bool { return !slices.Contains(p.needs, b.path) })
+}
+
 // level lays out a command's arguments and, below it, its sub-commands'. Above are the
-// properties of the commands that it belongs to.
-func (c *CommandLine) level(command *Command, path string, above []*property) *level {
+// commands that it belongs to.
+func (c *CommandLine) level(command *Command, path string, above []*level) *level {
 	l := &level{Command: command, path: path}
 	for _, a := range command.Arguments {
 		if len(c.properties) > MaxProperties {
@@ -147,25 +178,61 @@ func (c *CommandLine) level(command *Command, path string, above []*property) *l
 		}
 		l.properties = append(l.properties, c.place(l, a, above))
 	}
+	for _, g := range command.Groups {
+		g.Members = slices.DeleteFunc(slices.Clone(g.Members), func(a *Argument) bool { return l.property(a) == nil })
+		if len(g.Members) > 0 {
+			l.groups = append(l.groups, g)
+			l.describeGroup(g)
+		}
+	}
 	if len(command.Commands) == 0 {
 		return l
 	}
-	schema := &jsonschema.Schema{Type: "string", Description: describe(command.Commands)}
+	schema := &jsonschema.Schema{Type: "string", Description: describe(command)}
 	for _, sub := range command.Commands {
 		schema.Enum = append(schema.Enum, sub.Name)
 	}
-	l.chooser = c.declare(path, "command", schema, command.Must)
-	above = append(slices.Clone(above), l.properties...)
+	l.chooser = c.declare(l, cmp.Or(command.Chooser, "command"), schema, command.Must)
+	above = append(slices.Clone(above), l)
 	for _, sub := range command.Commands {
 		l.below = append(l.below, c.level(sub, strings.TrimSpace(path+" "+sub.Name), above))
 	}
 	return l
 }
 
+// describeGroup says in the descriptions of a group's properties which exclude each
+// other. They have no default: one that is passed on would exclude the others.
+func (l *level) describeGroup(g Group) {
+	for _, a := range g.Members {
+		var others []string
+		for _, other := range g.Members {
+			if other != a {
+				others = append(others, l.property(other).name)
+			}
+		}
+		rule := "Not together with %s."
+		if g.Required {
+			rule = "Exactly one of this and %s is needed."
+		}
+		s := l.property(a).schema
+		if s.Default = nil; len(others) > 0 {
+			s.Description = Sentences(s.Description, fmt.Sprintf(rule, strings.Join(others, ", ")))
+		}
+	}
+}
+
+// property returns the property of an argument, or nil.
+func (l *level) property(a *Argument) *property {
+	if at := slices.Index(l.Arguments, a); at >= 0 && at < len(l.properties) {
+		return l.properties[at]
+	}
+	return nil
+}
+
 // describe lists sub-commands with their descriptions.
-func describe(commands []*Command) string {
-	var parts []string
-	for _, c := range commands {
+func describe(command *Command) string {
+	parts := []string{command.About}
+	for _, c := range command.Commands {
 		if c.Description != "" {
 			parts = append(parts, fmt.Sprintf("%s: %s", c.Name, c.Description))
 		}
@@ -173,32 +240,46 @@ func describe(commands []*Command) string {
 	return cmp.Or(Sentences(parts...), "The sub-command.")
 }
 
-// place returns the property of an argument: one by which another sub-command means
-// the same, or a new one.
-func (c *CommandLine) place(l *level, a *Argument, above []*property) *property {
-	schema, name := a.schema(l.path == ""), PropertyName(a.Name)
-	data, _ := json.Marshal(schema)
-	same := fmt.Sprintf("%d %t %s", a.Kind, a.Alone, data)
-	p := c.byName[name]
-	if p == nil || l.path == "" || p.same != same || slices.Contains(above, p) || slices.Contains(l.properties, p) {
-		p = c.declare(l.path, name, schema, a.Required)
+// place returns the property of an argument: one by which another command means the
+// same, or a new one.
+func (c *CommandLine) place(l *level, a *Argument, above []*level) *property {
+	schema := a.schema(l.path == "")
+	data, _ := json.Marshal(a.schema(false))
+	same := fmt.Sprint(a.Kind, a.Inverse, a.Alone, a.Together, string(data))
+	p := c.byName[l.propertyName(a.Name)]
+	if p == nil || l.path == "" || p.same != same || slices.Contains(l.properties, p) || blocked(a, p, above) {
+		p = c.declare(l, a.Name, schema, a.Required)
 		p.same = same
-	} else {
+	} else if p.commands != nil {
 		p.commands = append(p.commands, l.path)
 	}
-	if a.Required && l.path != "" {
+	if a.Required && l.path != "" && !p.required {
 		p.needs = append(p.needs, l.path)
 	}
 	return p
 }
 
+// blocked reports whether a command cannot share a property with one above: both need a
+// value of their own.
+func blocked(a *Argument, p *property, above []*level) bool {
+	return slices.ContainsFunc(above, func(l *level) bool {
+		at := slices.Index(l.properties, p)
+		if at < 0 {
+			return false
+		}
+		other := l.Arguments[at]
+		return !l.Namespace || other.positional() || other.Required || a.positional() || a.Required || a.Variable != other.Variable
+	})
+}
+
 // declare adds a property, which gets a name of its own.
-func (c *CommandLine) declare(path, name string, schema *jsonschema.Schema, required bool) *property {
-	p := &property{schema: schema, required: required && path == ""}
-	if path != "" {
-		p.commands = []string{path}
+func (c *CommandLine) declare(l *level, name string, schema *jsonschema.Schema, required bool) *property {
+	p := &property{schema: schema, required: required && l.path == ""}
+	name = l.propertyName(name)
+	if l.path != "" {
+		p.commands = []string{l.path}
 		if c.byName[name] != nil {
-			name = PropertyName(strings.ReplaceAll(path, " ", "_") + "_" + name)
+			name = l.propertyName(strings.ReplaceAll(l.path, " ", "_") + "_" + name)
 		}
 	}
 	p.name = name
@@ -208,6 +289,18 @@ func (c *CommandLine) declare(path, name string, schema *jsonschema.Schema, requ
 	c.properties = append(c.properties, p)
 	c.byName[p.name] = p
 	return p
+}
+
+// propertyName returns the name of a property of the level.
+func (l *level) propertyName(name string) string {
+	if !l.Namespace {
+		return PropertyName(name)
+	}
+	name = foreignInNamespace.ReplaceAllString(name, "_")
+	if name = name[:min(len(name), maxName)]; strings.Trim(name, "_-") == "" {
+		return "argument"
+	}
+	return name
 }
 
 // finish adds the sub-commands that a property belongs to, and those that need it, to
@@ -266,15 +359,12 @@ func (a *Argument) schema(top bool) *jsonschema.Schema {
 	s.Description = a.Description
 	switch {
 	case a.Default == nil || a.Kind == Count:
-	case top && len(a.Excludes) == 0:
+	case top:
 		s.Default = a.Default
 	case a.Kind == Value && !strings.Contains(strings.ToLower(a.Description), "default"):
 		if data, err := json.Marshal(a.Default); err == nil && len(data) < 100 {
 			s.Description = Sentences(s.Description, "Default: "+string(data)+".")
 		}
-	}
-	if len(a.Excludes) > 0 {
-		s.Description = Sentences(s.Description, "Not together with "+strings.Join(a.Excludes, ", ")+".")
 	}
 	return s
 }
@@ -336,7 +426,10 @@ func PropertyName(name string) string {
 	return name
 }
 
-var foreign = lazyregexp.New(`\W+`)
+var (
+	foreign            = lazyregexp.New(`\W+`)
+	foreignInNamespace = lazyregexp.New(`[^\w-]`)
+)
 
 // maxName is the maximum length of a property's name in the models' interfaces.
 const maxName = 60

@@ -129,6 +129,14 @@ func (a *action) settings(args *arguments) string {
 	if a.nargs != "" && !a.takesValue() {
 		return "has nargs, which its action does not take"
 	}
+	switch {
+	case a.kind == "append" && a.nargs != "":
+		return "has lists of lists"
+	case a.kind == "extend" && a.nargs == "":
+		return "has the characters of its values"
+	case !a.positional() && a.nargs == "...":
+		return "takes all words that follow"
+	}
 	a.setType(args.named("type", none{}))
 	a.constant = args.named("const", nil)
 	if v := args.named("choices", none{}); !isNone(v) {

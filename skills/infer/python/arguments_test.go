@@ -3,22 +3,80 @@ package python
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // awkward are texts that a command line can easily get wrong.
 var awkward = []string{"plain", "", "two words", "-x", "--opt-0", "--", "-5", "-1.5", "a=b", "=", "-", "*", "'\"", "$HOME", "é\n", "build", "-x1=2"}
 
+// A level is a parser with the properties of its arguments.
+type level struct {
+	name      string
+	parser    *parser
+	arguments []*argument
+	commands  []*level
+}
+
+type argument struct {
+	*action
+	name    string // of its property
+	flagged bool
+}
+
+// levels returns the parsers of a command line.
+func (c *CommandLine) levels() *level {
+	var names []string
+	c.Arguments(func(property string, _ *cli.Argument) { names = append(names, property) })
+	var lay func(p *parser, name string) *level
+	lay = func(p *parser, name string) *level {
+		l := &level{name: name, parser: p}
+		own := map[string]int{}
+		for _, act := range p.actions {
+			if p.shows(act) {
+				own[act.dest]++
+			}
+		}
+		for _, act := range p.actions {
+			if p.shows(act) {
+				l.arguments = append(l.arguments, &argument{act, names[0], own[act.dest] > 1 && !act.positional()})
+				names = names[1:]
+			}
+		}
+		if p.subs != nil {
+			for _, sub := range p.subs.commands {
+				l.commands = append(l.commands, lay(sub.parser, sub.name))
+			}
+		}
+		return l
+	}
+	return lay(c.parser, "")
+}
+
+// chooser returns the property that chooses one of the commands: the names of the
+// outer ones before do not occur in these scripts.
+func (l *level) chooser(c *CommandLine) string {
+	for pair := c.Schema().Properties.Oldest(); pair != nil; pair = pair.Next() {
+		if len(pair.Value.Enum) == len(l.commands) && pair.Value.Enum[0] == l.commands[0].name && strings.Contains(pair.Key, l.parser.subs.dest) && pair.Value.Type == "string" {
+			return pair.Key
+		}
+	}
+	panic("no chooser")
+}
+
 // arguments returns arguments that fit the schema, and the values that the
 // script should see, by dest. Arguments that share a dest are not looked at.
 func (g *generator) arguments(c *CommandLine) (args, want map[string]any) {
 	args, want = map[string]any{}, map[string]any{}
-	path := []*level{c.top}
-	for l := c.top; l.chooser != nil && (l.must || !g.one(4)); {
+	l := c.levels()
+	path := []*level{l}
+	for len(l.commands) > 0 && (l.parser.subs.required || !g.one(4)) {
 		command := pick(g, l.commands...)
-		args[l.chooser.name] = command.name[strings.LastIndexByte(command.name, ' ')+1:]
+		args[l.chooser(c)] = command.name
 		if l.parser.subs.dest != "" {
-			want[l.parser.subs.dest] = args[l.chooser.name]
+			want[l.parser.subs.dest] = command.name
 		}
 		l = command
 		path = append(path, l)
@@ -43,10 +101,19 @@ func (g *generator) arguments(c *CommandLine) (args, want map[string]any) {
 func (g *generator) levelArguments(l *level, args, want map[string]any) {
 	skip := map[*argument]bool{}
 	need := map[*argument]bool{}
-	for _, m := range l.mutexes {
-		chosen := pick(g, m.members...)
+	for _, m := range l.parser.mutexes {
+		var members []*argument
+		for _, arg := range l.arguments {
+			if slices.Contains(m.members, arg.action) {
+				members = append(members, arg)
+			}
+		}
+		if len(members) == 0 {
+			continue
+		}
+		chosen := pick(g, members...)
 		need[chosen] = m.required
-		for _, arg := range m.members {
+		for _, arg := range members {
 			skip[arg] = arg != chosen
 		}
 	}
@@ -58,7 +125,7 @@ func (g *generator) levelArguments(l *level, args, want map[string]any) {
 		if given == nil {
 			continue
 		}
-		args[arg.property.name] = given
+		args[arg.name] = given
 		if wanted != nil {
 			want[arg.dest] = wanted
 		}

@@ -172,6 +172,8 @@ func (a *action) clickType(args *arguments) string {
 		a.nargs = "*"
 	case nargs < 1 || nargs > maxArguments:
 		return "has nargs that are computed"
+	case a.kind == "append" && nargs != 1:
+		return "has lists of lists"
 	case nargs > 1:
 		a.nargs, _ = nargsOf(nargs)
 	}

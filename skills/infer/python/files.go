@@ -1,6 +1,16 @@
 package python
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
+)
+
+// A File is an argument that the source shows to name a file or a folder.
+type File struct {
+	Written bool // the script writes it
+	Read    bool // the script reads it
+}
 
 // Files returns the arguments that name files or folders, by their property: those
 // whose type is a path or a file, and those that the script opens or looks up.
@@ -9,29 +19,21 @@ func (c *CommandLine) Files() map[string]File { return c.files }
 // Fallbacks returns the defaults of arguments that are texts or paths, by property.
 func (c *CommandLine) Fallbacks() map[string]string {
 	all := map[string]string{}
-	c.top.each(func(arg *argument) {
+	c.Arguments(func(property string, of *cli.Argument) {
+		arg := c.actions[of]
 		if arg.kind != "store" || arg.nargs != "" && arg.nargs != "?" {
 			return
 		}
 		switch v := arg.fallback.(type) {
 		case string:
-			all[arg.property.name] = v
+			all[property] = v
 		case unknown:
 			if v.path != "" {
-				all[arg.property.name] = v.path
+				all[property] = v.path
 			}
 		}
 	})
 	return all
-}
-
-func (l *level) each(do func(*argument)) {
-	for _, arg := range l.arguments {
-		do(arg)
-	}
-	for _, below := range l.commands {
-		below.each(do)
-	}
 }
 
 // variable returns the name of an argument that stands at an index, and the index
@@ -111,7 +113,7 @@ func (c code) eachUse(member bool, found func(name string, writes bool)) {
 // look finds the uses of arguments as files in the script.
 func (c *CommandLine) look(script code) {
 	used := map[string]File{}
-	click := c.top.dialect != argparseDialect
+	click := c.parser.dialect != argparseDialect
 	script.eachUse(!click, func(name string, written bool) {
 		f := used[name]
 		// A plain name may be another function's, which says less.
@@ -119,7 +121,8 @@ func (c *CommandLine) look(script code) {
 		used[name] = f
 	})
 	c.files = map[string]File{}
-	c.top.each(func(arg *argument) {
+	c.Arguments(func(property string, of *cli.Argument) {
+		arg := c.actions[of]
 		f, found := used[arg.dest]
 		switch {
 		case !arg.takesValue() || arg.typ == typeInteger || arg.typ == typeNumber || arg.typ == typeJSON:
@@ -131,6 +134,6 @@ func (c *CommandLine) look(script code) {
 		case arg.file == readsFile:
 			f.Read = true
 		}
-		c.files[arg.property.name] = f
+		c.files[property] = f
 	})
 }

@@ -232,7 +232,7 @@ func (g *generator) settings(mayRequire bool) []string {
 		return append(parts, "action='append_const', const='c'")
 	case 10, 11:
 		parts = append(parts, "action='append'")
-		return append(parts, g.typed(pick(g, "", "2", "'+'"), false)...)
+		return append(parts, g.typed("", false)...)
 	case 12:
 		parts = append(parts, "action='extend'")
 		return append(parts, g.typed(pick(g, "'+'", "'*'"), false)...)

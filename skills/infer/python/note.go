@@ -40,8 +40,6 @@ const (
 	MaxSource = 1 << 20
 	// maxArguments is the maximum number of arguments, or sub-commands, of one parser.
 	maxArguments = 256
-	// maxProperties is the maximum number of properties of one schema.
-	maxProperties = 512
 	// maxNotes is the maximum number of notes on one script.
 	maxNotes = 32
 )

@@ -18,7 +18,6 @@ type parser struct {
 	class       *class // of the file, where it is one
 	prog        string
 	description string
-	fromFile    string // the characters that make an argument a file's name
 	argDefault  value
 	defaults    map[string]value
 	actions     []*action
@@ -28,8 +27,7 @@ type parser struct {
 	mutexes     []*group
 	broken      *Note // why its command line is not known
 	omitted     []omission
-	words       *wordLayout // of a script that reads the words itself
-	lenient     bool        // the script accepts arguments that its parser does not know
+	lenient     bool // the script accepts arguments that its parser does not know
 }
 
 // An omission is an option, or a sub-command, that is not known well enough.
@@ -201,12 +199,8 @@ func (r *reading) newParser(c *class, a *arguments) *parser {
 	if a.named("prefix_chars", "-") != "-" {
 		p.poison(a.line, "prefix_chars is set")
 	}
-	switch chars := a.named("fromfile_prefix_chars", none{}).(type) {
-	case string:
-		p.fromFile = chars
-	case none:
-	default:
-		p.poison(a.line, "fromfile_prefix_chars is computed")
+	if !isNone(a.named("fromfile_prefix_chars", none{})) {
+		p.poison(a.line, "fromfile_prefix_chars is set")
 	}
 	p.argDefault = a.named("argument_default", nil)
 	if is, known := truth(a.named("add_help", true)); is || !known {

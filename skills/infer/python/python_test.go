@@ -208,7 +208,7 @@ func readParser(t *testing.T, source string) (*parser, *CommandLine) {
 	if len(s.Notes) > 0 {
 		t.Fatalf("notes: %v\n%s", s.Notes, numbered(source))
 	}
-	return s.CommandLine.top.parser, s.CommandLine
+	return s.CommandLine.parser, s.CommandLine
 }
 
 func numbered(source string) string {

@@ -3,6 +3,7 @@ package python
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,20 +15,21 @@ const header = "import argparse, sys\np = argparse.ArgumentParser()\n"
 func summary(s *Script) string {
 	var parts []string
 	if s.CommandLine != nil {
-		for _, p := range s.CommandLine.properties {
-			part := p.name
-			if p.schema.Type != "" {
-				part += ":" + p.schema.Type
+		all := s.CommandLine.Schema()
+		for pair := all.Properties.Oldest(); pair != nil; pair = pair.Next() {
+			part, schema := pair.Key, pair.Value
+			if schema.Type != "" {
+				part += ":" + schema.Type
 			}
-			if p.required {
+			if slices.Contains(all.Required, pair.Key) {
 				part += "*"
 			}
-			if p.schema.Default != nil {
-				data, _ := json.Marshal(p.schema.Default)
+			if schema.Default != nil {
+				data, _ := json.Marshal(schema.Default)
 				part += "=" + string(data)
 			}
-			if p.schema.Enum != nil {
-				part += fmt.Sprint(p.schema.Enum)
+			if schema.Enum != nil {
+				part += fmt.Sprint(schema.Enum)
 			}
 			parts = append(parts, part)
 		}
@@ -182,16 +184,15 @@ p.parse_args()
 		"the rest":            {`{"first": "f", "second": "s", "rest": ["-n", "1"]}`, `["--" "f" "s" "-n" "1"]`},
 		"missing":             {`{}`, `"first" is required`},
 		"unknown":             {`{"first": "f", "other": 1}`, `"other" is not an argument of the script`},
-		"no string":           {`{"first": 1}`, `"first" must be a string`},
 		"no integer":          {`{"first": "f", "n": 1.5}`, `"n" must be an integer`},
 		"huge":                {`{"first": "f", "n": 1e999999999}`, `"n" must be an integer`},
 		"no number":           {`{"first": "f", "ratio": "1"}`, `"ratio" must be a number`},
 		"no array":            {`{"first": "f", "tag": "a"}`, `"tag" must be an array`},
-		"no pair":             {`{"first": "f", "pair": ["a"]}`, `"pair" must have 2 items, not 1`},
-		"none of many":        {`{"first": "f", "many": []}`, `"many" must have an item`},
+		"no pair":             {`{"first": "f", "pair": ["a"]}`, `"pair" has 1 values, which the script does not accept`},
+		"none of many":        {`{"first": "f", "many": []}`, `"many" has 0 values, which the script does not accept`},
 		"an option in a list": {`{"first": "f", "many": ["a", "--n"]}`, `"many" cannot hold "--n" beside other values: the script would take it for an option`},
-		"a NUL":               {`{"first": "a\u0000"}`, `"first" cannot hold a NUL`},
-		"the end of options":  {`{"first": "--"}`, `"first" cannot be "--", which ends the options`},
+		"a NUL":               {`{"first": "a\u0000"}`, `"first" must not contain a NUL character`},
+		"the end of options":  {`{"first": "--"}`, `"first" cannot be "--": the script would take it for an option`},
 		"no way back":         {`{"first": "f", "q": false}`, `"q" cannot be false: the script has no option for it`},
 		"too often":           {`{"first": "f", "v": 101}`, `"v" must be an integer from 0 to 100`},
 		"a gap":               {`{"first": "f", "rest": ["a"]}`, `"second" cannot be told from the other positional arguments; give those before it too`},
@@ -242,11 +243,11 @@ p.parse_args()
 		"an alias":      {`{"do": "a"}`, `"do" must be the name of a command`},
 		"one":           {`{"do": "add", "what": "-x", "verbose": true}`, `["add" "--verbose" "--" "-x"]`},
 		"missing":       {`{"do": "add"}`, `"what" is required for the command "add"`},
-		"of another":    {`{"do": "add", "what": "x", "name": "n"}`, `"name" is not an argument of the command "add"`},
-		"of none":       {`{"what": "x"}`, `"what" is not an argument of the script without a command`},
+		"of another":    {`{"do": "add", "what": "x", "name": "n"}`, `"name" is not an argument of the script for the command "add"`},
+		"of none":       {`{"what": "x"}`, `"what" is not an argument of the script`},
 		"overridden":    {`{"do": "add", "what": "x", "level": 2}`, `"level" cannot be given with the command "add", which sets it itself; give "add_level"`},
 		"its own":       {`{"do": "add", "what": "x", "add_level": "2"}`, `["add" "--level=2" "x"]`},
-		"a list before": {`{"do": "remove", "all": true, "files": ["a", "b"]}`, `"files" cannot be given before a command: the script would take the command for one of its values`},
+		"a list before": {`{"do": "remove", "all": true, "files": ["a", "b"]}`, `"do" cannot be given: the option before it would take the command for one of its values`},
 		"and an option": {`{"do": "remove", "all": true, "level": 2, "files": ["a", "b"]}`, `["--files" "a" "b" "--level=2" "remove" "--all"]`},
 		"both":          {`{"do": "remove", "all": true, "name": "n"}`, `"name" cannot be given together with "all"`},
 		"neither":       {`{"do": "remove"}`, `"all" is required, or one of the others of its group: all, name`},

@@ -2,84 +2,41 @@ package python
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
-// maxCount is the maximum number of times for a flag that is counted.
-const maxCount = 100
-
-// schema describes the value of an argument. Defaults of sub-commands are told
-// only in words: a client that fills in defaults would give them to other
-// commands.
-func (a *argument) schema(prog string, top bool) *jsonschema.Schema {
-	s := a.shape()
-	s.Description = a.expandedHelp(prog)
-	standard, ok := a.defaultJSON()
-	switch {
-	case ok && top:
-		s.Default = standard
-	case ok && a.takesValue() && !mentionsDefault(a.help):
-		data, err := json.Marshal(standard)
-		if err == nil && len(data) < 100 {
-			s.Description = sentences(s.Description, "Default: "+string(data)+".")
-		}
-	case a.typ == typeFunction && a.kind == "store" && !mentionsDefault(a.help):
-		switch a.fallback.(type) {
-		case bool, int64, float64:
-			text, _ := pyRepr(a.fallback)
-			s.Description = sentences(s.Description, "Default: "+text+".")
-		}
-	}
-	return s
-}
-
-func mentionsDefault(help string) bool { return strings.Contains(strings.ToLower(help), "default") }
-
-func (a *argument) shape() *jsonschema.Schema {
+// shape gives an argument the values of an action.
+func (a *action) shape(to *cli.Argument, flagged bool) {
 	switch a.kind {
-	case "store_true", "store_false", "store_const", "append_const", "boolean":
-		return &jsonschema.Schema{Type: "boolean"}
 	case "count":
-		return &jsonschema.Schema{Type: "integer", Minimum: "0", Maximum: json.Number(strconv.Itoa(maxCount))}
+		to.Kind = cli.Count
+		return
+	case "store_true", "store_const", "append_const", "boolean", "store_false":
+		to.Kind, to.Inverse = cli.Switch, a.kind == "store_false" && !flagged
+		to.On = a.kind == "store_true" && a.fallback == true
+		return
 	}
-	s := a.values()
-	if a.kind == "append" {
-		s = &jsonschema.Schema{Type: "array", Items: s}
-	}
-	return s
-}
-
-// values describes the values of one flag.
-func (a *argument) values() *jsonschema.Schema {
-	item := a.item()
+	to.Item, to.Alone, to.Rest = a.item(), a.alone(), a.nargs == "..."
+	n := a.span()
 	switch {
-	case a.alone():
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{item, {Const: true, Description: "The option without a value."}}}
-	case a.nargs == "?" || a.nargs == "" && a.kind != "extend":
-		return item
-	}
-	s := &jsonschema.Schema{Type: "array", Items: item}
-	if n := a.span(); a.nargs != "" { // else each text is a list of its characters
-		if n.least > 0 {
-			s.MinItems = new(uint64(n.least))
-		}
+	case a.kind == "append":
+		to.List = true
+	case a.nargs != "" && a.nargs != "?":
+		to.List, to.Together, to.Least = true, !a.positional(), n.least
 		if n.least == n.most {
-			s.MaxItems = new(uint64(n.most))
+			to.Most = n.most
 		}
 	}
-	return s
 }
 
 // alone reports whether an option means something without its value. argparse
 // gives a constant that is text to the argument's type.
-func (a *argument) alone() bool {
+func (a *action) alone() bool {
 	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.typ == typeTruth || a.constant == nil || isNone(a.constant) {
 		return false
 	}
@@ -88,7 +45,7 @@ func (a *argument) alone() bool {
 }
 
 // item describes one value.
-func (a *argument) item() *jsonschema.Schema {
+func (a *action) item() *jsonschema.Schema {
 	types := map[valueType]string{typeInteger: "integer", typeNumber: "number", typeBool: "boolean", typeTruth: "boolean"}
 	s := &jsonschema.Schema{Type: cmp.Or(types[a.typ], "string"), Enum: a.enum()}
 	if a.typ == typeJSON {
@@ -99,7 +56,7 @@ func (a *argument) item() *jsonschema.Schema {
 
 // enum returns the choices, or nil where they are not known, or are none that a
 // text of the command line could become.
-func (a *argument) enum() []any {
+func (a *action) enum() []any {
 	items, _ := itemsOf(a.choices)
 	if slices.ContainsFunc(items, isUnknown) {
 		return nil
@@ -114,7 +71,7 @@ func (a *argument) enum() []any {
 }
 
 // itemJSON returns the value of JSON that the argument's type makes v of.
-func (a *argument) itemJSON(v value) (any, bool) {
+func (a *action) itemJSON(v value) (any, bool) {
 	ok := false
 	switch v.(type) {
 	case string:
@@ -132,13 +89,10 @@ func (a *argument) itemJSON(v value) (any, bool) {
 
 // defaultJSON returns the default where passing it is the same as passing
 // nothing: it is of the argument's type, and the action does not add to it.
-func (a *argument) defaultJSON() (any, bool) {
+func (a *action) defaultJSON() (any, bool) {
 	switch a.kind {
 	case "store_true", "store_false", "boolean":
 		b, ok := a.fallback.(bool)
-		if a.flagged && a.kind == "store_false" {
-			return false, false
-		}
 		return b, ok && (a.kind == "boolean" || b == (a.kind == "store_false"))
 	case "store":
 	default:
@@ -156,14 +110,14 @@ func (a *argument) defaultJSON() (any, bool) {
 
 // scalarJSON returns a default in JSON. argparse gives a default that is text to
 // the argument's type.
-func (a *argument) scalarJSON(v value) (any, bool) {
+func (a *action) scalarJSON(v value) (any, bool) {
 	if text, ok := v.(string); ok {
 		return text, a.typ == typeString || a.typ == typePath || a.typ == typeFunction
 	}
 	return a.itemJSON(v)
 }
 
-func (a *argument) listJSON() (any, bool) {
+func (a *action) listJSON() (any, bool) {
 	seq, ok := a.fallback.(*sequence)
 	if !ok || seq.open != '[' || a.typ == typeFunction || a.nargs == "..." {
 		return nil, false
@@ -183,88 +137,7 @@ func (a *argument) listJSON() (any, bool) {
 	return list, true
 }
 
-func (a *argument) chosen(v any) bool {
+func (a *action) chosen(v any) bool {
 	enum := a.enum()
 	return enum == nil || slices.Contains(enum, v)
 }
-
-// An argument is one of a level.
-type argument struct {
-	*action
-	property *property
-	// flagged reports whether the property says that the flag is given, and not what
-	// the value becomes. They differ for store_false.
-	flagged bool
-}
-
-// A property is one of the schema. Sub-commands share it where they mean the
-// same by it.
-type property struct {
-	name     string
-	schema   *jsonschema.Schema
-	required bool
-	commands []string // where it belongs; nil for the top
-	needs    []string // the commands that cannot do without it
-	same     string   // a fingerprint, to compare
-}
-
-// finish says in the description which sub-commands a property belongs to, and
-// which need it: the schema has no other place for either.
-func (p *property) finish() {
-	belongs, needed := listed(p.commands), listed(p.needs)
-	if len(belongs) > 0 && belongs != needed {
-		p.schema.Description = sentences(p.schema.Description, "For the command "+belongs+".")
-	}
-	if len(needed) > 0 {
-		p.schema.Description = sentences(p.schema.Description, "Required for "+needed+".")
-	}
-	if p.schema.Type == "" && p.schema.Description == "" {
-		p.schema.Description = "Any value."
-	}
-}
-
-// listed names some of the commands.
-func listed(commands []string) string {
-	const most = 8
-	slices.Sort(commands)
-	named := slices.Compact(commands)
-	if len(named) > most {
-		return strings.Join(named[:most], ", ") + ", …"
-	}
-	return strings.Join(named, ", ")
-}
-
-// sentences puts texts together as sentences.
-func sentences(texts ...string) string {
-	var all []string
-	for _, text := range texts {
-		if text != "" {
-			all = append(all, sentence(text))
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-func sentence(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;") {
-		return text
-	}
-	return text + "."
-}
-
-// propertyName makes a name of a dest that every client takes: letters, digits,
-// _ and -.
-func propertyName(dest string) string {
-	name := foreign.ReplaceAllString(dest, "_")
-	name = name[:min(len(name), maxName)]
-	if strings.Trim(name, "_-") == "" {
-		return "argument"
-	}
-	return name
-}
-
-var foreign = lazyregexp.New(`[^\w-]`)
-
-// maxName is the maximum length of a property's name in the models' interfaces.
-const maxName = 60

@@ -36,12 +36,7 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 }
 
 func newWordParser(name string) *parser {
-	return &parser{dialect: wordsDialect, prog: name, defaults: map[string]value{}, flags: map[string]*action{}, words: &wordLayout{}}
-}
-
-// A wordLayout is the order of the words of a script without a parser.
-type wordLayout struct {
-	filled bool // options follow all positional arguments
+	return &parser{dialect: wordsDialect, prog: name, defaults: map[string]value{}, flags: map[string]*action{}}
 }
 
 // follow executes the module. First is the text of the first argument; "" is any.
@@ -163,7 +158,6 @@ func (w *wordReader) declare(to *parser, usage usagetext.Text, comment func(line
 	if w.problem != nil {
 		return w.problem
 	}
-	to.words = &wordLayout{filled: loose}
 	names := map[string]bool{}
 	for at := word(1); at <= last; at++ {
 		a := w.positional(at, usage, comment, names)
