@@ -54,9 +54,6 @@ func (r *reading) collection(kind string, a *arguments) value {
 	if len(a.positional) == 0 {
 		return &sequence{open: '['}
 	}
-	if v, is := a.first().(argvector); is && kind == "list" {
-		return v
-	}
 	items, ok := itemsOf(a.first())
 	if !ok || !r.charge(len(items)) {
 		return unknown{}
@@ -120,7 +117,7 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 }
 
 func (r *reading) join(separator string, v value, line int) value {
-	if argv, is := v.(argvector); is && r.words != nil {
+	if argv, is := v.(argvector); is {
 		return r.words.list(argv, separator == " ", line)
 	}
 	items, ok := iterable(v)

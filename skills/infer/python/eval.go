@@ -26,7 +26,7 @@ type library interface {
 
 // newEvaluator returns one for a source of this size. Library may be nil.
 func newEvaluator(prog string, size int, told *notes) *evaluator {
-	e := &evaluator{reading: &reading{prog: prog, notes: told, steps: baseSteps + stepsPerByte*size}, globals: newScope(nil)}
+	e := &evaluator{reading: &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*size}, globals: newScope(nil)}
 	e.invoke = e.invokeFunction
 	return e
 }
@@ -35,9 +35,7 @@ func (e *evaluator) assign(s *scope, name string, v value) {
 	if s.globals[name] {
 		s = e.globals
 	}
-	if e.words != nil {
-		e.words.named(v, name)
-	}
+	e.words.named(v, name)
 	if before, ok := s.vars[name]; ok && e.unsure > 0 {
 		v = e.eitherOf(before, v)
 	}
@@ -56,10 +54,7 @@ func (r *reading) eitherOf(a, b value) value {
 	if a == b {
 		return a
 	}
-	if r.words != nil {
-		return r.words.merged(a, b)
-	}
-	return unknown{}
+	return r.words.merged(a, b)
 }
 
 // eval returns the value of an expression. Calls in it that declare arguments change
@@ -91,19 +86,10 @@ func (e *evaluator) eval(n *node, s *scope) value {
 		return negate(n.name, e.eval(n.kids[0], s))
 	case nBinary:
 		a, b := e.eval(n.kids[0], s), e.eval(n.kids[1], s)
-		if e.words != nil {
-			return e.operateWords(n, a, b)
-		}
-		return e.operate(n.name, a, b)
+		return e.operateWords(n, a, b)
 	case nBool:
-		if e.words != nil {
-			return e.eitherWord(n, s)
-		}
 		return e.boolean(n, s)
 	case nTernary:
-		if e.words != nil {
-			return e.chooseWord(n, s)
-		}
 		return e.ternary(n, s)
 	case nFString:
 		return e.format(n, s)
@@ -120,10 +106,8 @@ func (e *evaluator) eval(n *node, s *scope) value {
 		e.bind(n.kids[1], unknown{}, s)
 		return unknown{}
 	case nComprehension:
-		if e.words != nil {
-			if v, ok := e.eval(n.kids[2], s).(argvector); ok {
-				return e.convertAll(n, v, s)
-			}
+		if v, ok := e.eval(n.kids[2], s).(argvector); ok {
+			return e.convertAll(n, v, s)
 		}
 		e.unsure++
 		defer func() { e.unsure-- }()
@@ -141,9 +125,7 @@ func (e *evaluator) eval(n *node, s *scope) value {
 func (e *evaluator) attribute(object value, name string, line int) value {
 	switch o := object.(type) {
 	case argvector:
-		if e.words != nil {
-			e.words.fail(line, "it changes the list of its arguments, or searches it")
-		}
+		e.words.fail(line, "it changes the list of its arguments, or searches it")
 	case reference:
 		return wellKnown(string(o) + "." + name)
 	case *class:
@@ -166,7 +148,7 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 		if is && ok && index.kids[1] == nil && index.kids[2] == nil && from >= 0 {
 			return v + argvector(min(from, 1000))
 		}
-		if is && e.words != nil {
+		if is {
 			e.words.fail(n.line, "it reads arguments at places that are computed")
 		}
 		return unknown{}
@@ -174,9 +156,7 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 	key := e.eval(index, s)
 	switch o := object.(type) {
 	case argvector:
-		if e.words != nil {
-			return e.words.at(key, o, n.line)
-		}
+		return e.words.at(key, o, n.line)
 	case reference:
 		if isGeneric(o) {
 			return &alias{n, s}
@@ -219,43 +199,13 @@ func (e *evaluator) dict(n *node, s *scope) value {
 	return m
 }
 
-// boolean evaluates "and" and "or".
-func (e *evaluator) boolean(n *node, s *scope) value {
-	left := e.eval(n.kids[0], s)
-	is, known := truth(left)
-	if known && is == (n.name == "or") {
-		return left
-	}
-	if known {
-		return e.eval(n.kids[1], s)
-	}
-	e.unsure++
-	defer func() { e.unsure-- }()
-	return e.eitherOf(left, e.eval(n.kids[1], s))
-}
-
-func (e *evaluator) ternary(n *node, s *scope) value {
-	is, known := truth(e.eval(n.kids[0], s))
-	switch {
-	case known && is:
-		return e.eval(n.kids[1], s)
-	case known:
-		return e.eval(n.kids[2], s)
-	}
-	e.unsure++
-	defer func() { e.unsure-- }()
-	return e.eitherOf(e.eval(n.kids[1], s), e.eval(n.kids[2], s))
-}
-
 // format evaluates an f-string.
 func (e *evaluator) format(n *node, s *scope) value {
 	var b strings.Builder
 	for _, part := range n.kids {
 		v := e.eval(part, s)
 		text, ok := pyStr(v)
-		if e.words != nil {
-			e.words.spend(n.line, v)
-		}
+		e.words.spend(n.line, v)
 		if !ok {
 			u, _ := v.(unknown)
 			return unknown{prefix: b.String() + u.prefix}
@@ -299,9 +249,8 @@ func (e *evaluator) arguments(n *node, s *scope) *arguments {
 func (a *arguments) spreadItems(r *reading, v value) {
 	items, ok := iterable(v)
 	if rest, is := v.(argvector); is {
-		if a.rest = &rest; r.words != nil {
-			r.words.fail(a.line, "it passes its arguments on")
-		}
+		a.rest = &rest
+		r.words.fail(a.line, "it passes its arguments on")
 	}
 	if !ok || !r.charge(len(items)) {
 		a.spread = true

@@ -44,9 +44,8 @@ func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
 	e.bindParameters(fn, a, f.scope)
 	e.calls++
 	e.run(fn.block(), f)
-	if e.calls--; e.words != nil {
-		e.words.path = e.words.path.join(f.path)
-	}
+	e.calls--
+	e.words.path = e.words.path.join(f.path)
 	if f.result == nil {
 		return none{}
 	}
@@ -80,16 +79,14 @@ func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
 			}
 			inner.vars[p.name] = v
 		}
-		if e.words != nil {
-			e.words.named(inner.vars[p.name], p.name)
-		}
+		e.words.named(inner.vars[p.name], p.name)
 	}
 }
 
 // run executes statements.
 func (e *evaluator) run(body []*stmt, f *frame) {
 	for _, s := range body {
-		if f.ended || f.jumped != "" || e.words != nil && e.words.path.ended || !e.charge(1) {
+		if f.ended || f.jumped != "" || e.words.path.ended || !e.charge(1) {
 			return
 		}
 		e.execute(s, f)
@@ -100,11 +97,11 @@ func (e *evaluator) run(body []*stmt, f *frame) {
 func (e *evaluator) runMaybe(body []*stmt, f *frame) {
 	e.unsure++
 	ended := f.ended
-	before := e.pathBefore()
+	before := e.words.path.clone()
 	e.run(body, f)
 	f.ended, f.jumped = ended, ""
 	e.unsure--
-	e.joinPath(before)
+	e.words.path = e.words.path.join(before)
 }
 
 func (e *evaluator) execute(s *stmt, f *frame) {
@@ -119,9 +116,7 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 	case sAugment:
 		right, target := e.eval(s.value, f.scope), s.targets[0]
 		left := e.eval(target, f.scope)
-		if e.words != nil {
-			e.words.spend(s.line, left, right)
-		}
+		e.words.spend(s.line, left, right)
 		e.bind(target, e.operate(s.name, left, right), f.scope)
 	case sReturn:
 		var v value = none{}
@@ -131,9 +126,7 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 		e.giveBack(f, v)
 	case sRaise:
 		e.eval(s.value, f.scope)
-		if f.ended = true; e.words != nil {
-			e.words.path.ended = true
-		}
+		f.ended, e.words.path.ended = true, true
 	case sJump:
 		f.jumped = s.name
 	case sImport:
@@ -155,9 +148,7 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 			f.scope.globals[name] = s.name == "global"
 		}
 	case sOpaque:
-		if e.words != nil {
-			e.words.fail(s.line, "a statement could not be read")
-		}
+		e.words.fail(s.line, "a statement could not be read")
 		if s.name != "" && e.stray == nil {
 			e.stray = &Note{s.line, "a statement that declares arguments could not be read"}
 		}
@@ -173,31 +164,23 @@ func (e *evaluator) giveBack(f *frame, v value) {
 	case f.result == nil || isNone(f.result):
 		f.result = v
 	case !isNone(v) && v != f.result:
-		if f.result = (unknown{}); e.words != nil {
-			f.result = e.words.merged(f.result, v)
-		}
+		f.result = e.words.merged(unknown{}, v)
 	}
-	if f.ended = true; e.words != nil {
-		f.path = f.path.join(e.words.path.clone())
-		e.words.path.ended = true
-	}
+	f.path = f.path.join(e.words.path.clone())
+	f.ended, e.words.path.ended = true, true
 }
 
 // compound executes a statement with blocks.
 func (e *evaluator) compound(s *stmt, f *frame) {
 	switch s.name {
 	case "if":
-		if e.words != nil {
-			e.branchWords(s.clauses, f)
-		} else {
-			e.branch(s.clauses, f)
-		}
+		e.branch(s.clauses, f)
 		return
 	case "for":
 		e.loop(s, f)
 		return
 	}
-	if e.words != nil && e.compoundWords(s, f) {
+	if e.compoundWords(s, f) {
 		return
 	}
 	e.eval(s.value, f.scope)
@@ -211,41 +194,12 @@ func (e *evaluator) compound(s *stmt, f *frame) {
 	}
 }
 
-// branch executes the clause of an if whose condition is true, and maybe those whose
-// condition is not known.
-func (e *evaluator) branch(clauses []clause, f *frame) {
-	certain := e.unsure
-	defer func() { e.unsure = certain }()
-	for _, c := range clauses {
-		is, known := true, true
-		if c.value != nil {
-			v := e.eval(c.value, f.scope)
-			if is, known = truth(v); parserOf(v) != nil {
-				is, known = true, true
-			}
-		}
-		switch {
-		case !known:
-			e.runMaybe(c.body, f)
-			e.unsure++
-		case is && e.unsure > certain:
-			e.runMaybe(c.body, f)
-			return
-		case is:
-			e.run(c.body, f)
-			return
-		}
-	}
-}
-
 // loop goes through a list that is known, and once through the body of any other
 // loop, which may happen.
 func (e *evaluator) loop(s *stmt, f *frame) {
 	round := s.clauses[0]
 	over := e.eval(round.value, f.scope)
-	if e.words != nil {
-		over = e.loopWords(s, over, f)
-	}
+	over = e.loopWords(s, over, f)
 	items, ok := iterable(over)
 	if !ok || len(items) > maxUnroll {
 		if w, is := over.(word); is {
@@ -280,7 +234,7 @@ func (e *evaluator) bind(target *node, v value, s *scope) {
 		e.assign(s, target.name, v)
 	case nTuple, nList:
 		items, ok := iterable(v)
-		if argv, is := v.(argvector); is && e.words != nil {
+		if argv, is := v.(argvector); is {
 			items, ok = e.words.unpack(argv, target), true
 		}
 		for at, kid := range target.kids {
@@ -293,15 +247,11 @@ func (e *evaluator) bind(target *node, v value, s *scope) {
 	case nStar:
 		e.bind(target.kids[0], v, s)
 	case nAttribute:
-		if e.words != nil {
-			e.words.setAttribute(e.eval(target, s), target, v)
-		}
+		e.words.setAttribute(e.eval(target, s), target, v)
 		e.setAttribute(e.eval(target.kids[0], s), target.name, v, target.line)
 	case nSubscript:
 		object := e.eval(target.kids[0], s)
-		if e.words != nil {
-			e.words.spend(target.line, object, v)
-		}
+		e.words.spend(target.line, object, v)
 		m, ok := object.(*mapping)
 		if ok && e.unsure == 0 && len(m.keys) < maxItems {
 			m.set(e.eval(target.kids[1], s), v)

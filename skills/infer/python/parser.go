@@ -426,9 +426,9 @@ type reading struct {
 	types  int // depth of annotations
 	unsure int // conditions around the statement that are not known
 	parses []parse
-	stray  *Note       // a declaration whose parser is not known
-	unread *Note       // an object that may declare arguments
-	words  *wordReader // of a script without a parser; else nil
+	stray  *Note // a declaration whose parser is not known
+	unread *Note // an object that may declare arguments
+	words  *wordReader
 	// invoke calls a function of the file; the evaluator's.
 	invoke func(fn *function, a *arguments) value
 }
@@ -460,9 +460,7 @@ func (r *reading) giveAway(a *arguments) {
 			given = append(given, seq.items...)
 		}
 	}
-	if r.words != nil {
-		r.words.spend(a.line, given...)
-	}
+	r.words.spend(a.line, given...)
 	for _, v := range given {
 		if p := parserOf(v); p != nil {
 			p.poison(a.line, "the parser is given to a function of another file, which may add arguments")

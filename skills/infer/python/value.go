@@ -131,8 +131,8 @@ func truth(v value) (is, known bool) {
 		return len(v.items) > 0, true
 	case *mapping:
 		return len(v.keys) > 0, true
-	case argvector: // a script is called with arguments
-		return true, v <= 1
+	case *parser, *group, *subparsers:
+		return true, true
 	}
 	return false, false
 }

@@ -46,13 +46,19 @@ func (w *wordReader) byTruth(v value) (yes, no *wordPath) {
 		}
 	case *wordOption:
 		w.asked++
-	case *sequence, *mapping: // others may have changed it
 	default:
-		if is, known := truth(v); known {
+		if is, known := truth(v); known && !mayChange(v) {
 			yes.ended, no.ended = yes.ended || !is, no.ended || is
 		}
 	}
 	return yes, no
+}
+
+// mayChange reports whether a list or a dict is empty, or was changed by a method: others
+// may add to it as well.
+func mayChange(v value) bool {
+	items, collection := itemsOf(v)
+	return collection && (len(items) == 0 || isUnknown(items[0]))
 }
 
 // atLeast divides by a number of arguments.
@@ -150,7 +156,7 @@ func (w *wordReader) byText(v word, b value, among bool) (yes, no *wordPath, ok 
 	}
 	place := w.place(v, 0)
 	for _, text := range texts {
-		if isFlag(text) && !slices.Contains([]string{"-h", "--help", "-help", "-V", "--version", "-?"}, text) {
+		if isFlag(text) && !slices.Contains([]string{"-", "-h", "--help", "-help", "-V", "--version", "-?"}, text) {
 			place.flags = append(place.flags, text)
 		}
 	}

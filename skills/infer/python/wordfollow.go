@@ -15,24 +15,9 @@ func isOfWords(v value) bool {
 	return false
 }
 
-// pathBefore returns the current path of a script without a parser, for joinPath.
-func (r *reading) pathBefore() *wordPath {
-	if r.words == nil {
-		return nil
-	}
-	return r.words.path.clone()
-}
-
-// joinPath adds the ways that leave out statements.
-func (r *reading) joinPath(before *wordPath) {
-	if r.words != nil {
-		r.words.path = r.words.path.join(before)
-	}
-}
-
-// branchWords executes the clauses of an if on the ways on which their conditions are
+// branch executes the clauses of an if on the ways on which their conditions are
 // true. A clause that tells a person about a mistake has none.
-func (e *evaluator) branchWords(clauses []clause, f *frame) {
+func (e *evaluator) branch(clauses []clause, f *frame) {
 	w, certain, asked := e.words, e.unsure, e.words.asked
 	result, rest := &wordPath{ended: true}, w.path.clone()
 	for _, c := range clauses {
@@ -195,9 +180,9 @@ func (e *evaluator) operateWords(n *node, a, b value) value {
 	return e.operate(n.name, a, b)
 }
 
-// chooseWord evaluates a conditional expression.
-func (e *evaluator) chooseWord(n *node, s *scope) value {
-	w := e.words
+// ternary evaluates a conditional expression.
+func (e *evaluator) ternary(n *node, s *scope) value {
+	w, asked := e.words, e.words.asked
 	yes, no := e.divide(n.kids[0], s)
 	var a, b value
 	if w.path = yes; !yes.ended {
@@ -216,11 +201,14 @@ func (e *evaluator) chooseWord(n *node, s *scope) value {
 	case b == nil:
 		return a
 	}
+	if _, other := b.(*sequence); other && isNone(a) && w.asked > asked {
+		return a // parse_args(None if sys.argv[1:] else ["--help"]): a script is called with arguments
+	}
 	return e.eitherOf(a, b)
 }
 
-// eitherWord evaluates "and" and "or".
-func (e *evaluator) eitherWord(n *node, s *scope) value {
+// boolean evaluates "and" and "or".
+func (e *evaluator) boolean(n *node, s *scope) value {
 	w := e.words
 	before := w.path.clone()
 	left := e.eval(n.kids[0], s)
@@ -280,7 +268,7 @@ func (w *wordReader) setAttribute(before value, target *node, v value) {
 
 // expression executes an expression, or del of one.
 func (e *evaluator) expression(n *node, f *frame) {
-	if e.words != nil && n.kind == nSubscript && isOfWords(e.eval(n.kids[0], f.scope)) {
+	if n.kind == nSubscript && isOfWords(e.eval(n.kids[0], f.scope)) {
 		e.words.fail(n.line, "it changes the list of its arguments")
 	}
 	e.eval(n, f.scope)
@@ -290,9 +278,6 @@ func (e *evaluator) expression(n *node, f *frame) {
 // script.
 func (r *reading) ofWords(name reference, a *arguments) (value, bool) {
 	w := r.words
-	if w == nil {
-		return nil, false
-	}
 	if leaves(name) {
 		r.giveAway(a)
 		w.exit(a)

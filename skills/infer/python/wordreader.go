@@ -59,6 +59,15 @@ type wordOption struct {
 // wordNames are names for an argument, of which the first is best.
 type wordNames struct{ variable, weak string }
 
+func newWordReader(first string) *wordReader {
+	w := &wordReader{first: first, path: &wordPath{most: unlimited, texts: map[word][]string{}}, places: map[word]*wordPlace{}, vectors: map[argvector]wordNames{}}
+	if first != "" {
+		w.path.limit(1, unlimited)
+		w.place(1, 0)
+	}
+	return w
+}
+
 // add adds the name of a variable.
 func (n *wordNames) add(variable string) {
 	name := strings.Trim(strings.ToLower(variable), "_")

@@ -42,11 +42,8 @@ func newWordParser(name string) *parser {
 // follow executes the module. First is the text of the first argument; "" is any.
 func (m *Module) follow(first string) *wordReader {
 	e := newTypeReader("", len(m.source), &notes{})
-	w := &wordReader{first: first, path: &wordPath{most: unlimited, texts: map[word][]string{}}, places: map[word]*wordPlace{}, vectors: map[argvector]wordNames{}}
-	if e.words = w; first != "" {
-		w.path.limit(1, unlimited)
-		w.place(1, 0)
-	}
+	w := newWordReader(first)
+	e.words = w
 	e.runModule(m.body)
 	w.path = w.path.join(w.ends)
 	for _, fn := range m.functions {
