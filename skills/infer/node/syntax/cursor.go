@@ -1,6 +1,6 @@
 package syntax
 
-// A cursor is a place among the tokens of a source. What it cannot read becomes an
+// A cursor is a place among the tokens of a source. A part that it cannot read becomes an
 // unknown node.
 type cursor struct {
 	tokens  []token
@@ -57,28 +57,8 @@ func (p *cursor) fail() {
 func (p *cursor) unknown() *Node {
 	p.fail()
 	t := p.advance()
-	if pair := int(t.pair); pair >= p.at {
-		p.at = pair + 1
-	}
+	p.at = max(p.at, int(t.pair)+1)
 	return &Node{Line: t.line}
-}
-
-// nest enters a level of nesting. It reports false where there are too many.
-func (p *cursor) nest() bool {
-	p.depth++
-	return p.depth < maxDepth
-}
-
-// end skips the end of a statement.
-func (p *cursor) end() {
-	if t := p.peek(); p.accept(";") || t.newline || t.is("}") || t.kind == tokEnd {
-		return
-	}
-	p.fail()
-}
-
-func (p *cursor) node(kind Kind, kids ...*Node) *Node {
-	return &Node{Kind: kind, Line: p.peek().line, Kids: kids}
 }
 
 // skipPair skips a bracket with all up to its end.
@@ -88,6 +68,55 @@ func (p *cursor) skipPair() {
 		return
 	}
 	p.unknown()
+}
+
+// nested reads inside of another part, where these are not too deep.
+func (p *cursor) nested(read func() *Node) *Node {
+	p.depth++
+	defer func() { p.depth-- }()
+	if p.depth >= maxDepth {
+		return p.unknown()
+	}
+	return read()
+}
+
+// inside reads between brackets, where "in" and ":" mean nothing to the outside.
+func (p *cursor) inside(read func() *Node) *Node {
+	noIn, ternary := p.noIn, p.ternary
+	p.noIn, p.ternary = false, 0
+	n := read()
+	p.noIn, p.ternary = noIn, ternary
+	return n
+}
+
+// until reads parts up to a closing bracket, which it skips. It skips a token that no
+// part begins with.
+func (p *cursor) until(end string, read func()) {
+	for !p.peek().is(end) && p.peek().kind != tokEnd {
+		start := p.at
+		if read(); p.at == start {
+			p.unknown()
+		}
+	}
+	p.expect(end)
+}
+
+// comma skips a comma between two parts before a closing bracket.
+func (p *cursor) comma(end string) {
+	if !p.accept(",") && !p.peek().is(end) {
+		p.unknown()
+	}
+}
+
+// end skips the end of a statement.
+func (p *cursor) end() {
+	if t := p.peek(); !p.accept(";") && !t.newline && !t.is("}") && t.kind != tokEnd {
+		p.fail()
+	}
+}
+
+func (p *cursor) node(kind Kind, kids ...*Node) *Node {
+	return &Node{Kind: kind, Line: p.peek().line, Kids: kids}
 }
 
 // namesSince returns the names from a token up to the next one, each once.
@@ -100,51 +129,4 @@ func (p *cursor) namesSince(from int) (names []*Node) {
 		}
 	}
 	return names
-}
-
-func (p *cursor) memberName() string {
-	if t := p.peek(); t.kind == tokName || t.kind == tokPrivate {
-		p.at++
-		return t.text
-	}
-	p.fail()
-	return ""
-}
-
-// methodModifiers skips async, get, set and * before a name, and reports get or set.
-func (p *cursor) methodModifiers() (accessor bool) {
-	for {
-		t, next := p.peek(), p.ahead(1)
-		named := next.kind == tokName || next.kind == tokString || next.kind == tokNumber || next.kind == tokPrivate || next.is("[") || next.is("*")
-		if !t.is("*") && !(named && (t.word("async") || t.word("get") || t.word("set"))) {
-			return accessor
-		}
-		accessor = accessor || t.word("get") || t.word("set")
-		p.at++
-	}
-}
-
-// inside reads between brackets, where "in" and ":" mean nothing to the outside.
-func (p *cursor) inside(read func() *Node) *Node {
-	noIn, ternary := p.noIn, p.ternary
-	p.noIn, p.ternary = false, 0
-	n := read()
-	p.noIn, p.ternary = noIn, ternary
-	return n
-}
-
-// skipTemplate skips a template with the types in it.
-func (p *cursor) skipTemplate() {
-	for open := 0; p.peek().kind != tokEnd; {
-		switch t := p.advance(); {
-		case t.kind != tokTemplate:
-		case t.last && t.pair == continues:
-			open--
-		case !t.last && t.pair != continues:
-			open++
-		}
-		if open == 0 {
-			return
-		}
-	}
 }

@@ -1,74 +1,53 @@
 package syntax
 
+import "slices"
+
 // expressions read the expressions of a source.
 type expressions struct {
-	typeSkipper
-	functions functions
-}
-
-// functions read functions and classes.
-type functions interface {
-	arrow() *Node // nil where no arrow function begins
-	literal() *Node
-	function(name string) *Function
+	in    *cursor
+	block func() *Node // reads a block of statements
 }
 
 // expression reads one, with commas.
 func (p *expressions) expression() *Node {
 	n := p.assignment()
-	if !p.peek().is(",") {
+	if !p.in.peek().is(",") {
 		return n
 	}
 	all := &Node{Kind: Sequence, Line: n.Line, Kids: []*Node{n}}
-	for p.accept(",") {
+	for p.in.accept(",") {
 		all.Kids = append(all.Kids, p.assignment())
 	}
 	return all
 }
 
 // assignment reads an expression without commas. It skips one token at least.
-func (p *expressions) assignment() *Node {
-	defer func() { p.depth-- }()
-	if !p.nest() {
-		return p.unknown()
-	}
-	if n := p.functions.arrow(); n != nil {
+func (p *expressions) assignment() *Node { return p.in.nested(p.oneAssignment) }
+
+func (p *expressions) oneAssignment() *Node {
+	if n := p.arrow(); n != nil {
 		return n
 	}
-	if p.peek().word("yield") {
-		return p.yield()
-	}
 	n := p.binary(0)
-	if p.peek().is("?") {
+	switch t := p.in.peek(); {
+	case t.is("?"):
 		return p.condition(n)
-	}
-	if t := p.peek(); t.kind == tokOperator && isAssignment(t.text) {
-		p.at++
+	case t.kind == tokOperator && isAssignment(t.text):
+		p.in.at++
 		return &Node{Kind: Assign, Line: n.Line, Name: t.text, Kids: []*Node{n, p.assignment()}}
 	}
 	return n
 }
 
-func (p *expressions) yield() *Node {
-	n := p.node(Unary, &Node{})
-	n.Name = "yield"
-	p.at++
-	p.accept("*")
-	if e := p.peek(); !e.newline && e.kind != tokEnd && !e.is(")") && !e.is("]") && !e.is("}") && !e.is(",") && !e.is(";") {
-		n.Kids[0] = p.assignment()
-	}
-	return n
-}
-
 func (p *expressions) condition(test *Node) *Node {
-	p.at++
-	noIn := p.noIn
-	p.noIn = false
-	p.ternary++
+	p.in.at++
+	noIn := p.in.noIn
+	p.in.noIn = false
+	p.in.ternary++
 	yes := p.assignment()
-	p.ternary--
-	p.noIn = noIn
-	p.expect(":")
+	p.in.ternary--
+	p.in.noIn = noIn
+	p.in.expect(":")
 	return &Node{Kind: Condition, Line: test.Line, Kids: []*Node{test, yes, p.assignment()}}
 }
 
@@ -80,51 +59,15 @@ func isAssignment(text string) bool {
 	return false
 }
 
-// isArrow reports whether an arrow function begins with the parenthesis at an index.
-func (p *expressions) isArrow(at int) bool {
-	pair := int(p.tokens[at].pair)
-	if pair <= at {
-		return false
-	}
-	next := p.tokens[pair+1]
-	if !next.is(":") || p.ternary > 0 {
-		return next.is("=>")
-	}
-	look := typeSkipper{&cursor{tokens: p.tokens, at: pair + 2, depth: p.depth}}
-	look.skipType()
-	return look.broken == 0 && look.peek().is("=>")
-}
-
-func (p *expressions) isGenericArrow() bool {
-	end := p.angles(p.at)
-	return end > 0 && p.tokens[end].is("(") && p.isArrow(end)
-}
-
-// precedences holds the precedence of each binary operator; 0 is none.
+// precedence returns that of a binary operator; 0 is none.
 func precedence(text string) int {
-	switch text {
-	case "??", "||":
-		return 1
-	case "&&":
-		return 2
-	case "|":
-		return 3
-	case "^":
-		return 4
-	case "&":
-		return 5
-	case "==", "!=", "===", "!==":
-		return 6
-	case "<", ">", "<=", ">=", "instanceof", "in":
-		return 7
-	case "<<", ">>", ">>>":
-		return 8
-	case "+", "-":
-		return 9
-	case "*", "/", "%":
-		return 10
-	case "**":
-		return 11
+	for i, level := range [...][]string{
+		{"??", "||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!=", "===", "!=="}, {"<", ">", "<=", ">=", "instanceof", "in"},
+		{"<<", ">>", ">>>"}, {"+", "-"}, {"*", "/", "%"}, {"**"},
+	} {
+		if slices.Contains(level, text) {
+			return i + 1
+		}
 	}
 	return 0
 }
@@ -133,60 +76,50 @@ func precedence(text string) int {
 func (p *expressions) binary(least int) *Node {
 	left := p.unary()
 	for range maxChain {
-		t := p.peek()
+		t := p.in.peek()
 		if (t.word("as") || t.word("satisfies")) && !t.newline {
-			p.at++
-			p.skipType()
+			p.in.at++
+			p.in.skipType()
 			continue
 		}
 		level := 0
-		if t.kind == tokOperator || t.word("instanceof") || t.word("in") && !p.noIn {
+		if t.kind == tokOperator || t.word("instanceof") || t.word("in") && !p.in.noIn {
 			level = precedence(t.text)
 		}
 		if level <= least {
 			return left
 		}
-		p.at++
+		p.in.at++
 		if t.is("**") {
 			level--
 		}
-		left = &Node{Kind: Binary, Line: left.Line, Name: t.text, Kids: []*Node{left, p.nestedBinary(level)}}
+		right := p.in.nested(func() *Node { return p.binary(level) })
+		left = &Node{Kind: Binary, Line: left.Line, Name: t.text, Kids: []*Node{left, right}}
 	}
-	p.fail()
+	p.in.fail()
 	return left
 }
 
-func (p *expressions) nestedBinary(least int) *Node {
-	defer func() { p.depth-- }()
-	if !p.nest() {
-		return p.unknown()
-	}
-	return p.binary(least)
-}
-
+// unary reads an expression with the operators before and behind it.
 func (p *expressions) unary() *Node {
-	t := p.peek()
-	n := p.node(Unary)
+	t, n := p.in.peek(), p.in.node(Unary)
 	n.Name = t.text
 	switch {
 	case t.is("!"), t.is("-"), t.is("+"), t.is("~"), t.word("typeof"), t.word("void"), t.word("delete"):
-	case t.word("await"):
-		if next := p.ahead(1); next.kind == tokOperator && !next.is("(") && !next.is("[") && !next.is("{") && !next.is("!") || next.newline && next.kind != tokName || next.kind == tokEnd {
-			return p.postfix()
-		}
+	case (t.word("await") || t.word("yield")) && p.hasOperand():
 	case t.is("++"), t.is("--"):
 		n.Kind = Update
 	case t.is("<"): // a cast
-		if end := p.angles(p.at); end > 0 {
-			p.at = end
-			return p.nestedUnary()
-		}
-		return p.unknown()
+		p.in.skipTypes()
+		return p.in.nested(p.unary)
 	default:
 		return p.postfix()
 	}
-	p.at++
-	operand := p.nestedUnary()
+	p.in.at++
+	if t.word("yield") {
+		p.in.accept("*")
+	}
+	operand := p.in.nested(p.unary)
 	if t.word("await") {
 		return operand
 	}
@@ -194,53 +127,46 @@ func (p *expressions) unary() *Node {
 	return n
 }
 
-func (p *expressions) nestedUnary() *Node {
-	defer func() { p.depth-- }()
-	if !p.nest() {
-		return p.unknown()
+// hasOperand reports whether an expression follows await or yield, which are names else.
+func (p *expressions) hasOperand() bool {
+	next := p.in.ahead(1)
+	if next.kind == tokOperator {
+		return next.is("(") || next.is("[") || next.is("{") || next.is("!") || next.is("*")
 	}
-	return p.unary()
+	return next.kind != tokEnd && (!next.newline || next.kind == tokName)
 }
 
 func (p *expressions) postfix() *Node {
 	n := p.leftHandSide()
-	if t := p.peek(); (t.is("++") || t.is("--")) && !t.newline {
-		p.at++
-		return &Node{Kind: Update, Line: n.Line, Name: t.text, Kids: []*Node{n}, Optional: true}
+	if t := p.in.peek(); (t.is("++") || t.is("--")) && !t.newline {
+		p.in.at++
+		return &Node{Kind: Update, Line: n.Line, Name: t.text, Kids: []*Node{n}}
 	}
 	return n
 }
 
 // leftHandSide reads a primary expression with its members and calls.
 func (p *expressions) leftHandSide() *Node {
-	if p.peek().word("new") {
+	if p.in.peek().word("new") {
 		return p.members(p.construct(), true)
 	}
 	return p.members(p.primary(), true)
 }
 
 func (p *expressions) construct() *Node {
-	n := p.node(New)
-	p.at++
-	if p.accept(".") { // new.target
-		p.at++
+	n := p.in.node(New)
+	p.in.at++
+	if p.in.accept(".") { // new.target
+		p.in.at++
 		return &Node{Line: n.Line}
 	}
 	callee := p.primary
-	if p.peek().word("new") {
-		defer func() { p.depth-- }()
-		if !p.nest() {
-			return p.unknown()
-		}
-		callee = p.construct
+	if p.in.peek().word("new") {
+		callee = func() *Node { return p.in.nested(p.construct) }
 	}
 	n.Kids = []*Node{p.members(callee(), false)}
-	if p.peek().is("<") {
-		if end := p.angles(p.at); end > 0 {
-			p.at = end
-		}
-	}
-	if p.peek().is("(") {
+	p.in.skipTypes()
+	if p.in.peek().is("(") {
 		n.Kids = append(n.Kids, p.list("(", ")")...)
 	}
 	return n
@@ -249,68 +175,66 @@ func (p *expressions) construct() *Node {
 // members reads members, indexes and templates, and calls where they are allowed.
 func (p *expressions) members(n *Node, calls bool) *Node {
 	for range maxChain {
-		t := p.peek()
+		t := p.in.peek()
+		optional := t.is("?.") && calls
+		if optional {
+			p.in.at++
+			t = p.in.peek()
+		}
 		switch {
-		case t.is("."):
-			p.at++
-			n = &Node{Kind: Dot, Line: p.peek().line, Name: p.memberName(), Kids: []*Node{n}}
-		case t.is("?.") && calls:
-			p.at++
-			switch next := p.peek(); {
-			case next.is("("):
-				n = &Node{Kind: Call, Optional: true, Line: n.Line, Kids: append([]*Node{n}, p.list("(", ")")...)}
-			case next.is("["):
-				n = p.index(n)
-				n.Optional = true
-			default:
-				n = &Node{Kind: Dot, Optional: true, Line: next.line, Name: p.memberName(), Kids: []*Node{n}}
-			}
-		case t.is("["):
-			n = p.index(n)
 		case t.is("(") && calls:
 			n = &Node{Kind: Call, Line: n.Line, Kids: append([]*Node{n}, p.list("(", ")")...)}
+		case t.is("["):
+			n = &Node{Kind: Index, Line: n.Line, Kids: append([]*Node{n}, p.list("[", "]")...)}
+			if len(n.Kids) != 2 || n.Kids[1] == nil {
+				p.in.fail()
+				n.Kids = append(n.Kids[:1], &Node{})
+			}
+		case optional, p.in.accept("."):
+			name := p.in.advance()
+			if name.kind != tokName && name.kind != tokPrivate {
+				p.in.fail()
+			}
+			n = &Node{Kind: Dot, Line: name.line, Name: name.text, Kids: []*Node{n}}
 		case t.kind == tokTemplate && t.pair != continues:
 			n = &Node{Kind: Tagged, Line: n.Line, Kids: []*Node{n, p.template()}}
-		case t.is("!") && !t.newline && calls && !p.ahead(1).is("="):
-			p.at++
+		case t.is("!") && !t.newline && calls && !p.in.ahead(1).is("="):
+			p.in.at++
 		case t.is("<") && calls && p.isGenericCall():
-			p.at = p.angles(p.at)
+			p.in.skipTypes()
 		default:
 			return n
 		}
+		n.Optional = optional
 	}
-	p.fail()
+	p.in.fail()
 	return n
 }
 
-func (p *expressions) index(n *Node) *Node {
-	p.expect("[")
-	at := p.inside(p.expression)
-	p.expect("]")
-	return &Node{Kind: Index, Line: n.Line, Kids: []*Node{n, at}}
+// isGenericCall reports whether types for a call begin here.
+func (p *expressions) isGenericCall() bool {
+	end := p.in.angles(p.in.at)
+	return end > 0 && (p.in.tokens[end].is("(") || p.in.tokens[end].kind == tokTemplate)
 }
 
 // list reads expressions between brackets. Holes are nil.
 func (p *expressions) list(open, end string) (all []*Node) {
-	p.expect(open)
-	for !p.peek().is(end) && p.peek().kind != tokEnd {
-		if open == "[" && p.accept(",") {
+	p.in.expect(open)
+	p.in.until(end, func() {
+		if open == "[" && p.in.accept(",") {
 			all = append(all, nil)
-			continue
+			return
 		}
-		all = append(all, p.inside(p.element))
-		if !p.accept(",") && !p.peek().is(end) {
-			p.unknown()
-		}
-	}
-	p.expect(end)
+		all = append(all, p.in.inside(p.element))
+		p.in.comma(end)
+	})
 	return all
 }
 
 // element reads an expression that may be spread.
 func (p *expressions) element() *Node {
-	n := p.node(Spread)
-	if p.accept("...") {
+	n := p.in.node(Spread)
+	if p.in.accept("...") {
 		n.Kids = []*Node{p.assignment()}
 		return n
 	}
@@ -318,146 +242,116 @@ func (p *expressions) element() *Node {
 }
 
 func (p *expressions) primary() *Node {
-	t := p.peek()
-	n := p.node(Unknown)
+	t, n := p.in.peek(), p.in.node(Unknown)
 	n.Name = t.text
-	switch t.kind {
-	case tokString:
-		n.Kind = String
-	case tokNumber:
-		n.Kind = Number
-	case tokRegexp:
-		n.Kind = Regexp
-	case tokTemplate:
-		return p.template()
-	case tokPrivate:
-		n.Kind = Name
-	case tokName:
-		return p.primaryName(t, n)
-	case tokOperator:
-		switch t.text {
-		case "(":
-			p.at++
-			inner := p.inside(p.expression)
-			p.expect(")")
-			return inner
-		case "[":
-			n.Kind = Array
-			n.Kids = p.list("[", "]")
-			return n
-		case "{":
-			return p.object()
-		case "@":
-			p.at++
-			p.leftHandSide()
-			return p.nestedUnary()
-		}
-		return p.unknown()
-	default:
-		p.fail()
-		return n
-	}
-	p.at++
-	return n
-}
-
-func (p *expressions) primaryName(t token, n *Node) *Node {
-	next := p.ahead(1)
 	switch {
-	case t.text == "function", t.text == "class", t.text == "async" && next.word("function") && !next.newline:
-		return p.functions.literal()
-	case t.text == "this", t.text == "super":
-		n.Kind = This
-	case t.text == "import" && next.is("."):
-		p.at += 2
-		n.Kind = Meta
-	default:
+	case t.kind == tokString:
+		n.Kind = String
+	case t.kind == tokNumber:
+		n.Kind = Number
+	case t.kind == tokRegexp:
+		n.Kind = Regexp
+	case t.kind == tokTemplate:
+		return p.template()
+	case t.kind == tokPrivate:
 		n.Kind = Name
+	case t.word("function"), t.word("class"), t.word("async") && p.in.ahead(1).word("function") && !p.in.ahead(1).newline:
+		return p.literal()
+	case t.word("this"), t.word("super"):
+		n.Kind = This
+	case t.word("import") && p.in.ahead(1).is("."):
+		p.in.at += 2
+		n.Kind = Meta
+	case t.kind == tokName:
+		n.Kind = Name
+	case p.in.accept("("):
+		inner := p.in.inside(p.expression)
+		p.in.expect(")")
+		return inner
+	case t.is("["):
+		n.Kind, n.Kids = Array, p.list("[", "]")
+		return n
+	case t.is("{"):
+		return p.object()
+	default:
+		return p.in.unknown()
 	}
-	p.at++
+	p.in.at++
 	return n
 }
 
 // template reads a template with its expressions.
 func (p *expressions) template() *Node {
-	n := p.node(Template)
+	n := p.in.node(Template)
 	for {
-		t := p.advance()
+		t := p.in.advance()
 		n.Texts = append(n.Texts, t.text)
-		if t.last || p.peek().kind == tokEnd {
+		if t.last || p.in.peek().kind == tokEnd {
 			return n
 		}
-		n.Kids = append(n.Kids, p.inside(p.expression))
-		for p.peek().pair != continues && p.peek().kind != tokEnd {
-			p.unknown()
-		}
-		if p.peek().kind == tokEnd {
-			p.fail()
-			return n
+		n.Kids = append(n.Kids, p.in.inside(p.expression))
+		for p.in.peek().pair != continues && p.in.peek().kind != tokEnd {
+			p.in.unknown()
 		}
 	}
 }
 
 func (p *expressions) object() *Node {
-	n := p.node(Object)
-	p.expect("{")
-	for !p.peek().is("}") && p.peek().kind != tokEnd {
-		n.Kids = append(n.Kids, p.inside(p.property))
-		if !p.accept(",") && !p.peek().is("}") {
-			p.unknown()
-		}
-	}
-	p.expect("}")
+	n := p.in.node(Object)
+	p.in.expect("{")
+	p.in.until("}", func() {
+		n.Kids = append(n.Kids, p.in.inside(p.property))
+		p.in.comma("}")
+	})
 	return n
 }
 
 // property reads one of an object, or of a pattern.
 func (p *expressions) property() *Node {
-	n := p.node(Spread)
-	if p.accept("...") {
-		n.Kids = []*Node{p.assignment()}
-		return n
+	if p.in.peek().is("...") {
+		return p.element()
 	}
-	n.Kind = Property
+	n := p.in.node(Property)
 	accessor := p.methodModifiers()
-	short := p.peek()
-	name, computed := p.key()
-	n.Name = name
-	var value *Node
-	switch t := p.peek(); {
-	case t.is("(") || t.is("<"):
-		value = &Node{Kind: FunctionLiteral, Line: t.line, Function: p.functions.function(name)}
-		if accessor {
-			value = &Node{Line: t.line}
-		}
-	case p.accept(":"):
-		value = p.assignment()
-	case short.kind == tokName:
-		value = &Node{Kind: Name, Line: short.line, Name: name}
-		if p.accept("=") {
-			value = &Node{Kind: Assign, Line: short.line, Name: "=", Kids: []*Node{value, p.assignment()}}
-		}
-	default:
-		value = p.unknown()
+	short := p.in.peek()
+	if n.Kids = []*Node{nil}; short.is("[") {
+		n.Kids = append(n.Kids, p.list("[", "]")...)
+	} else if n.Name = p.in.advance().text; short.kind == tokOperator || short.kind == tokTemplate {
+		p.in.fail()
 	}
-	n.Kids = []*Node{value}
-	if computed != nil {
-		n.Kids = append(n.Kids, computed)
+	switch t := p.in.peek(); {
+	case t.is("(") || t.is("<"):
+		n.Kids[0] = &Node{Kind: FunctionLiteral, Line: t.line, Function: p.function(n.Name)}
+		if accessor {
+			n.Kids[0] = &Node{Line: t.line}
+		}
+	case p.in.accept(":"):
+		n.Kids[0] = p.assignment()
+	case short.kind == tokName:
+		n.Kids[0] = p.withDefault(&Node{Kind: Name, Line: short.line, Name: n.Name})
+	default:
+		n.Kids[0] = p.in.unknown()
 	}
 	return n
 }
 
-// key reads the name of a property: one that is computed for [x].
-func (p *expressions) key() (name string, computed *Node) {
-	switch t := p.peek(); {
-	case t.kind == tokName, t.kind == tokString, t.kind == tokNumber, t.kind == tokPrivate:
-		p.at++
-		return t.text, nil
-	case t.is("["):
-		p.at++
-		computed = p.expression()
-		p.expect("]")
-		return "", computed
+// withDefault reads the default behind a pattern, if there is one.
+func (p *expressions) withDefault(pattern *Node) *Node {
+	if p.in.accept("=") {
+		return &Node{Kind: Assign, Line: pattern.Line, Name: "=", Kids: []*Node{pattern, p.assignment()}}
 	}
-	return "", p.unknown()
+	return pattern
+}
+
+// methodModifiers skips async, get, set and * before a name, and reports get or set.
+func (p *expressions) methodModifiers() (accessor bool) {
+	for {
+		t, next := p.in.peek(), p.in.ahead(1)
+		named := next.kind == tokName || next.kind == tokString || next.kind == tokNumber || next.kind == tokPrivate || next.is("[") || next.is("*")
+		if !t.is("*") && !(named && (t.word("async") || t.word("get") || t.word("set"))) {
+			return accessor
+		}
+		accessor = accessor || t.word("get") || t.word("set")
+		p.in.at++
+	}
 }

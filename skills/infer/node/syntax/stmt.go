@@ -8,78 +8,85 @@ type Tree struct {
 }
 
 // statements read the statements of a source.
-type statements struct{ *definitions }
+type statements struct {
+	in *cursor
+	x  *expressions
+}
 
-// Parse reads a program. What cannot be read becomes an unknown node.
+// Parse reads a program. Parts that cannot be read become unknown nodes.
 func Parse(source string) *Tree {
 	tokens, comments := tokenize(source)
-	p := &statements{&definitions{expressions: &expressions{typeSkipper: typeSkipper{&cursor{tokens: tokens}}}}}
-	p.blocks, p.functions = p, p.definitions
+	in := &cursor{tokens: tokens}
+	p := &statements{in, &expressions{in: in}}
+	p.x.block = p.block
 	t := &Tree{Comments: comments}
-	for p.peek().kind != tokEnd {
+	for in.peek().kind != tokEnd {
 		t.Body = append(t.Body, p.statement())
 	}
-	t.Broken = p.broken
+	t.Broken = in.broken
 	return t
 }
 
 // statement reads one statement. It skips one token at least.
 func (p *statements) statement() *Node {
-	defer func() { p.depth-- }()
-	if !p.nest() {
-		return p.unknown()
-	}
-	start := p.at
-	n := p.oneStatement()
-	if p.at == start {
-		return p.unknown()
-	}
-	return n
+	return p.in.nested(func() *Node {
+		start := p.in.at
+		if n := p.oneStatement(); p.in.at > start {
+			return n
+		}
+		return p.in.unknown()
+	})
 }
 
 func (p *statements) oneStatement() *Node {
-	t := p.peek()
+	t := p.in.peek()
 	switch {
 	case t.is("{"):
 		return p.block()
-	case t.is(";"):
-		p.at++
-		return p.node(Empty)
-	case t.is("@"):
-		p.at++
-		p.leftHandSide()
-		return p.oneStatement()
+	case p.in.accept(";"):
+		return p.in.node(Empty)
+	case p.in.accept("@"):
+		p.x.leftHandSide()
+		return p.statement()
 	case t.kind == tokName:
-		if n := p.keyword(t); n != nil {
+		if n := p.keyword(t, p.in.ahead(1)); n != nil {
 			return n
 		}
-		if p.ahead(1).is(":") {
-			p.at += 2
+		if p.in.ahead(1).is(":") { // a label
+			p.in.at += 2
 			return p.statement()
 		}
 	}
-	n := p.node(Expression)
-	n.Kids = []*Node{p.expression()}
-	p.end()
+	n := p.in.node(Expression)
+	n.Kids = []*Node{p.x.expression()}
+	p.in.end()
 	return n
 }
 
 // keyword reads a statement that begins with a word, or returns nil.
-func (p *statements) keyword(t token) *Node {
-	next := p.ahead(1)
+func (p *statements) keyword(t, next token) *Node {
 	switch t.text {
 	case "const", "let", "var":
-		return p.variableStatement(t, next)
-	case "function":
-		return p.functionStatement()
-	case "async":
-		if next.word("function") && !next.newline {
-			p.at++
-			return p.functionStatement()
+		if next.word("enum") {
+			p.in.at++
+			return p.skipNamed()
+		}
+		if next.kind == tokName && !next.word("in") && !next.word("instanceof") || next.is("[") || next.is("{") {
+			n := p.variables()
+			p.in.end()
+			return n
 		}
 		return nil
+	case "function":
+		return p.x.named()
+	case "async":
+		if !next.word("function") || next.newline {
+			return nil
+		}
+		p.in.at++
+		return p.x.named()
 	case "class":
-		return p.classStatement()
+		return p.x.class()
 	case "if", "while", "do":
 		return p.conditional(t)
 	case "for":
@@ -87,252 +94,176 @@ func (p *statements) keyword(t token) *Node {
 	case "return", "throw", "break", "continue":
 		return p.jump(t)
 	case "switch":
-		return p.switchStatement()
+		return p.choice()
 	case "try":
 		return p.try()
 	case "import":
 		if next.is("(") || next.is(".") {
 			return nil
 		}
-		return p.importStatement()
+		return p.imports(next)
 	case "export":
-		return p.export()
-	case "debugger":
-		n := p.node(Empty)
-		p.at++
-		p.end()
-		return n
+		p.in.at++
+		return p.exports(next)
 	}
 	return p.typeStatement(t, next)
 }
 
-func (p *statements) variableStatement(t, next token) *Node {
-	if t.text == "const" && next.word("enum") {
-		p.at++
-		return p.skipNamed()
+// variables reads const, let or var with its variables.
+func (p *statements) variables() *Node {
+	n := p.in.node(Variable)
+	n.Name = p.in.advance().text
+	for n.Kids = append(n.Kids, p.x.variable()); p.in.accept(","); {
+		n.Kids = append(n.Kids, p.x.variable())
 	}
-	if !(next.kind == tokName && !next.word("in") && !next.word("instanceof") || next.is("[") || next.is("{")) {
-		return nil
-	}
-	n := p.variables()
-	p.end()
 	return n
 }
 
 // conditional reads if, while and do.
 func (p *statements) conditional(t token) *Node {
-	n := p.node(If)
-	p.at++
+	n := p.in.node(If)
+	p.in.at++
 	switch t.text {
 	case "if":
 		n.Kids = []*Node{p.parenthesized(), p.statement(), nil}
-		if p.acceptWord("else") {
+		if p.in.acceptWord("else") {
 			n.Kids[2] = p.statement()
 		}
 	case "while":
 		n.Kind, n.Kids = While, []*Node{p.parenthesized(), p.statement()}
 	default:
 		n.Kind, n.Kids = Do, []*Node{nil, p.statement()}
-		if p.acceptWord("while") {
-			n.Kids[0] = p.parenthesized()
-		} else {
-			p.fail()
+		if !p.in.acceptWord("while") {
+			p.in.fail()
+			return n
 		}
-		p.accept(";")
+		n.Kids[0] = p.parenthesized()
+		p.in.accept(";")
 	}
 	return n
 }
 
 // jump reads return, throw, break and continue.
 func (p *statements) jump(t token) *Node {
-	n := p.node(Break)
-	p.at++
-	switch e := p.peek(); t.text {
-	case "return", "throw":
-		n.Kids = []*Node{nil}
-		if n.Kind = Return; t.text == "throw" {
-			n.Kind = Throw
-		}
-		if !e.newline && !e.is(";") && !e.is("}") && e.kind != tokEnd {
-			n.Kids[0] = p.expression()
-		}
-	default:
-		if t.text == "continue" {
-			n.Kind = Continue
-		}
-		if e.kind == tokName && !e.newline {
-			n.Name = p.advance().text
-		}
+	n := p.in.node(map[string]Kind{"return": Return, "throw": Throw, "break": Break, "continue": Continue}[t.text], nil)
+	p.in.at++
+	if e := p.in.peek(); !e.newline && !e.is(";") && !e.is("}") && e.kind != tokEnd {
+		n.Kids[0] = p.x.expression() // or a label
 	}
-	p.end()
+	p.in.end()
 	return n
 }
 
 func (p *statements) block() *Node {
-	n := p.node(Block)
-	p.expect("{")
-	for !p.peek().is("}") && p.peek().kind != tokEnd {
-		n.Kids = append(n.Kids, p.statement())
-	}
-	p.expect("}")
+	n := p.in.node(Block)
+	p.in.expect("{")
+	p.in.until("}", func() { n.Kids = append(n.Kids, p.statement()) })
 	return n
 }
 
 func (p *statements) parenthesized() *Node {
-	p.expect("(")
-	n := p.expression()
-	p.expect(")")
+	p.in.expect("(")
+	n := p.x.expression()
+	p.in.expect(")")
 	return n
 }
 
 func (p *statements) loop() *Node {
-	n := p.node(For)
-	p.at++
-	p.acceptWord("await")
-	p.expect("(")
+	n := p.in.node(For)
+	p.in.at++
+	p.in.acceptWord("await")
+	p.in.expect("(")
 	var first *Node
-	if t := p.peek(); !t.is(";") {
-		p.noIn = true
-		if t.word("const") || t.word("let") || t.word("var") {
-			first = p.variables()
-		} else {
-			first = p.expression()
-		}
-		p.noIn = false
+	p.in.noIn = true
+	switch t := p.in.peek(); {
+	case t.is(";"):
+	case t.word("const"), t.word("let"), t.word("var"):
+		first = p.variables()
+	default:
+		first = p.x.expression()
 	}
+	p.in.noIn = false
 	switch {
-	case p.acceptWord("of"):
-		n.Kind, n.Kids = ForOf, []*Node{first, p.assignment()}
-	case p.acceptWord("in"):
-		n.Kind, n.Kids = ForIn, []*Node{first, p.expression()}
+	case p.in.acceptWord("of"):
+		n.Kind, n.Kids = ForOf, []*Node{first, p.x.assignment()}
+	case p.in.acceptWord("in"):
+		n.Kind, n.Kids = ForIn, []*Node{first, p.x.expression()}
 	default:
 		n.Kids = []*Node{first, nil, nil}
 		for i, end := range []string{";", ")"} {
-			p.expect(";")
-			if !p.peek().is(end) {
-				n.Kids[i+1] = p.expression()
+			p.in.expect(";")
+			if !p.in.peek().is(end) {
+				n.Kids[i+1] = p.x.expression()
 			}
 		}
 	}
-	p.expect(")")
+	p.in.expect(")")
 	n.Kids = append(n.Kids, p.statement())
 	return n
 }
 
-func (p *statements) switchStatement() *Node {
-	n := p.node(Switch)
-	p.at++
+func (p *statements) choice() *Node {
+	n := p.in.node(Switch)
+	p.in.at++
 	n.Kids = []*Node{p.parenthesized()}
-	p.expect("{")
-	for !p.peek().is("}") && p.peek().kind != tokEnd {
-		c := p.node(Case, nil)
-		switch {
-		case p.acceptWord("default"):
-		case p.acceptWord("case"):
-			c.Kids[0] = p.expression()
-		default:
-			p.unknown()
+	p.in.expect("{")
+	p.in.until("}", func() {
+		c := p.in.node(Case, nil)
+		if p.in.acceptWord("case") {
+			c.Kids[0] = p.x.expression()
+		} else if !p.in.acceptWord("default") {
+			p.in.unknown()
 		}
-		p.expect(":")
-		for t := p.peek(); !t.is("}") && !t.word("case") && !(t.word("default") && p.ahead(1).is(":")) && t.kind != tokEnd; t = p.peek() {
+		p.in.expect(":")
+		for t := p.in.peek(); !t.is("}") && !t.word("case") && !(t.word("default") && p.in.ahead(1).is(":")) && t.kind != tokEnd; t = p.in.peek() {
 			c.Kids = append(c.Kids, p.statement())
 		}
 		n.Kids = append(n.Kids, c)
-	}
-	p.expect("}")
+	})
 	return n
 }
 
 func (p *statements) try() *Node {
-	n := p.node(Try)
-	p.at++
+	n := p.in.node(Try)
+	p.in.at++
 	n.Kids = []*Node{p.block(), nil, nil}
-	if p.acceptWord("catch") {
-		if p.accept("(") {
-			p.variable()
-			p.expect(")")
+	if p.in.acceptWord("catch") {
+		if p.in.accept("(") {
+			p.x.variable()
+			p.in.expect(")")
 		}
 		n.Kids[1] = p.block()
 	}
-	if p.acceptWord("finally") {
+	if p.in.acceptWord("finally") {
 		n.Kids[2] = p.block()
 	}
 	return n
 }
 
-func (p *statements) export() *Node {
-	n := p.node(Export)
-	p.at++
-	next := p.peek()
-	switch {
-	case next.word("type") && (p.ahead(1).is("{") || p.ahead(1).is("*")):
-		p.at++
-		return p.exportNames(n)
-	case next.is("{"), next.is("*"):
-		return p.exportNames(n)
-	case next.is("="):
-		p.at++
-		n.Kids = []*Node{p.expression()}
-		p.end()
-		return n
-	case p.acceptWord("default"):
-		if t := p.peek(); t.word("function") || t.word("class") || t.word("abstract") || t.word("async") && p.ahead(1).word("function") || t.word("interface") {
-			return p.statement()
-		}
-		n.Kids = []*Node{p.assignment()}
-		p.end()
-		return n
-	}
-	return p.statement()
-}
-
-// exportNames reads the names of an export.
-func (p *statements) exportNames(n *Node) *Node {
-	p.bindings("")
-	if p.acceptWord("from") {
-		n.Name = p.advance().text
-	}
-	p.end()
-	return n
-}
-
 // typeStatement skips a statement that only TypeScript has, or returns nil.
 func (p *statements) typeStatement(t, next token) *Node {
-	if next.newline || next.kind != tokName && !(next.kind == tokString && (t.text == "module" || t.text == "declare")) && !(t.text == "declare" || t.text == "abstract") {
+	if next.newline || next.kind != tokName && next.kind != tokString {
 		return nil
 	}
-	n := p.node(Empty)
+	n := p.in.node(Empty)
 	switch t.text {
-	case "interface", "enum":
+	case "interface", "enum", "namespace", "module":
 		return p.skipNamed()
 	case "type":
-		p.at += 2
-		p.skipTypeParameters()
-		p.expect("=")
-		p.skipType()
-		p.end()
+		p.in.at += 2
+		p.in.skipTypes()
+		p.in.expect("=")
+		p.in.skipType()
+		p.in.end()
 	case "abstract":
-		if !next.word("class") {
-			return nil
-		}
-		p.at++
+		p.in.at++
 		return p.statement()
 	case "declare":
-		if next.kind != tokName {
-			return nil
-		}
-		p.at++
-		if next.word("global") && p.ahead(1).is("{") {
-			p.at++
-			p.skipPair()
-			return n
+		p.in.at++
+		if next.word("global") {
+			return p.skipNamed()
 		}
 		p.statement()
-	case "namespace", "module":
-		if !p.ahead(2).is("{") && !p.ahead(2).is(".") {
-			return nil
-		}
-		return p.skipNamed()
 	default:
 		return nil
 	}
@@ -341,7 +272,7 @@ func (p *statements) typeStatement(t, next token) *Node {
 
 // skipNamed skips an interface, an enum or a namespace, as a class.
 func (p *statements) skipNamed() *Node {
-	n := p.classStatement()
+	n := p.x.class()
 	n.Kind = Empty
 	return n
 }

@@ -1,14 +1,11 @@
 package syntax
 
-// A typeSkipper skips the types of TypeScript.
-type typeSkipper struct{ *cursor }
-
 // maxAngles bounds the tokens between < and > that are searched for the end of types.
 const maxAngles = 200
 
 // angles returns the index behind the > of the < at an index, and 0 where the tokens
 // between are no types.
-func (p typeSkipper) angles(at int) int {
+func (p *cursor) angles(at int) int {
 	open := 0
 	for end := min(at+maxAngles, len(p.tokens)); at < end; at++ {
 		t := p.tokens[at]
@@ -39,13 +36,8 @@ func isTypeOperator(text string) bool {
 	return false
 }
 
-// isGenericCall reports whether types for a call begin here.
-func (p typeSkipper) isGenericCall() bool {
-	end := p.angles(p.at)
-	return end > 0 && (p.tokens[end].is("(") || p.tokens[end].kind == tokTemplate)
-}
-
-func (p typeSkipper) skipTypeParameters() {
+// skipTypes skips types between < and >, if there are some.
+func (p *cursor) skipTypes() {
 	if p.peek().is("<") {
 		if end := p.angles(p.at); end > 0 {
 			p.at = end
@@ -55,66 +47,57 @@ func (p typeSkipper) skipTypeParameters() {
 	}
 }
 
-// skipType skips a type.
-func (p typeSkipper) skipType() {
-	defer func() { p.depth-- }()
-	if !p.nest() {
-		p.unknown()
-		return
-	}
-	for {
-		p.skipOneType()
-		if !p.accept("|") && !p.accept("&") {
-			break
-		}
-	}
-	if t := p.peek(); t.word("extends") && !t.newline {
-		p.at++
+// typed skips a type behind a colon, if there is one.
+func (p *cursor) typed() {
+	if p.accept(":") {
 		p.skipType()
-		if p.accept("?") {
-			p.skipType()
-			p.expect(":")
-			p.skipType()
+	}
+}
+
+// skipType skips a type: operands with operators between them.
+func (p *cursor) skipType() {
+	for conditional := false; ; p.at++ {
+		for isTypePrefix(p.peek(), p.ahead(1)) {
+			p.at++
+		}
+		inBrackets := p.peek().is("(") || p.peek().is("<") // of a function
+		p.skipOperand()
+		switch t := p.peek(); {
+		case t.is("|"), t.is("&"), t.is("=>") && inBrackets, t.word("is") && !t.newline:
+		case t.word("extends") && !t.newline:
+			conditional = true
+		case conditional && (t.is("?") || t.is(":")):
+		default:
+			return
 		}
 	}
 }
 
-// skipOneType skips a type without | and &, but those before it.
-func (p typeSkipper) skipOneType() {
-	for isTypePrefix(p.peek(), p.ahead(1)) {
-		p.at++
-	}
+// skipOperand skips a type without operators.
+func (p *cursor) skipOperand() {
+	p.skipTypes()
 	switch t := p.peek(); {
-	case t.is("("):
+	case t.is("("), t.is("["), t.is("{"):
 		p.skipPair()
-		if p.accept("=>") {
-			p.skipType()
-			return
-		}
-	case t.is("["), t.is("{"):
-		p.skipPair()
-	case t.is("<"):
-		p.skipTypeParameters()
-		p.skipPair()
-		p.expect("=>")
-		p.skipType()
-		return
 	case t.kind == tokTemplate:
 		p.skipTemplate()
 	case t.kind == tokString, t.kind == tokNumber:
 		p.at++
 	case t.kind == tokName:
-		p.skipTypeName()
+		p.at++
+		if t.word("import") && p.peek().is("(") {
+			p.skipPair()
+		}
+		for p.accept(".") {
+			p.advance()
+		}
 	default:
 		p.unknown()
-		return
 	}
-	for p.peek().is("[") && !p.peek().newline {
-		p.skipPair()
-	}
-	if t := p.peek(); t.word("is") && !t.newline {
-		p.at++
-		p.skipType()
+	for t := p.peek(); (t.is("[") || t.is("<")) && !t.newline; t = p.peek() {
+		if p.skipTypes(); t.is("[") {
+			p.skipPair()
+		}
 	}
 }
 
@@ -128,16 +111,18 @@ func isTypePrefix(t, next token) bool {
 	return false
 }
 
-func (p typeSkipper) skipTypeName() {
-	word := p.advance()
-	if word.word("import") && p.peek().is("(") {
-		p.skipPair()
-	}
-	for p.accept(".") {
-		p.at++
-	}
-	p.at = min(p.at, len(p.tokens)-1)
-	if t := p.peek(); t.is("<") && !t.newline {
-		p.skipTypeParameters()
+// skipTemplate skips a template with the types in it.
+func (p *cursor) skipTemplate() {
+	for open := 0; p.peek().kind != tokEnd; {
+		switch t := p.advance(); {
+		case t.kind != tokTemplate:
+		case t.last && t.pair == continues:
+			open--
+		case !t.last && t.pair != continues:
+			open++
+		}
+		if open == 0 {
+			return
+		}
 	}
 }
