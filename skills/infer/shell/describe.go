@@ -8,33 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
-
-// maxHelp is the longest help of an option.
-const maxHelp = 2 << 10 // bytes
-
-// helpLine matches a line of a usage text that explains an option, in a comment, in a
-// here-document, or printed by a command.
-var helpLine = lazyregexp.New(`^(?:#+|\s*(?:echo|printf)(?:\s+-\w+)?\s+["'])?\s*(-[^\s,|=]+(?:\s*[,|/]\s*-[^\s,|=]+)*)(?:[ =](?:[A-Z<\[{]\S*))?(?:\s{2,}|\s+[-:]\s+|\t)(\S.*?)(?:(?:\\n)?["'](?:\s*>&2)?)?$`)
-
-// splitFlags matches the text between the flags of such a line.
-var splitFlags = lazyregexp.New(`\s*[,|/]\s*`)
 
 // usageFunctions are names of functions that print the usage.
 var usageFunctions = [...]string{"usage", "show_usage", "print_usage", "show_help", "print_help", "help"}
-
-// usage returns the parts of the source that explain its options: the function usage,
-// and the comment above the first statement.
-func (s *script) usage() string {
-	for _, name := range usageFunctions {
-		if body := s.functions[name]; body != nil {
-			return s.text[body.Pos().Offset():body.End().Offset()] + "\n" + s.top()
-		}
-	}
-	return s.top()
-}
 
 func (s *script) top() string { return s.text[:s.file.Stmts[0].Pos().Offset()] }
 
@@ -93,28 +70,15 @@ func placeOf(p *argument) string {
 	return usagetext.Place(p.index - 1)
 }
 
-// explain gives each option the line of a text that explains it, and each positional
-// its description.
-func (c *declaration) explain(usage string, texts usagetext.Text) {
+// explain gives each argument its description.
+func (c *declaration) explain(texts usagetext.Text) {
 	for _, list := range [][]argument{c.leading, c.positionals} {
 		for i := range list {
 			p := &list[i]
 			p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), placeOf(p))
 		}
 	}
-	lines := map[string]string{}
-	for line := range strings.Lines(usage) {
-		m := helpLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		if m == nil {
-			continue
-		}
-		for _, name := range splitFlags.Split(m[1], -1) {
-			if _, ok := lines[name]; !ok {
-				lines[name] = truncate.String(strings.TrimSpace(m[2]), maxHelp)
-			}
-		}
-	}
 	for i := range c.options {
-		c.options[i].help = lines[c.options[i].flag]
+		c.options[i].help = texts.Help(c.options[i].flag)
 	}
 }

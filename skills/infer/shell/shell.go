@@ -62,6 +62,6 @@ func (m *Module) Read() (*CommandLine, Note) {
 	if line == nil {
 		return nil, Note{used, "how it uses its arguments is not certain"}
 	}
-	line.explain(s.usage(), usage)
+	line.explain(usage)
 	return &CommandLine{CommandLine: cli.New(line.command())}, Note{}
 }

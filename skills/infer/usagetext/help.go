@@ -12,7 +12,7 @@ var section = lazyregexp.New(`(?i)^\s*(?:positional |required |optional |command
 
 // entry matches a line that describes an argument: its flags or its name, the
 // placeholders of its values, and the description.
-var entry = lazyregexp.New("^(\\s*)(?:[-*•]\\s+)?([`<\\[]?-{0,2}[A-Za-z$][\\w.-]*[`>\\]]?(?:\\s*[,|/]\\s*--?[\\w-]+)*)((?:[ =][<\\[{]?[A-Z][A-Z0-9_.|]*[>\\]}]?|[ =]<[^>]*>)*)`?(?:\\s*\\([^)]*\\))?(\\s*:\\s+|\\s+[-–—=]+>?\\s+|\\s{2,})(\\S.*)$")
+var entry = lazyregexp.New("^(\\s*)(?:[-*•]\\s+)?([`<\\[]?-{0,2}[A-Za-z$][\\w.-]*[`>\\]]?(?:\\s*[,|/]\\s*--?[\\w-]+)*)((?:[ =][<\\[{]?[A-Z][A-Z0-9_.|:]*[>\\]}]?|[ =]<[^>]*>)*)`?(?:\\s*\\([^)]*\\))?(\\s*:\\s+|\\s+[-–—=]+>?\\s+|\\s{2,})(\\S.*)$")
 
 // readHelp finds the lines that describe arguments. A plain word is the name of one
 // only in a section of arguments.
@@ -27,7 +27,7 @@ func (t *Text) readHelp(lines []string) {
 			inSection, last = true, nil
 		case text == "":
 			last = nil
-		case m != nil && (last == nil || len(m[1]) <= indent) && (inSection && m[1] != "" || isMarked(m[2])):
+		case m != nil && (last == nil || len(m[1]) <= indent || m[2][0] == '-') && (inSection && m[1] != "" || isMarked(m[2])):
 			last, indent = t.describe(m[2], m[3], m[5]), len(m[1])
 		case len(line)-len(text) > indent && last != nil:
 			for _, name := range last {

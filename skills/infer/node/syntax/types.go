@@ -60,10 +60,9 @@ func (p *cursor) skipType() {
 		for isTypePrefix(p.peek(), p.ahead(1)) {
 			p.at++
 		}
-		inBrackets := p.peek().is("(") || p.peek().is("<") // of a function
 		p.skipOperand()
 		switch t := p.peek(); {
-		case t.is("|"), t.is("&"), t.is("=>") && inBrackets, t.word("is") && !t.newline:
+		case t.is("|"), t.is("&"), t.is("=>") && p.tokens[p.at-1].is(")"), t.word("is") && !t.newline:
 		case t.word("extends") && !t.newline:
 			conditional = true
 		case conditional && (t.is("?") || t.is(":")):
