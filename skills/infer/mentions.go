@@ -12,9 +12,9 @@ import (
 
 // mentions are the paths that a text names.
 type mentions struct {
-	whole    map[string]int // the offset of the first mention, by path
+	whole    map[string]int // the place of the first mention, by path
 	suffixes map[string]int // and by each part of the path behind a slash
-	end      int            // an offset behind all others
+	end      int            // a place behind all others
 }
 
 // maxNested is the number of suffixes of a path.
@@ -22,62 +22,22 @@ const maxNested = 8
 
 // findMentions returns the paths in a text: each run of characters of paths is one.
 func findMentions(text string) mentions {
-	m := mentions{whole: map[string]int{}, suffixes: map[string]int{}, end: len(text)}
-	for at := 0; at < len(text); {
-		length, separators := pathLength(text[at:])
-		if separators {
-			m.add(text[at:at+length], at)
-		}
-		at += length
-		for at < len(text) && !isPath[text[at]] { // most of a text is ASCII
-			if text[at] < utf8.RuneSelf {
-				at++
-				continue
-			}
-			r, size := utf8.DecodeRuneInString(text[at:])
-			if inPath(r) {
-				break
-			}
-			at += size
+	m := mentions{whole: map[string]int{}, suffixes: map[string]int{}}
+	for run := range strings.FieldsFuncSeq(text, notInPath) {
+		if strings.IndexByte(run, '/') >= 0 || strings.IndexByte(run, '.') >= 0 {
+			m.add(run, m.end)
+			m.end++
 		}
 	}
 	return m
 }
 
-// pathLength returns the length of the run of characters of paths that a text begins
-// with, and whether it has a slash or a dot.
-func pathLength(text string) (length int, separators bool) {
-	for length < len(text) {
-		c := text[length]
-		switch {
-		case isPath[c]:
-			separators = separators || c == '/' || c == '.'
-			length++
-			continue
-		case c < utf8.RuneSelf:
-			return length, separators
-		}
-		r, size := utf8.DecodeRuneInString(text[length:])
-		if !inPath(r) {
-			return length, separators
-		}
-		length += size
+func notInPath(r rune) bool {
+	if r >= utf8.RuneSelf {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}
-	return length, separators
+	return (r < 'a' || r > 'z') && (r < '-' || r > '9') && (r < 'A' || r > 'Z') && r != '_' // - . / and digits are neighbours
 }
-
-// isPath has the ASCII characters of paths.
-var isPath = [256]bool{
-	'/': true, '.': true, '-': true, '_': true,
-	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
-	'A': true, 'B': true, 'C': true, 'D': true, 'E': true, 'F': true, 'G': true, 'H': true, 'I': true, 'J': true, 'K': true, 'L': true, 'M': true,
-	'N': true, 'O': true, 'P': true, 'Q': true, 'R': true, 'S': true, 'T': true, 'U': true, 'V': true, 'W': true, 'X': true, 'Y': true, 'Z': true,
-	'a': true, 'b': true, 'c': true, 'd': true, 'e': true, 'f': true, 'g': true, 'h': true, 'i': true, 'j': true, 'k': true, 'l': true, 'm': true,
-	'n': true, 'o': true, 'p': true, 'q': true, 'r': true, 's': true, 't': true, 'u': true, 'v': true, 'w': true, 'x': true, 'y': true, 'z': true,
-}
-
-// inPath reports whether a character that is not ASCII may be in a path.
-func inPath(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // add adds a run with a slash or a dot.
 func (m mentions) add(run string, at int) {
@@ -102,7 +62,7 @@ func first(places map[string]int, name string, at int) {
 	}
 }
 
-// of returns the offset of the first mention of the file: by its whole path, with any
+// of returns the place of the first mention of the file: by its whole path, with any
 // folders before it, or by the end of its path alone, as in a text that changes to a
 // folder first.
 func (m mentions) of(name string) (int, bool) {
@@ -128,28 +88,14 @@ func (m mentions) of(name string) (int, bool) {
 // options between the two.
 var runCommand = lazyregexp.New(`\b(?:node|tsx|ts-node|bun(?:[ \t]+run)?|deno[ \t]+run|python3?(?:\.\d+)?|uv[ \t]+run|bash|sh)((?:[ \t]+-\S*(?:[ \t]+[^-\s./"'\x60$\\]+)?)*)[ \t]+["']?([^\s"'\x60;|&)]*\.(?:py|[mc]?[jt]s|sh|bash))\b`)
 
-// mayRun reports whether a line has one of the extensions of which a match of runCommand
-// has one. Most lines have none, and are not matched.
-func mayRun(line string) bool {
-	for {
-		dot := strings.IndexByte(line, '.')
-		if dot < 0 || dot == len(line)-1 {
-			return false
-		}
-		line = line[dot+1:]
-		for _, extension := range [...]string{"py", "js", "mjs", "cjs", "ts", "mts", "cts", "sh", "bash"} {
-			if strings.HasPrefix(line, extension) {
-				return true
-			}
-		}
-	}
-}
+// extensions has those of which a match of runCommand has one. Most lines have none.
+var extensions = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".sh", ".bash"}
 
 // findRuns returns the files that the instructions run, one a line.
 func findRuns(instructions string) string {
 	var b strings.Builder
 	for line := range strings.Lines(instructions) {
-		if !mayRun(line) {
+		if strings.IndexByte(line, '.') < 0 || !containsAny(line, extensions) {
 			continue
 		}
 		for _, m := range runCommand.FindAllStringSubmatch(line, -1) {
