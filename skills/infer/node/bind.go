@@ -118,7 +118,7 @@ func (b binding) array(pattern *syntax.Node, v js.Value) {
 func (b binding) item(v js.Value, i int, line int32) js.Value {
 	switch list := v.(type) {
 	case js.Words:
-		return b.e.found.Word(list, float64(i), line)
+		return b.e.word(list, float64(i), line)
 	case *js.Array:
 		if i < len(list.Items) {
 			return list.Items[i]

@@ -164,7 +164,7 @@ func (w wordCall) method(name string, args []js.Value) js.Value {
 			return w.lookFor(flag, name == "indexOf" || name == "lastIndexOf")
 		}
 	case "at":
-		return w.e.found.Word(w.Words, first, w.line)
+		return w.e.word(w.Words, first, w.line)
 	case "find", "filter", "some":
 		if isClosure {
 			return w.search(name, c)
@@ -200,7 +200,7 @@ func (w wordCall) search(name string, c *js.Closure) js.Value {
 	case notDash && name == "filter":
 		return w.Without()
 	case notDash && name == "find":
-		return w.e.found.Word(w.Without(), 0.0, w.line)
+		return w.e.word(w.Without(), 0.0, w.line)
 	case strings.HasSuffix(prefix, "=") && len(prefix) > 2 && name != "filter":
 		return w.Named(prefix, w.line)
 	}

@@ -236,7 +236,7 @@ func (e *evaluator) index(n *syntax.Node, s *js.Scope) js.Value {
 	v, at := e.eval(n.Kids[0], s), e.eval(n.Kids[1], s)
 	switch v := v.(type) {
 	case js.Words:
-		return e.found.Word(v, at, n.Line)
+		return e.word(v, at, n.Line)
 	case *js.Array:
 		if i, ok := at.(float64); ok && i >= 0 && int(i) < len(v.Items) {
 			return v.Items[int(i)]

@@ -49,6 +49,15 @@ func (f facts) assume(test *syntax.Node, holds bool) {
 	}
 }
 
+// spare notes that a function returns where an option is not there.
+func (f facts) spare(test *syntax.Node) {
+	if test.Kind == syntax.Binary {
+		if at, ok := f.e.eval(test.Kids[0], f.s).(js.Position); ok {
+			at.Option.Spared = true
+		}
+	}
+}
+
 // key notes that an object has the member object[x]: x is one of its names.
 func (f facts) key(test *syntax.Node) {
 	o, ok := f.e.eval(test.Kids[0], f.s).(*js.Object)

@@ -167,6 +167,9 @@ func (f frame) branch(n *syntax.Node) completion {
 	}
 	facts := facts(f)
 	first := f.maybe(yes)
+	if first == returns {
+		facts.spare(test)
+	}
 	var second completion
 	if first == exits {
 		facts.assume(test, false)

@@ -17,7 +17,11 @@ type Argument struct {
 	Tested   bool     // the program asks whether it is given, or has a default
 	Used     bool     // the program uses it, whether it is given or not
 	demanded bool     // the program ends without it
+	Spared   bool     // the program goes on without it
 	merged   *Argument
+	// some reports that it belongs to some commands of several, which an earlier word
+	// chooses: type, default and choices there do not hold for all.
+	some bool
 }
 
 // MaxArguments is the maximum number of arguments of one command.
@@ -28,14 +32,14 @@ func (a *Argument) Demand() { a.demanded = true }
 
 // SetType sets the type of an argument's values, unless it is known.
 func (a *Argument) SetType(name string) {
-	if a.Item == nil {
+	if a.Item == nil && !a.some {
 		a.Item = &jsonschema.Schema{Type: name}
 	}
 }
 
 // Choose limits the argument to texts.
 func (a *Argument) Choose(texts []string) {
-	if a.Item == nil && len(texts) > 0 {
+	if a.Item == nil && !a.some && len(texts) > 0 {
 		a.Item = &jsonschema.Schema{Type: "string"}
 		for _, text := range texts {
 			a.Item.Enum = append(a.Item.Enum, text)
@@ -45,7 +49,7 @@ func (a *Argument) Choose(texts []string) {
 
 // SetDefault notes the value without the argument.
 func (a *Argument) SetDefault(v Value) {
-	if constant, ok := ToJSON(v); ok && a.Default == nil && constant != "" {
+	if constant, ok := ToJSON(v); ok && a.Default == nil && !a.some && constant != "" {
 		a.Default = constant
 	}
 }

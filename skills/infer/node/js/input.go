@@ -34,7 +34,7 @@ type (
 )
 
 // At returns the word at an index. It reports false for an index that is computed.
-func (w Words) At(at Value, line int32) (v Value, ok bool) {
+func (w Words) At(at Value, line int32, conditional bool) (v Value, ok bool) {
 	switch at := at.(type) {
 	case float64:
 		index := w.From + int(at)
@@ -45,7 +45,7 @@ func (w Words) At(at Value, line int32) (v Value, ok bool) {
 			return Unknown{}, true
 		}
 		w.List.Indexed = true
-		return Given{Argument: w.List.Positional(index, line)}, true
+		return Given{Argument: w.List.Positional(index, line, conditional)}, true
 	case Position:
 		if at.By == 1 {
 			return at.Option.TakesValue(cli.Apart), true

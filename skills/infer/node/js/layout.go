@@ -2,6 +2,8 @@ package js
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,7 +48,7 @@ func (c *Command) Lay(e *Record, text usagetext.Text, top bool) *cli.Command {
 
 // finish completes an option with what its use shows.
 func (a *Argument) finish(text usagetext.Text, guarded bool) {
-	if guarded && a.demanded && a.Default == nil {
+	if guarded && a.demanded && !a.Spared && a.Default == nil {
 		a.Required = true
 	}
 	if a.Kind == cli.Switch {
@@ -60,71 +62,52 @@ func (a *Argument) finish(text usagetext.Text, guarded bool) {
 	a.fitDefault()
 }
 
-// fitDefault removes a default that is not of the argument's type, and adds it to the
-// description instead.
+// fitDefault removes a default that is not of the argument's type. The description tells
+// it instead.
 func (a *Argument) fitDefault() {
-	if a.Default == nil || a.Kind == cli.Switch {
-		if _, is := a.Default.(bool); !is {
-			a.Default = nil
-		}
+	typ, list := "string", []any{a.Default}
+	switch {
+	case a.Kind == cli.Count:
 		return
-	}
-	typ := "string"
-	if a.Item != nil {
+	case a.Kind == cli.Switch:
+		typ = "boolean"
+	case a.Item != nil:
 		typ = a.Item.Type
 	}
 	if text, ok := a.Default.(string); ok && (typ == "number" || typ == "integer") { // parseInt(x || "80")
 		if f, ok := ParseNumber(text).(float64); ok {
-			a.Default = number(f)
+			list[0] = number(f)
+			a.Default = list[0]
 		}
 	}
-	fits := func(v any) bool {
-		switch v := v.(type) {
-		case string:
-			return typ == "string" && (a.Item == nil || a.Item.Enum == nil || slices.Contains(a.Item.Enum, any(v)))
-		case bool:
-			return typ == "boolean"
-		case []any:
-			return false
+	items, isList := a.Default.([]any)
+	if isList {
+		list = items
+	}
+	if isList != a.List || slices.ContainsFunc(list, func(v any) bool { return !a.fits(typ, v) }) {
+		if told := fmt.Sprint(a.Default); a.Default != nil && !isList && a.Kind != cli.Switch && told != "" && !strings.Contains(strings.ToLower(a.Description), "default") {
+			a.Description = cli.Sentences(a.Description, "Default: "+told+".")
 		}
+		a.Default = nil
+	}
+}
+
+// fits reports whether a value is of a type, and one of the argument's choices.
+func (a *Argument) fits(typ string, v any) bool {
+	switch v.(type) {
+	case string:
+		return typ == "string" && (a.Item == nil || a.Item.Enum == nil || slices.Contains(a.Item.Enum, v))
+	case bool:
+		return typ == "boolean"
+	case json.Number:
 		return typ == "number" || typ == "integer"
 	}
-	list, isList := a.Default.([]any)
-	good := isList == a.List && (!isList && fits(a.Default) || isList && !slices.ContainsFunc(list, func(v any) bool { return !fits(v) }))
-	if good || a.Kind == cli.Count {
-		return
-	}
-	if standard, ok := ToText(fromJSON(a.Default)); ok && standard != "" && !strings.Contains(strings.ToLower(a.Description), "default") {
-		a.Description = cli.Sentences(a.Description, "Default: "+standard+".")
-	}
-	a.Default = nil
+	return false
 }
 
-func fromJSON(v any) Value {
-	if n, ok := v.(interface{ Float64() (float64, error) }); ok {
-		f, _ := n.Float64()
-		return f
-	}
-	return v
-}
-
-// placeOf describes an argument that nothing else describes.
-func placeOf(a *Argument, at int) string {
-	if a.List {
-		return usagetext.Rest(at)
-	}
-	return usagetext.Place(at)
-}
-
+// helpFor returns the description of a positional by its name, or by its place.
 func helpFor(text usagetext.Text, a *Argument, at int) string {
-	for _, name := range []string{a.Name, text.Name(at)} {
-		if name != "" {
-			if help := text.Help(name); help != "" {
-				return help
-			}
-		}
-	}
-	return ""
+	return cmp.Or(text.Help(a.Name), text.Help(text.Name(at)))
 }
 
 // lay returns the positionals of a list, and its options.
@@ -148,14 +131,14 @@ func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (a
 	end := len(l.Positionals)
 	if l.Rest != nil && l.RestFrom < end {
 		end = l.RestFrom
-		if !onlyTested(l.Positionals[end:]) {
+		if slices.ContainsFunc(l.Positionals[end:], func(a *Argument) bool { return a != nil && a.Named }) {
 			e.Doubt(l.Rest.Line, "the arguments are read in several ways")
 		}
 	}
 	for i := end - 1; i >= 0; i-- {
 		p := l.Positionals[i]
 		if p == nil {
-			p = l.Positional(i, 0)
+			p = l.Positional(i, 0, false)
 		}
 		p.Required = needed || i < l.Least || p.demanded || p.Used && !p.Tested && p.Default == nil
 		needed = p.Required
@@ -196,10 +179,6 @@ func (l *WordList) leads(at int, apart bool) bool {
 	return len(l.Options) == 0 || l.Indexed && !l.Filtered || apart && l.Filtered
 }
 
-func onlyTested(all []*Argument) bool {
-	return !slices.ContainsFunc(all, func(a *Argument) bool { return a != nil && a.Named })
-}
-
 // describe gives a positional a name and a description from usage texts, where the
 // program has none.
 func (l *WordList) describe(p *Argument, text usagetext.Text, at int) {
@@ -213,6 +192,10 @@ func (l *WordList) describe(p *Argument, text usagetext.Text, at int) {
 		}
 	}
 	if p.Description == "" {
-		p.Description = cmp.Or(helpFor(text, p, at), placeOf(p, at))
+		place := usagetext.Place(at)
+		if p.List {
+			place = usagetext.Rest(at)
+		}
+		p.Description = cmp.Or(helpFor(text, p, at), place)
 	}
 }

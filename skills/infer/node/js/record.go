@@ -35,14 +35,6 @@ func (r *Record) Doubt(line int32, format string, args ...any) Value {
 	return Unknown{}
 }
 
-// Word returns the word at an index.
-func (r *Record) Word(w Words, at Value, line int32) Value {
-	if v, ok := w.At(at, line); ok {
-		return v
-	}
-	return r.Doubt(line, "an argument at a place that is computed")
-}
-
 // Rest returns all words of a list, as one argument.
 func (r *Record) Rest(w Words, line int32) Value {
 	if v, ok := w.Rest(line); ok {

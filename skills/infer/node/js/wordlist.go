@@ -28,13 +28,14 @@ func (l *WordList) Empty() bool {
 	return len(l.Positionals) == 0 && l.Rest == nil && len(l.Options) == 0 && l.Least == 0
 }
 
-// Positional returns the argument at an index.
-func (l *WordList) Positional(at int, line int32) *Argument {
+// Positional returns the argument at an index. Behind the first, one that is first used
+// under a condition is of some commands alone.
+func (l *WordList) Positional(at int, line int32, conditional bool) *Argument {
 	for len(l.Positionals) <= at {
 		l.Positionals = append(l.Positionals, nil)
 	}
 	if l.Positionals[at] == nil {
-		l.Positionals[at] = &Argument{Argument: &cli.Argument{}, Line: line}
+		l.Positionals[at] = &Argument{Argument: &cli.Argument{}, Line: line, some: conditional && at > 0}
 	}
 	return l.Positionals[at]
 }
