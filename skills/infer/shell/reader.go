@@ -68,7 +68,7 @@ func (r *reader) step(stmt *syntax.Stmt) bool {
 			r.args.unset = r.args.unset || setsUnset(c)
 		}
 	case *syntax.CaseClause:
-		if !r.other(stmt) {
+		if !r.other(c.Word) || !r.other(stmt) {
 			return false
 		}
 		r.args.choose(c)
@@ -189,12 +189,22 @@ func (r *reader) other(node syntax.Node) bool {
 		return false
 	}
 	slices.Sort(places)
+	always := r.args.unset && !contains(node, isBranch)
 	for _, at := range slices.Compact(places) {
-		if !r.args.add(at, argument{required: r.args.unset && !defaulted(node, at)}) {
+		if !r.args.add(at, argument{required: always && !defaulted(node, at)}) {
 			return false
 		}
 	}
 	return true
+}
+
+// isBranch reports whether some parts of a node may not run.
+func isBranch(node syntax.Node) bool {
+	switch node.(type) {
+	case *syntax.IfClause, *syntax.CaseClause, *syntax.WhileClause, *syntax.ForClause, *syntax.BinaryCmd:
+		return true
+	}
+	return false
 }
 
 // defaulted reports whether a node has "${1:-…}" or "${1-…}" of a place.

@@ -30,7 +30,6 @@ type token struct {
 	// last reports that a template ends with this part.
 	last bool
 	line int32
-	pos  int32  // offset in the source
 	pair int32  // index of the matching bracket; 0 where there is none
 	text string // of a string, its value
 }
@@ -80,7 +79,7 @@ func tokenize(source string) ([]token, []Comment) {
 }
 
 func (l *lexer) add(kind tokenKind, text string) {
-	l.tokens = append(l.tokens, token{kind: kind, newline: l.newline, line: l.line, pos: int32(l.at), text: text})
+	l.tokens = append(l.tokens, token{kind: kind, newline: l.newline, line: l.line, text: text})
 	l.newline = false
 }
 
@@ -393,42 +392,16 @@ func unescape(text string) string {
 		return text
 	}
 	var b strings.Builder
-	for {
-		before, after, ok := strings.Cut(text, `\`)
-		b.WriteString(before)
-		if !ok || after == "" {
-			return b.String()
+	for text != "" {
+		r, _, rest, err := strconv.UnquoteChar(text, 0)
+		if err != nil { // it stands for itself, but for a line end
+			size := 0
+			r, size = utf8.DecodeRuneInString(text[1:])
+			rest = text[1+size:]
 		}
-		text = escape(&b, after)
-	}
-}
-
-// escape writes the character of the escape that a text begins with, and returns the
-// text behind it.
-func escape(b *strings.Builder, text string) string {
-	if at := strings.IndexByte("nrtbfv0\n", text[0]); at >= 0 {
-		b.WriteString([]string{"\n", "\r", "\t", "\b", "\f", "\v", "\x00", ""}[at])
-		return text[1:]
-	}
-	digits, rest := "", ""
-	switch {
-	case strings.HasPrefix(text, "u{"):
-		digits, rest, _ = strings.Cut(text[2:], "}")
-	case text[0] == 'u' && len(text) >= 5:
-		digits, rest = text[1:5], text[5:]
-	case text[0] == 'x' && len(text) >= 3:
-		digits, rest = text[1:3], text[3:]
-	}
-	if code, err := strconv.ParseUint(digits, 16, 32); err == nil {
-		if code >= 0xD800 && code < 0xDC00 && strings.HasPrefix(rest, `\u`) && len(rest) >= 6 {
-			if low, err := strconv.ParseUint(rest[2:6], 16, 32); err == nil && low >= 0xDC00 && low < 0xE000 {
-				code, rest = 0x10000+(code-0xD800)<<10+(low-0xDC00), rest[6:]
-			}
+		if text = rest; err == nil || r != '\n' && r != utf8.RuneError {
+			b.WriteRune(r)
 		}
-		b.WriteRune(rune(code))
-		return rest
 	}
-	_, size := utf8.DecodeRuneInString(text)
-	b.WriteString(text[:size])
-	return text[size:]
+	return b.String()
 }
