@@ -58,7 +58,7 @@ func (t *Text) addLine(line string) {
 	words := elements(withoutProgram(line))
 	r := lineReader{text: t}
 	for i := range words {
-		r.element(words, i, false)
+		r.element(words, i)
 	}
 	if len(r.found) > 0 && len(t.lines) < maxElements {
 		t.lines = append(t.lines, r.found)
@@ -109,54 +109,42 @@ func elements(line string) []string {
 // maxDepth bounds the brackets in each other.
 const maxDepth = 16
 
-// A lineReader collects the positionals of one line.
+// A lineReader collects the names of the positionals of one line.
 type lineReader struct {
 	text  *Text
-	found []Positional
+	found []string
 	value bool // the next word is the value of an option
 	depth int  // of groups in brackets, where each word behind an option is its value
 }
 
 // element reads one of the words of a line, or of a group in brackets.
-func (r *lineReader) element(words []string, i int, optional bool) {
-	word, repeated := strings.CutSuffix(strings.TrimSuffix(strings.TrimSpace(words[i]), ","), "...")
-	if !repeated {
-		word, repeated = strings.CutSuffix(word, "…")
-	}
+func (r *lineReader) element(words []string, i int) {
+	word := strings.TrimRight(strings.TrimSpace(words[i]), ",.…")
 	switch {
 	case r.value:
 		r.value = false
-		return
-	case word == "" && repeated && len(r.found) > 0:
-		r.found[len(r.found)-1].Repeated = true
 	case word == "" || strings.ContainsAny(word[:1], "|>"):
-	case word[0] == '[' && strings.HasSuffix(word, "]"):
-		r.group(word[1:len(word)-1], true, repeated)
-	case word[0] == '(' && strings.HasSuffix(word, ")"):
-		r.group(word[1:len(word)-1], optional, repeated)
+	case word[0] == '[' && strings.HasSuffix(word, "]"), word[0] == '(' && strings.HasSuffix(word, ")"):
+		r.group(word[1 : len(word)-1])
 	case word[0] == '-':
 		r.option(word, words[i+1:])
 	default:
-		r.positional(word, optional, repeated)
+		r.positional(word)
 	}
 }
 
 // group reads the elements inside of brackets.
-func (r *lineReader) group(inner string, optional, repeated bool) {
+func (r *lineReader) group(inner string) {
 	if r.depth == maxDepth {
 		return
 	}
 	r.depth++
-	before := len(r.found)
 	words := elements(inner)
 	for i := range words {
-		r.element(words, i, optional)
+		r.element(words, i)
 	}
 	r.value = false
 	r.depth--
-	if repeated && len(r.found) > before {
-		r.found[len(r.found)-1].Repeated = true
-	}
 }
 
 // option reads the flags of an option, and the placeholder of its value, which is
@@ -181,15 +169,13 @@ func isPlaceholder(word string) bool {
 }
 
 // positional adds a positional, unless the word says "the options".
-func (r *lineReader) positional(word string, optional, repeated bool) {
+func (r *lineReader) positional(word string) {
 	name := PropertyName(word)
 	switch {
 	case name == "" || slices.Contains([]string{"options", "option", "flags", "opts"}, name) || strings.Contains(word, "--"):
 		return
 	case strings.Contains(strings.Trim(word, "<>{}"), "|"): // the alternatives name no value
 		name = ""
-	case strings.ContainsAny(word, "<") && strings.Contains(word, "...>"):
-		repeated = true
 	}
-	r.found = append(r.found, Positional{name, optional, repeated})
+	r.found = append(r.found, name)
 }

@@ -1,9 +1,6 @@
 package usagetext
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // The limits of a text. Anything beyond is not read.
 const (
@@ -13,17 +10,10 @@ const (
 	maxEntries  = 256      // described arguments
 )
 
-// A Positional is one of a usage line.
-type Positional struct {
-	Name     string // in lower case and with underscores: "input_file" of "<input-file>"
-	Optional bool   // it stands in brackets
-	Repeated bool   // "..." follows it
-}
-
 // A Text is the contents of the usage texts of one script. The zero value is that of
 // no text.
 type Text struct {
-	lines  [][]Positional    // of each usage line that has some
+	lines  [][]string        // the names of the positionals of each usage line that has some
 	values map[string]string // the placeholders of options, by flag
 	help   map[string]string // by flag, or by the name of a positional
 }
@@ -35,21 +25,13 @@ func (t Text) Name(at int) string {
 	for _, line := range t.lines {
 		switch {
 		case at >= len(line):
-		case name != "" && name != line[at].Name:
+		case name != "" && name != line[at]:
 			return ""
 		default:
-			name = line[at].Name
+			name = line[at]
 		}
 	}
 	return name
-}
-
-// Positionals returns those of the only usage line, and nil where there are several.
-func (t Text) Positionals() []Positional {
-	if len(t.lines) != 1 {
-		return nil
-	}
-	return slices.Clone(t.lines[0])
 }
 
 // Help returns the description of an option, such as "--output", or of a positional by
