@@ -76,7 +76,6 @@ var readsInput = []string{"process.stdin", "/dev/stdin", "readFileSync(0", "read
 
 // result returns the command line that the evaluation found.
 func (m *Module) result(e *evaluator) *Script {
-	text := m.usage()
 	var command *js.Command
 	switch {
 	case len(e.found.Doubts) > 0:
@@ -96,7 +95,7 @@ func (m *Module) result(e *evaluator) *Script {
 	if command == nil || len(e.found.Doubts) > 0 {
 		return &Script{Notes: sorted(e.found.Doubts)}
 	}
-	laid := command.Lay(e.found, text, true)
+	laid := command.Lay(e.found, m.usage(), true)
 	line := cli.New(laid)
 	switch {
 	case len(e.found.Doubts) > 0:

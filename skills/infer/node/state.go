@@ -32,16 +32,15 @@ type evaluator struct {
 	closures  []*js.Closure // that were created, and may not have been called
 	called    map[*syntax.Function]int
 	busy      map[*syntax.Function]bool
-	returns   []js.Value            // of the function that is being evaluated
-	refuses   map[*syntax.Node]bool // chains of if that end the program where none holds
-	local     string                // a module of the program's own that it imports; "" for none
+	returns   []js.Value // of the function that is being evaluated
+	local     string     // a module of the program's own that it imports; "" for none
 	localLine int32
 }
 
 func newEvaluator(size int) *evaluator {
 	e := &evaluator{
 		found: &js.Record{Argv: js.NewWordList()}, globals: js.NewScope(nil, 0), steps: baseSteps + stepsPerByte*size,
-		called: map[*syntax.Function]int{}, busy: map[*syntax.Function]bool{}, refuses: map[*syntax.Node]bool{},
+		called: map[*syntax.Function]int{}, busy: map[*syntax.Function]bool{},
 	}
 	e.libraries = library.New(e.found, e)
 	return e

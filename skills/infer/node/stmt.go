@@ -177,15 +177,8 @@ func (f frame) branch(n *syntax.Node) completion {
 	} else {
 		second = f.maybe(no)
 	}
-	switch {
-	case no == nil:
-	case no.Kind == syntax.If && f.e.refuses[no]:
-		f.e.refuses[n] = true
-		facts.chain(n)
-	case first != exits && second == exits:
-		f.e.refuses[n] = true
+	if no != nil && first != exits && second == exits {
 		facts.assume(test, true)
-		facts.chain(n)
 		return first
 	}
 	switch {
