@@ -230,14 +230,14 @@ var walls = map[string]string{
 	"skills/install/git":         "skills/install/quarantine skills/install/source skills/truncate",
 	"skills/install/adopt":       "skills skills/install/collation skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
-	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/truncate",
+	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/truncate",
 	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",
 }
 
 // libraries has the packages that may import a library of others.
 var libraries = map[string]string{
 	"github.com/BurntSushi/toml":               "cmd/skills-mcp/connect skills/dependencies",
-	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/install/source skills/manifest skills/schema skills/search",
+	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/manifest skills/schema skills/search",
 	"github.com/blevesearch/snowballstem":      "skills/search/text",
 	"github.com/bmatcuk/doublestar/v4":         "skills/activation skills/manifest",
 	"github.com/containerd/errdefs":            "sandbox/docker",

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -240,7 +241,7 @@ func TestFixtures(t *testing.T) {
 				continue
 			}
 			revision := c.State.Revision
-			if isCommit(revision) {
+			if source.IsCommit(revision) {
 				revision = "commit"
 			}
 			from := strings.TrimPrefix(c.State.Source.String(), dir+string(filepath.Separator))

@@ -33,7 +33,7 @@ func (a *adopter) stamp(dir string) *stamp {
 	}
 	text := func(key string) string { t, _ := meta[key].(string); return t }
 	s := &stamp{text("github-repo"), text("github-ref"), text("github-tree-sha"), text("github-path"), text("github-pinned")}
-	if s.repo == "" || !isCommit(s.tree) {
+	if s.repo == "" || !source.IsCommit(s.tree) {
 		return nil
 	}
 	return s
@@ -65,7 +65,7 @@ func (s *stamp) record(dir string) *record {
 		r.err = &source.RefusedError{Reason: "its source is no repository", Remedy: "install it again with skills-mcp"}
 		return r
 	}
-	if isCommit(s.ref) {
+	if source.IsCommit(s.ref) {
 		r.revision = s.ref
 	}
 	if r.path, r.err = skillFolder(s.path); r.err != nil {

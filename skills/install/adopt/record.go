@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // A record is an entry of another tool's lock file, in our words.
@@ -122,10 +121,6 @@ func shortRef(ref string) string {
 	}
 	return ref
 }
-
-var commit = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-
-func isCommit(text string) bool { return commit.MatchString(text) }
 
 // skillFolder returns the folder of a path that a lock has for a skill: the folder's or
 // its SKILL.md's. The error is for one that leads out.

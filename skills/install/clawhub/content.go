@@ -95,7 +95,7 @@ func (rel *release) differs(name, message string) error {
 // onGitHub returns the error for a skill whose files GitHub has, with the source to write.
 func (rel *release) onGitHub(h *handoff) error {
 	remedy := "install it from its repository"
-	if commitID.MatchString(h.Commit) {
+	if source.IsCommit(h.Commit) {
 		at := source.Source{Kind: source.Git, Location: "https://github.com/" + h.Repo + ".git", Ref: h.Commit, Path: strings.Trim(h.Path, "/")}
 		remedy += ": " + printable(at.String(), maxMessage)
 	}

@@ -10,10 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
-
-var commitID = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 // A release is a version of a skill, as its registry describes it.
 type release struct {

@@ -5,7 +5,6 @@
 package files
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -36,14 +35,17 @@ func New(client *download.Client) *Fetcher { return &Fetcher{client} }
 // Fetch implements the interface of package install. The revision is the digest of the
 // bytes of an archive or file, or that of a folder's snapshot.
 func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
-	if !r.Named && r.Source.Kind != source.URL {
+	switch {
+	case r.Source.Path != "":
+		return nil, &source.RefusedError{Reason: "only a repository of Git has folders to choose", Remedy: "install it again, with --skill"}
+	case !r.Named && r.Source.Kind != source.URL:
 		return nil, &source.RefusedError{Reason: "a stranger's file names a path of this machine", Remedy: "install that path itself if you trust it"}
 	}
 	var fetched *source.Fetched
 	var err error
 	switch r.Source.Kind {
 	case source.Folder:
-		return fetchFolder(ctx, r.Source, into)
+		return fetchFolder(ctx, r.Source.Location, into)
 	case source.Archive:
 		fetched, err = fetchArchive(ctx, r.Source, into)
 	case source.URL:
@@ -57,11 +59,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 	if r.Source.Pin != "" {
 		fetched.Checked = append(fetched.Checked, "sha256 of the file, stated by the source")
 	}
-	tree := source.Tree{Path: cmp.Or(r.Source.Path, "."), In: r.Source.Path}
-	if info, err := os.Lstat(filepath.Join(into.Path(), filepath.FromSlash(tree.Path))); !fs.ValidPath(tree.Path) || err != nil || !info.IsDir() {
-		return nil, &source.RefusedError{Reason: fmt.Sprintf("the archive has no folder %q", r.Source.Path), Remedy: "write a folder of it, or none"}
-	}
-	fetched.Trees = []source.Tree{tree}
+	fetched.Trees = []source.Tree{{Path: "."}}
 	return fetched, nil
 }
 
@@ -70,7 +68,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error) {
 	switch {
 	case s.Kind == source.Folder:
-		return folderDigest(ctx, s)
+		return snapshot.Digest(ctx, skillfs.DirFS(s.Location))
 	case strings.HasPrefix(s.Pin, "sha256:"):
 		return strings.ToLower(s.Pin), nil
 	case s.Kind == source.Archive:
@@ -90,41 +88,16 @@ func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error)
 	return "", fmt.Errorf("look for a revision: no source of kind %q", s.Kind)
 }
 
-// fetchFolder copies a folder, or the one in it that the source means.
-func fetchFolder(ctx context.Context, s source.Source, into *quarantine.Folder) (*source.Fetched, error) {
-	dir, err := hostFolder(s)
-	if err != nil {
-		return nil, err
-	}
+// fetchFolder copies a folder.
+func fetchFolder(ctx context.Context, dir string, into *quarantine.Folder) (*source.Fetched, error) {
 	if err := into.Copy(ctx, dir); err != nil {
 		return nil, err
 	}
-	digest, err := folderDigest(ctx, s)
+	digest, err := snapshot.Digest(ctx, skillfs.DirFS(dir))
 	if err != nil {
 		return nil, err
 	}
-	return &source.Fetched{Revision: digest, Trees: []source.Tree{{Path: ".", In: s.Path}}}, nil
-}
-
-// hostFolder returns the host path of a folder. Its path may not lead out of the
-// location by a link.
-func hostFolder(s source.Source) (string, error) {
-	if s.Path == "" {
-		return s.Location, nil
-	}
-	to, err := skillfs.Resolve(skillfs.DirFS(s.Location), s.Location, s.Path)
-	if err != nil {
-		return "", fmt.Errorf("the folder %q of %s: %w", s.Path, s.Location, err)
-	}
-	return filepath.Join(s.Location, filepath.FromSlash(to)), nil
-}
-
-func folderDigest(ctx context.Context, s source.Source) (string, error) {
-	dir, err := hostFolder(s)
-	if err != nil {
-		return "", err
-	}
-	return snapshot.Digest(ctx, skillfs.DirFS(dir))
+	return &source.Fetched{Revision: digest, Trees: []source.Tree{{Path: "."}}}, nil
 }
 
 // fetchArchive unpacks an archive of this machine. It is copied first, so that the bytes
@@ -204,7 +177,7 @@ func (f *Fetcher) fetchURL(ctx context.Context, r source.Request, into *quaranti
 		return nil, err
 	}
 	fetched := &source.Fetched{Revision: response.Digest}
-	switch form := formOf(response.ContentType, []string{response.URL, r.Source.Location}, head[:n]); form {
+	switch form := formOf(head[:n]); form {
 	case archive:
 		return fetched, into.Unpack(ctx, file, response.Size, "")
 	case skill, marketplace:

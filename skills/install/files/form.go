@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"net/url"
-	"path"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
+	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
@@ -24,74 +22,21 @@ const (
 	unknown     form = ""
 )
 
-// formOf returns the form of a file by its Content-Type, else by the extension of its
-// URLs, else by its first bytes. A web page is one whatever it is said to be: many servers
-// send one in place of an error.
-func formOf(contentType string, urls []string, head []byte) form {
-	first := byBytes(head)
-	if first == page {
-		return page
-	}
-	found := byType(contentType)
-	for _, u := range urls {
-		found = cmp.Or(found, byExtension(u))
-	}
-	return cmp.Or(found, first)
-}
-
-func byType(contentType string) form {
-	switch contentType {
-	case "application/zip", "application/x-zip-compressed", "application/gzip", "application/x-gzip",
-		"application/tar+gzip", "application/x-tar", "application/x-gtar", "application/x-tgz", "application/x-compressed-tar":
-		return archive
-	case "text/markdown", "text/x-markdown":
-		return skill
-	case "application/json":
-		return marketplace
-	}
-	return unknown
-}
-
-func byExtension(location string) form {
-	u, err := url.Parse(location)
-	if err != nil {
-		return unknown
-	}
-	switch strings.ToLower(path.Ext(u.Path)) {
-	case ".zip", ".skill", ".gz", ".tgz", ".tar":
-		return archive
-	case ".md":
-		return skill
-	case ".json":
-		return marketplace
-	}
-	return unknown
-}
-
-func byBytes(head []byte) form {
+// formOf returns the form of a file by its first bytes: names and Content-Types are often
+// wrong, and many servers send a web page in place of an error.
+func formOf(head []byte) form {
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
 	switch {
-	case bytes.HasPrefix(head, []byte("PK")), bytes.HasPrefix(head, []byte("\x1f\x8b")):
+	case quarantine.IsArchive(head):
 		return archive
 	case bytes.HasPrefix(text, []byte("---")):
 		return skill
 	case bytes.HasPrefix(text, []byte("{")):
 		return marketplace
-	case isPage(text):
+	case bytes.HasPrefix(text, []byte("<")):
 		return page
 	}
 	return unknown
-}
-
-// isPage reports whether a text begins as a web page does.
-func isPage(text []byte) bool {
-	lower := bytes.ToLower(text)
-	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<?xml", "<script"} {
-		if bytes.HasPrefix(lower, []byte(tag)) {
-			return true
-		}
-	}
-	return false
 }
 
 // unexpected returns the error for a file that is not installed.

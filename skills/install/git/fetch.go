@@ -50,7 +50,7 @@ func (f *Fetcher) Revision(ctx context.Context, s source.Source) (string, error)
 	if s.Pin != "" {
 		return strings.ToLower(s.Pin), nil
 	}
-	if isCommit(s.Ref) {
+	if source.IsCommit(s.Ref) {
 		return strings.ToLower(s.Ref), nil
 	}
 	repo, err := f.open(ctx, s, true, "", 0)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -95,7 +94,7 @@ func parseURL(text, scheme, rest string) (*location, error) {
 	switch scheme {
 	case "https", "ssh", "git+ssh", "ssh+git":
 	case "http", "git":
-		if !isLoopback(l.host) {
+		if !source.IsLoopback(l.host) {
 			return nil, refuse(scheme+":// is neither encrypted nor proves the server", "write https://")
 		}
 		l.plain, l.protocols = true, encrypted+":"+scheme
@@ -107,11 +106,6 @@ func parseURL(text, scheme, rest string) (*location, error) {
 
 func isHost(host string) bool {
 	return host != "" && host[0] != '-' && !strings.ContainsAny(host, " \\\"'$`;&|<>()")
-}
-
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.IsLoopback()
 }
 
 // checkPublic refuses a host with an address that is not of the public internet.
@@ -129,19 +123,4 @@ func (f *Fetcher) checkPublic(ctx context.Context, host string) error {
 		}
 	}
 	return nil
-}
-
-// isRef reports whether git accepts the name of a branch, tag or commit
-// (git-check-ref-format(1)); "" is the default branch.
-func isRef(ref string) bool {
-	return len(ref) <= 255 && !strings.HasPrefix(ref, "-") && !strings.HasPrefix(ref, "/") && !strings.HasSuffix(ref, "/") &&
-		!strings.HasSuffix(ref, ".") && !strings.HasSuffix(ref, ".lock") && !strings.Contains(ref, "..") && !strings.Contains(ref, "@{") && !strings.Contains(ref, "//") &&
-		!strings.HasPrefix(ref, "+") && !strings.ContainsFunc(ref, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) })
-}
-
-// isCommit reports whether text is a full object name, of SHA-1 or SHA-256.
-func isCommit(text string) bool { return (len(text) == 40 || len(text) == 64) && isHex(text) }
-
-func isHex(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) })
 }

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
 // objects reads objects of a repository from one git process.
@@ -117,7 +119,7 @@ func (o *objects) commit(name string) (commit, tree string, err error) {
 	}
 	line, _, _ := bytes.Cut(content, []byte("\n"))
 	tree, ok := strings.CutPrefix(string(line), "tree ")
-	if !ok || !isCommit(tree) {
+	if !ok || !source.IsCommit(tree) {
 		return "", "", refuse("the repository has a commit without a tree", "")
 	}
 	return commit, tree, nil

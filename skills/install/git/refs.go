@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
 // refs are the branches and tags of a repository with their commits.
@@ -56,7 +58,7 @@ func (r *repository) list(ctx context.Context, ref string) (refs, error) {
 	}
 	found := refs{}
 	for line := range strings.Lines(string(out)) {
-		if commit, name, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && isCommit(commit) {
+		if commit, name, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && source.IsCommit(commit) {
 			found[name] = commit
 		}
 	}

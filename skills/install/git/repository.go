@@ -27,7 +27,7 @@ func (f *Fetcher) open(ctx context.Context, s source.Source, named bool, parent 
 	if err != nil {
 		return nil, err
 	}
-	if !isRef(s.Ref) || s.Pin != "" && !isCommit(s.Pin) {
+	if !source.IsRef(s.Ref) || s.Pin != "" && !source.IsCommit(s.Pin) {
 		return nil, refuse("no branch, tag or commit has the name "+strconv.Quote(s.Ref+s.Pin), "correct it")
 	}
 	dir, err := os.MkdirTemp(parent, ".fetch-*")

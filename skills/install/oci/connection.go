@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"time"
 
@@ -47,7 +46,7 @@ func (f *Fetcher) with(ctx context.Context, s source.Source, person bool, use fu
 		}
 		c.repository.PlainHTTP = plain
 		err = use(ctx, c)
-		if !person || !isLocal(host) || !errors.Is(err, http.ErrSchemeMismatch) {
+		if !person || !source.IsLoopback(host) || !errors.Is(err, http.ErrSchemeMismatch) {
 			break
 		}
 	}
@@ -57,13 +56,6 @@ func (f *Fetcher) with(ctx context.Context, s source.Source, person bool, use fu
 // reference returns the tag or digest to ask a registry for. A pin is more exact than a
 // tag, which may have moved.
 func reference(s source.Source) string { return cmp.Or(s.Pin, s.Ref, "latest") }
-
-// isLocal reports whether a host name is this machine's own, by its form. Its name is not
-// looked up, because the answer of a resolver can be anybody's.
-func isLocal(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
-}
 
 // connect returns a connection. A registry at a private address that the person named may
 // have its tokens and layers at others.

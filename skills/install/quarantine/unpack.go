@@ -27,23 +27,34 @@ func (f *Folder) UnpackPart(ctx context.Context, archive io.ReaderAt, size int64
 	if size > f.limits.Total {
 		return &Error{"", fmt.Sprintf("the archive is larger than %s", bytesText(f.limits.Total)), "leave out what the skill does not need"}
 	}
-	magic := make([]byte, 512)
-	n, err := archive.ReadAt(magic, 0)
+	head := make([]byte, 512)
+	n, err := archive.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	all := bufio.NewReader(io.NewSectionReader(archive, 0, size))
-	switch magic = magic[:n]; {
-	case bytes.HasPrefix(magic, []byte("PK")):
+	switch head = head[:n]; {
+	case isZIP(head):
 		return u.zip(archive, size)
-	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+	case isGzip(head):
 		stream, err := skillfs.Gunzip(all, f.limits.Total+headroom)
 		if err != nil {
 			return u.broken("", err)
 		}
 		return u.tar(stream)
-	case n == len(magic) && string(magic[257:262]) == "ustar": // POSIX.1-1988, 10.1.1
+	case isTAR(head):
 		return u.tar(all)
 	}
 	return &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", repack}
 }
+
+// IsArchive reports whether a file that begins with head can be unpacked. head has 512
+// bytes, or all of a smaller file.
+func IsArchive(head []byte) bool { return isZIP(head) || isGzip(head) || isTAR(head) }
+
+func isZIP(head []byte) bool { return bytes.HasPrefix(head, []byte("PK")) }
+
+func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b")) }
+
+// isTAR reports whether head has the magic of POSIX.1-1988, 10.1.1.
+func isTAR(head []byte) bool { return len(head) == 512 && string(head[257:262]) == "ustar" }

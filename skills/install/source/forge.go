@@ -68,7 +68,7 @@ func treePage(segments []string) (repo []string, ref, folder string, ok bool) {
 // pageSource returns the source of a repository of a forge. A fragment is read as a ref
 // and folder if the URL has none; a browser's, such as #readme, is not expected after one.
 func pageSource(u *url.URL, repo []string, ref, folder, fragment string) (Source, error) {
-	if u.Scheme != "https" && !isLoopback(u.Hostname()) {
+	if u.Scheme != "https" && !IsLoopback(u.Hostname()) {
 		return Source{}, fmt.Errorf("%s: write https://", u)
 	}
 	if u.Host != "gist.github.com" || len(repo) > 1 {

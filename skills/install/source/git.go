@@ -13,7 +13,7 @@ var (
 	repoName  = lazyregexp.New(`^[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*$`)
 	skillName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 	scpText   = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:#][^:#]*(#.*)?$`)
-	commitID  = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	commitID  = lazyregexp.New(`^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
 )
 
 // isSCP reports whether a text is user@host:path, as Git and scp read it.
@@ -28,9 +28,7 @@ func scpSource(text string) (Source, error) {
 	return gitSource(location, fragment)
 }
 
-// repositoryAt returns the source of a repository of any server. Git's own protocol
-// proves nothing about the server: it is accepted for this machine's, and for a whole
-// commit id, which proves the content.
+// repositoryAt returns the source of a repository of any server.
 func repositoryAt(u *url.URL, fragment string) (Source, error) {
 	repo := strings.TrimRight(u.EscapedPath(), "/")
 	switch {
@@ -41,11 +39,7 @@ func repositoryAt(u *url.URL, fragment string) (Source, error) {
 	case strings.Contains(repo, "//"):
 		return Source{}, fmt.Errorf("%q: write a folder of a repository as #:folder", u)
 	}
-	s, err := gitSource(strings.TrimRight(u.String(), "/"), fragment)
-	if err == nil && u.Scheme == "git" && !isLoopback(u.Hostname()) && !commitID.MatchString(s.Ref) {
-		return Source{}, &RefusedError{"git:// is not protected on the way", "write https:// or ssh://, or #COMMIT with all of its digits"}
-	}
-	return s, err
+	return gitSource(strings.TrimRight(u.String(), "/"), fragment)
 }
 
 // gitSource returns the source of a repository's URL and a fragment "ref", "ref:path" or
@@ -63,18 +57,21 @@ func gitSource(location, fragment string) (Source, error) {
 }
 
 func gitAt(location, ref, folder string) (Source, error) {
-	if !isRef(ref) {
+	if !IsRef(ref) {
 		return Source{}, fmt.Errorf("%+q cannot be the name of a branch, tag or commit", ref)
 	}
 	folder, err := cleanPath(folder)
 	return Source{Kind: Git, Location: location, Ref: ref, Path: folder}, err
 }
 
-// isRef reports whether Git accepts a name of a branch or tag (git-check-ref-format). ""
-// is the default branch.
-func isRef(ref string) bool {
+// IsCommit reports whether a text is the whole id of a commit.
+func IsCommit(text string) bool { return commitID.MatchString(text) }
+
+// IsRef reports whether Git accepts a name of a branch or tag (git-check-ref-format), and
+// takes it for nothing else. "" is the default branch.
+func IsRef(ref string) bool {
 	return ref == "" || len(ref) <= 255 &&
-		!strings.HasPrefix(ref, "-") && !strings.HasPrefix(ref, "/") && !strings.HasSuffix(ref, "/") &&
+		!strings.HasPrefix(ref, "-") && !strings.HasPrefix(ref, "+") && !strings.HasPrefix(ref, "/") && !strings.HasSuffix(ref, "/") &&
 		!strings.HasSuffix(ref, ".") && !strings.HasSuffix(ref, ".lock") &&
 		!strings.Contains(ref, "..") && !strings.Contains(ref, "//") && !strings.Contains(ref, "@{") &&
 		!strings.ContainsAny(ref, " ~^:?*[\\") && !strings.ContainsFunc(ref, isInvisible)

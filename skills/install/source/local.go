@@ -2,33 +2,10 @@ package source
 
 import (
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
-
-// fileURL returns the source of a file: URL (RFC 8089) of this machine.
-func fileURL(text string) (Source, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") || u.RawQuery != "" {
-		return Source{}, fmt.Errorf("%q is not a file of this machine; write file:///path", text)
-	}
-	if strings.ContainsFunc(u.Path, isInvisible) {
-		return Source{}, &RefusedError{fmt.Sprintf("%+q has invisible characters", text), "rename the file"}
-	}
-	s, err := hostPath(hostFromURL(u.Path), "")
-	if err != nil || u.Fragment == "" {
-		return s, err
-	}
-	folder, isFolder := strings.CutPrefix(u.Fragment, ":")
-	if !isFolder {
-		return Source{}, fmt.Errorf("#%s: a file has no branches; write #:folder for a folder of an archive", u.Fragment)
-	}
-	s.Path, err = cleanPath(folder)
-	return s, err
-}
 
 func isThere(text, folder string) bool {
 	_, err := os.Stat(resolve(text, folder))
@@ -78,12 +55,4 @@ func hostPath(text, folder string) (Source, error) {
 		}
 	}
 	return Source{Kind: Folder, Location: location}, nil
-}
-
-// hostFromURL returns the host path of a file URL's path: /C:/x is C:\x on Windows.
-func hostFromURL(path string) string {
-	if runtime.GOOS == "windows" && filepath.VolumeName(filepath.FromSlash(path[1:])) != "" {
-		path = path[1:]
-	}
-	return filepath.FromSlash(path)
 }

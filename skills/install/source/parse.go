@@ -3,18 +3,15 @@ package source
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/agext/levenshtein"
 
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Help lists the forms of a source, for a command's help.
 const Help = `  ./DIR /DIR                     a folder; also a path that exists and is not owner/repo
-  ./FILE                         a .zip, .skill, .tar.gz or .tgz file; file:///FILE
+  ./FILE                         a .zip, .skill, .tar.gz or .tgz file
   https://HOST/…                 an archive, a SKILL.md or a marketplace.json
   https://HOST                   the skills that a site publishes (discovery index);
                                  also https://HOST/…/index.json
@@ -108,12 +105,12 @@ func parseScheme(scheme, text string) (Source, error) {
 		return shorthand(scheme+".com", rest)
 	case "git+https", "git+http":
 		return gitURL(strings.TrimPrefix(text[len("git"):], "+"))
-	case "ssh", "git":
+	case "ssh":
 		return gitURL(text)
+	case "git":
+		return Source{}, &RefusedError{"git:// is not protected on the way", "write https:// or ssh://"}
 	case "git+ssh":
 		return gitURL(text[len("git+"):])
-	case "file":
-		return fileURL(text)
 	case "oci":
 		return ociSource(rest)
 	case "clawhub":
@@ -124,21 +121,10 @@ func parseScheme(scheme, text string) (Source, error) {
 		return Source{}, &RefusedError{"packages of npm are not fetched", "download it with npm pack, and install the .tgz file"}
 	case "skills-sh", "skills.sh", "skillssh":
 		return Source{}, refuseMirror(strings.Split(rest, "/"))
-	case "git+file":
-		return Source{}, fmt.Errorf("%q: a folder of this machine is installed by its path, without Git", text)
+	case "file", "git+file":
+		return Source{}, fmt.Errorf("%q: a folder or archive of this machine is installed by its path", text)
 	}
-	return Source{}, unknownScheme(scheme, rest)
-}
-
-func unknownScheme(scheme, rest string) error {
-	schemes := []string{"https", "github", "gitlab", "git+https", "git+ssh", "ssh", "git", "file", "oci", "clawhub"}
-	slices.SortStableFunc(schemes, func(a, b string) int {
-		return levenshtein.Distance(scheme, a, nil) - levenshtein.Distance(scheme, b, nil)
-	})
-	if levenshtein.Distance(scheme, schemes[0], nil) <= 2 {
-		return fmt.Errorf("there are no sources of the kind %q; did you mean %q?", scheme+":", schemes[0]+":"+rest)
-	}
-	return fmt.Errorf("there are no sources of the kind %q; write owner/repo, https://…, ./folder, clawhub:… or oci://…", scheme+":")
+	return Source{}, fmt.Errorf("there are no sources of the kind %q; write owner/repo, https://…, ./folder, clawhub:… or oci://…", scheme+":")
 }
 
 var schemeText = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)

@@ -33,7 +33,7 @@ type Source struct {
 	// Ref is the branch, tag or commit of Git, the version of ClawHub, and the
 	// tag or "sha256:…" of OCI; "" is the default.
 	Ref string `json:"ref,omitempty"`
-	// Path is the slash-separated folder in the source that is meant; "" is all of it.
+	// Path is the slash-separated folder of a repository of Git that is meant; "" is all.
 	Path string `json:"path,omitempty"`
 	// Pin identifies the content for whoever wrote the source: a commit of Git, or
 	// "sha256:…" of an archive's bytes. "" is not checked.

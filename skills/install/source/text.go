@@ -25,23 +25,16 @@ func (s Source) String() string {
 		}
 		return text
 	}
-	return s.Location + fragmentText("", s.Path)
+	return s.Location
 }
 
-// fileText returns a host path, or a URL where a path would be misread.
+// fileText returns a host path that is not misread.
 func (s Source) fileText() string {
-	text := s.Location
-	if base := filepath.Base(text); s.Kind == Folder && (hasArchiveName(base) || isSkillFile(base) || base == marketplaceFile) {
-		text += string(filepath.Separator)
+	base := filepath.Base(s.Location)
+	if s.Kind == Folder && (hasArchiveName(base) || isSkillFile(base) || base == marketplaceFile || strings.TrimSpace(base) != base) {
+		return s.Location + string(filepath.Separator)
 	}
-	if s.Path == "" && strings.TrimSpace(text) == text {
-		return text
-	}
-	location := filepath.ToSlash(text)
-	if !strings.HasPrefix(location, "/") {
-		location = "/" + location
-	}
-	return (&url.URL{Scheme: "file", Path: location}).String() + fragmentText("", s.Path)
+	return s.Location
 }
 
 func (s Source) clawhubText() string {

@@ -32,7 +32,7 @@ func webURL(text string) (*url.URL, error) {
 	if name := secretParameter(u); name != "" {
 		return nil, &RefusedError{fmt.Sprintf("the URL's parameter %q looks like a credential, which would be recorded", name), "download the file and install it by its path"}
 	}
-	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+	if u.Scheme == "http" && !IsLoopback(u.Hostname()) {
 		return nil, &RefusedError{"http:// is not protected on the way", "write https://" + strings.TrimPrefix(text, text[:len("http://")])}
 	}
 	return u, nil
@@ -57,7 +57,9 @@ func secretParameter(u *url.URL) string {
 	return ""
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host name is this machine's own, by its form. It is not
+// looked up, because the answer of a resolver can be anybody's.
+func IsLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
@@ -66,16 +68,12 @@ func web(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }
 
-// urlSource returns the source of a file on the web. A fragment ":path" is a folder of
-// an archive.
+// urlSource returns the source of a file on the web.
 func urlSource(u *url.URL, fragment string) (Source, error) {
-	ref, folder, _ := strings.Cut(fragment, ":")
-	folder, err := url.PathUnescape(folder)
-	if ref != "" || err != nil {
-		return Source{}, fmt.Errorf("#%s: a file on the web has no branches; write git+https:// for a Git repository, or #:folder for a folder of an archive", fragment)
+	if fragment != "" {
+		return Source{}, fmt.Errorf("#%s: a file on the web has neither branches nor folders; choose a skill with --skill, or write git+https:// for a Git repository", fragment)
 	}
-	folder, err = cleanPath(folder)
-	return Source{Kind: URL, Location: u.String(), Path: folder}, err
+	return Source{Kind: URL, Location: u.String()}, nil
 }
 
 // pathSegments returns the parts of a URL's path, each decoded, so that a branch's name
