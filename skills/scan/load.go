@@ -170,13 +170,7 @@ func (c *candidate) parsePacked(o Options) error {
 	c.skill.File = filepath.Join(c.packed.file, filepath.FromSlash(inner.dir), inner.file)
 	done := readFrom(c.skill, files)
 	defer done()
-	if err := inner.parse(o); err != nil {
-		return err
-	}
-	for _, note := range files.Notes() {
-		c.skill.Problems = append(c.skill.Problems, skills.Problem{Severity: skills.Note, Path: c.packed.file, Message: note})
-	}
-	return nil
+	return inner.parse(o)
 }
 
 // reading notes the state of the candidate's files before it is read; done stores it.

@@ -2,11 +2,13 @@ package skillfs
 
 import (
 	"archive/zip"
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"strings"
 )
 
 // An archive is an open package. Its file system has files of the modes 0o444 and
@@ -14,8 +16,7 @@ import (
 // of it.
 type archive struct {
 	*zip.Reader
-	root  string   // the folder with SKILL.md: ".", or one at the top
-	notes []string // pairs of names that some file systems do not distinguish
+	root  string // the folder with SKILL.md: ".", or one at the top
 	close func() error
 }
 
@@ -43,53 +44,75 @@ func newArchive(file packageFile, l limits) (*archive, error) {
 		return nil, &ArchiveError{"", fmt.Sprintf("it is larger than %d MB", l.packed>>20), "leave out what the skill does not need"}
 	}
 	c := &contents{limits: l, folders: map[string]bool{}}
-	files, release, err := c.read(file, info.Size())
+	files, err := c.read(file, info.Size())
+	var root string
+	if err == nil {
+		root, err = c.root()
+	}
 	if err != nil {
+		c.spool.close()
 		return nil, c.unmeant(err)
 	}
-	root, err := c.root()
-	if err != nil {
-		release()
-		return nil, c.unmeant(err)
-	}
-	return &archive{files, root, c.sameButCase(), func() error { return errors.Join(file.Close(), release()) }}, nil
+	return &archive{files, root, func() error { return errors.Join(file.Close(), c.spool.close()) }}, nil
 }
 
-// The first bytes of the formats. Sources: PKWARE's APPNOTE 4.3.7 and 4.3.16,
-// and RFC 1952, 2.3.1.
-const (
-	zipMagic   = "PK\x03\x04"
-	emptyMagic = "PK\x05\x06"
-	gzipMagic  = "\x1f\x8b"
-)
-
-// IsPackage reports whether a file begins with the magic bytes of a package.
-func IsPackage(file io.ReaderAt) bool {
-	magic := make([]byte, 4)
-	n, _ := file.ReadAt(magic, 0) // a shorter file has fewer
-	return isZIP(magic[:n]) || isGzip(magic[:n])
+// read reads the entries of the file. The files of a tar.gz file are in the spool then.
+func (c *contents) read(file packageFile, size int64) (*zip.Reader, error) {
+	list, err := ReadArchive(file, size, c.limits.unpacked, c.visit)
+	switch err = cmp.Or(c.refused, err); {
+	case err != nil:
+		return nil, err
+	case list != nil:
+		list.File = c.zipped
+		return list, nil
+	case c.spool == nil:
+		return &zip.Reader{}, nil
+	}
+	return c.spool.read()
 }
 
-func isZIP(magic []byte) bool {
-	return bytes.HasPrefix(magic, []byte(zipMagic)) || bytes.HasPrefix(magic, []byte(emptyMagic))
+// visit adds an entry. Behind one that is refused it looks for a SKILL.md, within the limits
+// that hold for all entries.
+func (c *contents) visit(e *PackedEntry) error {
+	c.meant = c.meant || strings.EqualFold(path.Base(e.Name), "SKILL.md")
+	c.entries++
+	if c.refused == nil {
+		c.refused = c.addEntry(e)
+	}
+	if c.refused != nil && (c.meant || c.entries > maxEntries) {
+		return c.refused
+	}
+	return nil
 }
 
-func isGzip(magic []byte) bool { return bytes.HasPrefix(magic, []byte(gzipMagic)) }
-
-// read reads the entries of the file. release ends the use of everything beside the
-// file.
-func (c *contents) read(file packageFile, size int64) (files *zip.Reader, release func() error, err error) {
-	magic := make([]byte, 4)
-	n, err := file.ReadAt(magic, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
+func (c *contents) addEntry(e *PackedEntry) (err error) {
+	var name string
+	switch kind := e.Mode.Type(); {
+	case c.entries > maxEntries:
+		return &ArchiveError{shorten(e.Name), fmt.Sprintf("the package has more than %d entries", maxEntries), "leave out what the skill does not need"}
+	case kind == fs.ModeDir:
+		name, err = c.addDir(e.Name)
+	case kind == 0:
+		name, err = c.addFile(e.Name, e.Size)
+	case kind == fs.ModeSymlink, kind == fs.ModeIrregular:
+		return &ArchiveError{shorten(e.Name), "it is a link", "pack the file that it leads to in its place (zip -r and tar -h do)"}
+	default:
+		return &ArchiveError{shorten(e.Name), "it is neither a file nor a folder", "leave it out"}
 	}
-	switch magic = magic[:n]; {
-	case isZIP(magic):
-		files, err := c.readZIP(file, size)
-		return files, func() error { return nil }, err
-	case isGzip(magic):
-		return c.unpackTAR(io.NewSectionReader(file, 0, size))
+	switch {
+	case err != nil || name == "":
+		return err
+	case e.zipped != nil:
+		e.zipped.Name = name
+		if kind := e.Mode.Type(); kind == 0 {
+			e.zipped.SetMode(mode(e.Mode))
+		}
+		c.zipped = append(c.zipped, e.zipped)
+		return nil
+	case c.spool == nil:
+		if c.spool, err = newSpool(); err != nil {
+			return err
+		}
 	}
-	return nil, nil, &ArchiveError{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", "pack the skill's folder with zip -r, or with tar -czf"}
+	return c.spool.add(name, e)
 }

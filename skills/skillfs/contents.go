@@ -1,6 +1,7 @@
 package skillfs
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,7 +52,11 @@ type contents struct {
 	limits   limits
 	folders  map[string]bool // by path; false is a file
 	unpacked int64           // bytes of all files
-	meant    bool            // there is a SKILL.md somewhere
+	entries  int
+	meant    bool        // there is a SKILL.md somewhere
+	refused  error       // why the package is
+	zipped   []*zip.File // those of a ZIP file that were added
+	spool    *spool      // of a tar.gz file; closed with the archive
 }
 
 // addFile adds a file and returns its clean path. entry is its name in the package.
@@ -182,30 +187,6 @@ func (c *contents) root() (string, error) {
 	return "", &ArchiveError{"", fmt.Sprintf("it has %d skills, such as %q and %q", len(found), found[0], found[1]), "pack each alone"}
 }
 
-// maxNotes bounds the notes of one package.
-const maxNotes = 10
-
-// sameButCase notes the names that differ in nothing but case.
-func (c *contents) sameButCase() []string {
-	first := map[string]string{}
-	var notes []string
-	for _, name := range c.sorted() {
-		folded := strings.ToLower(name)
-		other, ok := first[folded]
-		if !ok {
-			first[folded] = name
-			continue
-		}
-		if path.Dir(other) != path.Dir(name) { // the folders were noted
-			continue
-		}
-		if notes = append(notes, fmt.Sprintf("%q and %q differ only in case: on some machines they are one", other, name)); len(notes) == maxNotes {
-			break
-		}
-	}
-	return notes
-}
-
 func (c *contents) sorted() []string { return slices.Sorted(maps.Keys(c.folders)) }
 
 // ErrNoSkill is wrapped, beside an [*ArchiveError], by the error for a file
@@ -227,6 +208,3 @@ func (c *contents) unmeant(err error) error {
 	}
 	return err
 }
-
-// isManifest reports whether an entry is a SKILL.md, wherever it lies.
-func isManifest(entry string) bool { return strings.EqualFold(path.Base(entry), "SKILL.md") }

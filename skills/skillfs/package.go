@@ -57,10 +57,6 @@ func (p Package) Path() string {
 // at its top. The package must be held.
 func (p Package) Root() string { return p.held.root }
 
-// Notes returns oddities of a package that is accepted: names that are one name where
-// a file system does not distinguish upper and lower case. The package must be held.
-func (p Package) Notes() []string { return p.held.notes }
-
 // Close closes the package of [Package.Hold].
 func (p Package) Close() error { return p.held.close() }
 

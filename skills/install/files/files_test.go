@@ -206,7 +206,7 @@ func TestURL(t *testing.T) {
 		{name: "cut three times", url: "/a.zip", faults: []faulttest.Fault{faulttest.Cut(0), faulttest.Cut(len(zipped) / 2), faulttest.Cut(len(zipped) - 1)}, want: all},
 		{name: "busy", url: "/a.zip", faults: []faulttest.Fault{faulttest.Status(429, "3"), faulttest.Status(503, "")}, want: all},
 		{name: "half an archive, which the server calls whole", url: "/a.zip", faults: []faulttest.Fault{faulttest.Body(zipped[:1000])},
-			want: "it is no whole ZIP file: zip: not a valid zip file; pack the skill anew"},
+			want: "it is no whole ZIP file: zip: not a valid zip file; pack the folder anew, with zip -r or tar -czf"},
 		{name: "a redirect to a private address", url: "/a.zip", faults: []faulttest.Fault{faulttest.Redirect("https://localhost:1/a.zip")},
 			want: "a server names the address 127.0.0.1, which is not of the public internet; install from that address itself if you trust it"},
 	} {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
-	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A form is a form of file that a URL may lead to.
@@ -27,7 +27,7 @@ const (
 func formOf(head []byte) form {
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
 	switch {
-	case quarantine.IsArchive(head):
+	case skillfs.IsArchive(head):
 		return archive
 	case bytes.HasPrefix(text, []byte("---")):
 		return skill

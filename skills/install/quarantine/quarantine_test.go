@@ -1,11 +1,9 @@
 package quarantine
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -211,36 +209,5 @@ func checkError(t *testing.T, err error) {
 	var fault *Error
 	if err != nil && !errors.As(err, &fault) {
 		t.Errorf("%v is no error of the source", err)
-	}
-}
-
-func TestUnpackPart(t *testing.T) {
-	archives := map[string][]byte{
-		"zip": packZip(file("repo-1/README"), file("repo-1/skills/pdf/SKILL.md"), symlink("repo-1/skills/pdf/link", "SKILL.md"), file("../../elsewhere")),
-		"tar": packTarGzip(file("repo-1/README"), file("repo-1/skills/pdf/SKILL.md"), symlink("repo-1/skills/pdf/link", "SKILL.md")),
-	}
-	pick := func(name string) string {
-		part, _ := strings.CutPrefix(name, "repo-1/skills/")
-		if part == name {
-			return ""
-		}
-		return part
-	}
-	f := newFolder(t, nil)
-	if err := f.UnpackPart(t.Context(), bytes.NewReader(archives["zip"]), int64(len(archives["zip"])), "", pick); err == nil {
-		t.Error("a path out of the archive was left out in silence")
-	}
-	f = newFolder(t, nil)
-	if err := f.UnpackPart(t.Context(), bytes.NewReader(archives["tar"]), int64(len(archives["tar"])), "to", pick); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(f.Path(), "to/pdf/SKILL.md")); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(f.Path(), "README")); err == nil {
-		t.Error("README is no part")
-	}
-	if want := map[string]string{"to/pdf/link": "SKILL.md"}; !maps.Equal(f.Links(), want) {
-		t.Errorf("Links() = %v, want %v", f.Links(), want)
 	}
 }

@@ -1,12 +1,12 @@
 package quarantine
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -17,44 +17,97 @@ import (
 // at fault; the quarantine keeps the entries before it. It leaves out .git. A hard link to a
 // file earlier in the archive becomes a copy of it.
 func (f *Folder) Unpack(ctx context.Context, archive io.ReaderAt, size int64, into string) error {
-	return f.UnpackPart(ctx, archive, size, into, func(name string) string { return name })
-}
-
-// UnpackPart is [Folder.Unpack] for a part of an archive. pick gets the clean path of
-// each entry, and returns its path below into; "" leaves it out.
-func (f *Folder) UnpackPart(ctx context.Context, archive io.ReaderAt, size int64, into string, pick func(name string) string) error {
-	u := &unpacker{f, ctx, strings.Trim(into, "/"), pick}
 	if size > f.limits.Total {
 		return &Error{"", fmt.Sprintf("the archive is larger than %s", bytesText(f.limits.Total)), "leave out what the skill does not need"}
 	}
-	head := make([]byte, 512)
-	n, err := archive.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	u := &unpacker{f, ctx, strings.Trim(into, "/"), 0}
+	_, err := skillfs.ReadArchive(archive, size, f.limits.Total, u.visit)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	all := bufio.NewReader(io.NewSectionReader(archive, 0, size))
-	switch head = head[:n]; {
-	case isZIP(head):
-		return u.zip(archive, size)
-	case isGzip(head):
-		stream, err := skillfs.Gunzip(all, f.limits.Total+headroom)
-		if err != nil {
-			return u.broken("", err)
-		}
-		return u.tar(stream)
-	case isTAR(head):
-		return u.tar(all)
-	}
-	return &Error{"", "it is neither a ZIP nor a tar.gz file, by its first bytes", repack}
+	return asError("", err)
 }
 
-// IsArchive reports whether a file that begins with head can be unpacked. head has 512
-// bytes, or all of a smaller file.
-func IsArchive(head []byte) bool { return isZIP(head) || isGzip(head) || isTAR(head) }
+// An unpacker writes the entries of one archive.
+type unpacker struct {
+	folder  *Folder
+	ctx     context.Context
+	into    string // without slashes at its ends; "" is the top
+	entries int
+}
 
-func isZIP(head []byte) bool { return bytes.HasPrefix(head, []byte("PK")) }
+func (u *unpacker) visit(e *skillfs.PackedEntry) error {
+	u.entries++
+	switch {
+	case u.ctx.Err() != nil:
+		return context.Cause(u.ctx)
+	case u.entries > 2*u.folder.limits.Files: // a folder may be there twice
+		return u.folder.names.tooMany(e.Name)
+	}
+	err := asError(e.Name, u.write(e))
+	var fault *Error
+	if errors.As(err, &fault) {
+		return &Error{e.Name, fault.Message, fault.Remedy}
+	}
+	return err
+}
 
-func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte("\x1f\x8b")) }
+// write writes an entry.
+func (u *unpacker) write(e *skillfs.PackedEntry) error {
+	name, err := u.path(e.Name)
+	if name == "" || err != nil {
+		return err
+	}
+	switch kind := e.Mode.Type(); {
+	case kind == fs.ModeDir:
+		return u.folder.mkdir(name)
+	case kind == fs.ModeSymlink:
+		return u.folder.Link(name, e.Target)
+	case kind == fs.ModeIrregular:
+		return u.copyLinked(name, e)
+	case kind != 0:
+		return errSpecial(name)
+	case e.Size > u.folder.limits.File: // as sparse files may say for nothing
+		return u.folder.tooLarge(name)
+	}
+	content, err := e.Open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	return u.folder.Create(name, e.Mode&0o111 != 0, content)
+}
 
-// isTAR reports whether head has the magic of POSIX.1-1988, 10.1.1.
-func isTAR(head []byte) bool { return len(head) == 512 && string(head[257:262]) == "ustar" }
+// path returns the path of an entry in the quarantine; "" leaves it out.
+func (u *unpacker) path(entry string) (string, error) {
+	clean, err := u.folder.names.clean(entry)
+	if err != nil {
+		return "", err
+	}
+	if inGit(clean) {
+		u.folder.names.omit(clean)
+		return "", nil
+	}
+	if u.into == "" || u.into == "." {
+		return clean, nil
+	}
+	return u.into + "/" + clean, nil
+}
+
+// copyLinked copies the file that a hard link leads to. A tree of hard links costs its
+// bytes as often.
+func (u *unpacker) copyLinked(name string, e *skillfs.PackedEntry) error {
+	from, err := u.path(e.Target)
+	if err != nil {
+		return err
+	}
+	if known, ok := u.folder.names.get(from); from == "" || !ok || known.folder || known.link {
+		return &Error{name, "the hard link leads to no file earlier in the archive", "put the file in its place"}
+	}
+	file, err := u.folder.root.Open(filepath.FromSlash(from))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return u.folder.Create(name, e.Mode&0o111 != 0, file)
+}
