@@ -25,8 +25,7 @@ func (i *Installer) Installed() (*lock.File, error) {
 	return f, nil
 }
 
-// choose returns the paths of the entries that names mean, each with its group, sorted;
-// without names those of all that are installed. The error is an [*UnknownError].
+// choose returns the paths of the entries that names mean, sorted; without names those of all that are installed. The error is an [*UnknownError].
 func choose(f *lock.File, names []string) ([]string, error) {
 	all := slices.Sorted(maps.Keys(f.Entries))
 	all = slices.DeleteFunc(all, func(p string) bool { return !f.Entries[p].Exists() })
@@ -46,12 +45,10 @@ func choose(f *lock.File, names []string) ([]string, error) {
 	return slices.DeleteFunc(all, func(p string) bool { return !chosen[p] }), nil
 }
 
-// called returns the entries that a name means: by its path, its folder or its own name,
-// or all of a group.
+// called returns the entries that a name means: by its path, its folder or its own name.
 func called(f *lock.File, all []string, name string) (found []string) {
 	for _, means := range []func(p string) bool{
 		func(p string) bool { return p == name },
-		func(p string) bool { return f.Entries[p].Group == name },
 		func(p string) bool { return path.Base(p) == name },
 		func(p string) bool { return f.Entries[p].Name == name },
 	} {
@@ -62,15 +59,6 @@ func called(f *lock.File, all []string, name string) (found []string) {
 		}
 		if len(found) > 0 {
 			break
-		}
-	}
-	for _, p := range slices.Clone(found) {
-		if group := f.Entries[p].Group; group != "" {
-			for _, other := range all {
-				if f.Entries[other].Group == group && !slices.Contains(found, other) {
-					found = append(found, other)
-				}
-			}
 		}
 	}
 	return found

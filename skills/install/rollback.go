@@ -12,7 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Rollback returns a plan that exchanges an entry, with all of its group, for the version
+// Rollback returns a plan that exchanges an entry for the version
 // before its last update. It needs no network.
 func (i *Installer) Rollback(ctx context.Context, name string) (*Plan, error) {
 	return i.plan(ctx, func(b *planner) error {

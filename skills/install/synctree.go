@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 )
@@ -16,49 +15,25 @@ const maxSyncs = 16
 
 // syncTree makes the disk have a folder of root with all that is in it.
 func syncTree(ctx context.Context, root *os.Root, dir string) error {
-	var all sync.WaitGroup
-	slots, failed := make(chan struct{}, maxSyncs), make(chan error, 1)
+	var syncs []func() error
 	err := fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || ctx.Err() != nil {
+		switch {
+		case err != nil || ctx.Err() != nil:
 			return firstError(err, context.Cause(ctx))
+		case d.IsDir():
+			syncs = append(syncs, func() error { return lock.SyncFolder(root, name) })
+		case d.Type().IsRegular():
+			syncs = append(syncs, func() error { return syncFile(root, name) })
 		}
-		if !d.IsDir() && !d.Type().IsRegular() {
-			return nil
-		}
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			if err := syncOne(root, name, d.IsDir()); err != nil {
-				select {
-				case failed <- err:
-				default:
-				}
-			}
-		})
 		return nil
 	})
-	all.Wait()
-	select {
-	case broken := <-failed:
-		return broken
-	default:
+	if err != nil {
 		return err
 	}
+	return parallel(len(syncs), maxSyncs, func(i int) error { return syncs[i]() })
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func syncOne(root *os.Root, name string, folder bool) error {
-	if folder {
-		return lock.SyncFolder(root, name)
-	}
+func syncFile(root *os.Root, name string) error {
 	file, err := root.OpenFile(filepath.FromSlash(name), os.O_RDWR, 0)
 	if err != nil {
 		return err

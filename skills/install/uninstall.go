@@ -14,7 +14,7 @@ type Removed struct {
 	Shared error
 }
 
-// Uninstall removes entries, all or none, each with its group. A name is that of the
+// Uninstall removes entries, all or none. A name is that of the
 // skill or plugin, its folder's, or its path in the lock. Files that were added or changed
 // since the installation are moved aside: see [Removed].
 func (i *Installer) Uninstall(ctx context.Context, names ...string) (*Removed, error) {

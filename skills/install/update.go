@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -74,20 +73,15 @@ func (i *Installer) ask(ctx context.Context, f *lock.File, chosen []string) map[
 			all[o.Source] = answer{}
 		}
 	}
-	var workers sync.WaitGroup
-	var mu sync.Mutex // guards all, once the workers run
-	slots := make(chan struct{}, maxAsked)
-	for _, s := range slices.Collect(maps.Keys(all)) {
-		workers.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			found := i.revision(ctx, s)
-			mu.Lock()
-			defer mu.Unlock()
-			all[s] = found
-		})
+	sources := slices.Collect(maps.Keys(all))
+	answers := make([]answer, len(sources))
+	_ = parallel(len(sources), maxAsked, func(n int) error { // an answer has its error
+		answers[n] = i.revision(ctx, sources[n])
+		return nil
+	})
+	for n, s := range sources {
+		all[s] = answers[n]
 	}
-	workers.Wait()
 	return all
 }
 

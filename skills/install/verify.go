@@ -2,11 +2,9 @@ package install
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 )
@@ -52,19 +50,10 @@ func (i *Installer) settled(ctx context.Context) (*lock.File, error) {
 
 // verify compares entries, several at a time.
 func (i *Installer) verify(ctx context.Context, f *lock.File, chosen []string) ([]Difference, error) {
-	var workers sync.WaitGroup
-	results, errs, todo := make([][]Difference, len(chosen)), make([]error, len(chosen)), make(chan int)
-	for range min(len(chosen), 2*runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for n := range todo {
-				results[n], errs[n] = differences(ctx, i.target, chosen[n], &f.Entries[chosen[n]].State)
-			}
-		})
-	}
-	for n := range chosen {
-		todo <- n
-	}
-	close(todo)
-	workers.Wait()
-	return slices.Concat(results...), errors.Join(errs...)
+	results := make([][]Difference, len(chosen))
+	err := parallel(len(chosen), 2*runtime.GOMAXPROCS(0), func(n int) (err error) {
+		results[n], err = differences(ctx, i.target, chosen[n], &f.Entries[chosen[n]].State)
+		return err
+	})
+	return slices.Concat(results...), err
 }

@@ -1,6 +1,7 @@
 package skillfs
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -104,4 +105,18 @@ func ReadHead(fsys fs.FS, name string) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, 4<<10))
+}
+
+// A ContextReader reads until Context is done.
+type ContextReader struct {
+	Context context.Context
+	io.Reader
+}
+
+// Read implements [io.Reader].
+func (r *ContextReader) Read(p []byte) (int, error) {
+	if r.Context.Err() != nil {
+		return 0, context.Cause(r.Context)
+	}
+	return r.Reader.Read(p)
 }

@@ -43,7 +43,6 @@ type (
 	match struct {
 		OwnerHandle string `json:"ownerHandle"`
 		Slug        string `json:"slug"`
-		DisplayName string `json:"displayName"`
 	}
 )
 

@@ -21,7 +21,7 @@ const (
 	maxFiles   = 20_000
 	maxArchive = 256 << 20 // bytes
 	maxMessage = 300       // bytes of a registry's text in an error
-	maxMatches = 100       // of an ambiguous slug
+	maxMatches = 20        // of an ambiguous slug
 )
 
 // A registry is an open ClawHub registry.
@@ -39,19 +39,17 @@ func open(ctx context.Context, client *download.Client, location string, named b
 		return nil, fmt.Errorf("the registry: %w", err)
 	}
 	r := &registry{client, site, named, site.Host}
-	for _, name := range []string{"clawhub.json", "clawdhub.json"} {
-		var found struct {
-			APIBase string `json:"apiBase"`
-		}
-		err := r.send(ctx, download.Get{URL: site.Scheme + "://" + site.Host + "/.well-known/" + name}, &found)
-		var status *download.StatusError
-		var syntax *json.SyntaxError
-		switch {
-		case err == nil && found.APIBase != "":
-			return r, r.move(found.APIBase)
-		case err != nil && !errors.As(err, &status) && !errors.As(err, &syntax):
-			return nil, err
-		}
+	var found struct {
+		APIBase string `json:"apiBase"`
+	}
+	err = r.send(ctx, download.Get{URL: site.Scheme + "://" + site.Host + "/.well-known/clawhub.json"}, &found)
+	var status *download.StatusError
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil && found.APIBase != "":
+		return r, r.move(found.APIBase)
+	case err != nil && !errors.As(err, &status) && !errors.As(err, &syntax):
+		return nil, err
 	}
 	return r, nil
 }
@@ -115,8 +113,8 @@ func (r *registry) explain(err error, of string) error {
 	case http.StatusGone:
 		return &source.RefusedError{Reason: fmt.Sprintf("the %s was deleted from %s (it says %q)", of, r.host, text), Remedy: "choose another version or skill"}
 	case http.StatusConflict:
-		if choice := ambiguous(status.Body); choice != nil {
-			return choice
+		if several := ambiguous(status.Body); several != nil {
+			return several
 		}
 	case http.StatusForbidden, http.StatusLocked, http.StatusUnavailableForLegalReasons:
 		return r.refused(text, why.Reason)
@@ -133,24 +131,19 @@ func (r *registry) refused(text, reason string) error {
 	return &source.RefusedError{Reason: fmt.Sprintf("%s does not let it be installed: %q", r.host, printable(text, maxMessage)), Remedy: remedy}
 }
 
-// ambiguous returns the choices of a slug that several owners have, nil if the body does
-// not tell them.
+// ambiguous returns the error for a slug that several owners have, nil if the body does not
+// tell them.
 func ambiguous(body []byte) error {
 	var a ambiguity
-	if json.Unmarshal(body, &a) != nil || a.Code != "AMBIGUOUS_SKILL_SLUG" {
+	if json.Unmarshal(body, &a) != nil || a.Code != "AMBIGUOUS_SKILL_SLUG" || len(a.Matches) == 0 {
 		return nil
 	}
-	choice := &source.ChoiceError{}
+	var names []string
 	for _, m := range a.Matches[:min(len(a.Matches), maxMatches)] {
-		if name := m.OwnerHandle + "/" + m.Slug; m.OwnerHandle != "" && !strings.ContainsFunc(name, unprintable) {
-			choice.Choices = append(choice.Choices, source.Choice{Name: truncate.String(name, 200), Kind: "skill", Description: printable(m.DisplayName, 200)})
-		}
+		names = append(names, "clawhub:"+printable(m.OwnerHandle+"/"+m.Slug, 200))
 	}
-	if len(choice.Choices) == 0 {
-		return nil
-	}
-	slices.SortFunc(choice.Choices, func(a, b source.Choice) int { return strings.Compare(a.Name, b.Name) })
-	return choice
+	slices.Sort(names)
+	return fmt.Errorf("several owners have it; write one of %s", strings.Join(names, ", "))
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }

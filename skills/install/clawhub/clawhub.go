@@ -43,11 +43,6 @@ func New(client *download.Client, o *Options) *Fetcher {
 // skill's slug. It has _meta.json, which the registry adds, as the clawhub tool installs
 // it, too.
 func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
-	for _, name := range r.Names { // as a ChoiceError lists them
-		if owner, slug, ok := strings.Cut(name, "/"); ok && len(r.Names) == 1 && strings.HasSuffix("/"+r.Source.Name, "/"+slug) {
-			r.Source.Name = owner + "/" + slug
-		}
-	}
 	rel, err := f.find(ctx, r.Source, r.Named)
 	if err != nil {
 		return nil, err

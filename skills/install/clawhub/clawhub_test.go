@@ -92,8 +92,6 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch path {
 	case "/.well-known/clawhub.json":
-		http.NotFound(w, r)
-	case "/.well-known/clawdhub.json":
 		answer(`{"apiBase": "http://` + r.Host + `/", "minCliVersion": "0.0.5"}`)
 	case "/search":
 		answer(`{"results": [{"score": 1, "slug": "weather", "displayName": "Weather\u001b[2J", "summary": "Tells it.", "version": "1.2.0", "ownerHandle": "steipete", "downloads": 12}, {"slug": null}, {"slug": "bare"}]}`)
@@ -104,8 +102,6 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		answer(`{"skill": {"slug": "` + path[len("/skills/"):] + `", "displayName": "Weather", "tags": {"latest": "1.2.0", "old": "1.1.0"}, "stats": {}}, "latestVersion": ` + latest +
 			`, "metadata": null, "owner": {"handle": "steipete"}, "moderation": ` + h.moderation + `}`)
-	case "/skills/weather/versions":
-		answer(`{"items": [{"version": "1.2.0"}, {"version": "1.1.0"}], "nextCursor": null}`)
 	case "/skills/weather/versions/1.2.0", "/skills/weather/versions/1.1.0", "/skills/shared/versions/1.2.0":
 		var list []map[string]any
 		for _, name := range slices.Sorted(maps.Keys(h.files)) {
@@ -224,7 +220,7 @@ func TestFetch(t *testing.T) {
 		}, error: "malware_blocked", refused: true},
 
 		{name: "no such skill", source: "nothing", error: `has no skill "nothing"`},
-		{name: "no such version", ref: "9", error: `no version "9" of weather; it has 1.2.0, 1.1.0`},
+		{name: "no such version", ref: "9", error: `no version "9" of weather; leave out @9 for the newest`},
 		{name: "a version that was yanked", change: func(h *hub) { h.version = `, "yanked": true` }, error: "was withdrawn", refused: true},
 		{name: "a version that was deleted", change: func(h *hub) {
 			h.download = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -240,7 +236,7 @@ func TestFetch(t *testing.T) {
 				return true
 			}
 		}, error: "flagged as malicious", refused: true},
-		{name: "an ambiguous slug", source: "shared", error: "amy/shared, zoe/shared"},
+		{name: "an ambiguous slug", source: "shared", error: "write one of clawhub:amy/shared, clawhub:zoe/shared"},
 		{name: "changed content", change: func(h *hub) { h.packed["SKILL.md"] = strings.Replace(skillMD, "Hello", "Hallo", 1) }, error: `"SKILL.md" has another sha256`, refused: true},
 		{name: "a file more", change: func(h *hub) { h.packed["evil.sh"] = "x" }, error: `"evil.sh" is in the download and not listed`, refused: true},
 		{name: "a file less", change: func(h *hub) { delete(h.packed, "scripts/run.py") }, error: "is listed and not in the download", refused: true},
@@ -312,23 +308,6 @@ func checkFetched(t *testing.T, f *fixture, got *source.Fetched, note string, pr
 	}
 	if checked := fmt.Sprint(got.Checked); strings.Contains(checked, "sha256") != proved || strings.Contains(text, "nothing proves") == proved {
 		t.Errorf("checked %q beside the notes %q", checked, text)
-	}
-}
-
-// The choices of an ambiguous slug can be chosen.
-func TestAmbiguousChoice(t *testing.T) {
-	server, f := faulttest.New(t, newHub()), newFixture(t)
-	defer f.close(t)
-	r := source.Request{Source: source.Source{Kind: source.ClawHub, Name: "shared"}, Names: []string{"zoe/shared"}}
-	_, err := New(f.client, &Options{Registry: server.URL}).Fetch(t.Context(), r, f.into)
-	var choice *source.ChoiceError
-	if errors.As(err, &choice) {
-		t.Error(err)
-	}
-	for _, asked := range server.Requests("/api/v1/skills/shared") {
-		if asked.URL.Query().Get("ownerHandle") != "zoe" {
-			t.Errorf("asked for %s", asked.URL)
-		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -43,7 +42,7 @@ func (rel *release) details(ctx context.Context) error {
 	var status *download.StatusError
 	switch {
 	case errors.As(err, &status) && status.Status == http.StatusNotFound:
-		return rel.noVersion(ctx)
+		return fmt.Errorf("%s has no version %q of %s; leave out @%s for the newest", rel.host, rel.version, rel.slug, rel.version)
 	case err != nil:
 		return rel.explain(err, fmt.Sprintf("version %s of %s", rel.version, rel.slug))
 	case answer.withdrawn():
@@ -57,24 +56,4 @@ func (rel *release) details(ctx context.Context) error {
 		return &source.RefusedError{Reason: fmt.Sprintf("the registry lists %d files; %d are the limit", len(rel.files), maxFiles)}
 	}
 	return nil
-}
-
-// noVersion returns the error for a version that is not there, with the newest ones.
-func (rel *release) noVersion(ctx context.Context) error {
-	var list struct {
-		Items []struct {
-			Version string `json:"version"`
-		} `json:"items"`
-	}
-	query := rel.query()
-	query.Set("limit", "12")
-	text := ""
-	if err := rel.get(ctx, rel.path("/versions"), query, &list); err == nil {
-		var versions []string
-		for _, item := range list.Items[:min(12, len(list.Items))] {
-			versions = append(versions, printable(item.Version, 40))
-		}
-		text = "; it has " + strings.Join(versions, ", ")
-	}
-	return fmt.Errorf("%s has no version %q of %s%s", rel.host, rel.version, rel.slug, text)
 }

@@ -241,7 +241,7 @@ func TestCancelled(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	server := faulttest.New(t, faulttest.Files(map[string][]byte{"/file": content()}))
-	server.Always("/file", faulttest.Cut(1000))
+	server.Fail("/file", bytesOf(5, faulttest.Cut(1000))...)
 	c := New(&Options{Slow: 300 * time.Millisecond})
 	defer c.Close()
 	if _, _, err := c.Get(t.Context(), Get{URL: server.URL + "/file", Named: true}); err == nil || !strings.Contains(err.Error(), "took longer than 300ms") {

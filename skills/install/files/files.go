@@ -140,7 +140,7 @@ func open(location string) (fs.File, error) {
 // copyArchive copies an archive and returns its digest.
 func copyArchive(ctx context.Context, to io.Writer, from io.Reader) (string, error) {
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(&contextReader{ctx, from}, maxArchive+1))
+	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(&skillfs.ContextReader{Context: ctx, Reader: from}, maxArchive+1))
 	switch {
 	case err != nil:
 		return "", err
@@ -148,19 +148,6 @@ func copyArchive(ctx context.Context, to io.Writer, from io.Reader) (string, err
 		return "", &source.RefusedError{Reason: fmt.Sprintf("the archive is larger than %d MB", maxArchive>>20), Remedy: "leave out what the skill does not need"}
 	}
 	return fmt.Sprintf("sha256:%x", sum.Sum(nil)), nil
-}
-
-// contextReader reads until ctx is done.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.Reader.Read(p)
 }
 
 // fetchURL writes what a URL leads to.

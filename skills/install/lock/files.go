@@ -59,19 +59,6 @@ func stateOf(ctx context.Context, folder fs.FS, name string, d fs.DirEntry, buff
 		return FileState{}, err
 	}
 	sum := sha256.New()
-	size, err := io.CopyBuffer(sum, io.LimitReader(&reader{ctx, file}, maxRead+1), buffer)
+	size, err := io.CopyBuffer(sum, io.LimitReader(&skillfs.ContextReader{Context: ctx, Reader: file}, maxRead+1), buffer)
 	return FileState{Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Size: size, Executable: info.Mode()&0o111 != 0}, err
-}
-
-// A reader reads until ctx is done.
-type reader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.Reader.Read(p)
 }

@@ -59,8 +59,6 @@ type State struct {
 	// Origin is the place that a marketplace at Source names for a plugin; nil if the
 	// plugin is at Source.
 	Origin *Origin `json:"origin,omitempty"`
-	// Group is the same for all that was installed as one, such as a pack; "" is none.
-	Group string `json:"group,omitempty"`
 	// Digest is that of the folder, as package snapshot computes it.
 	Digest string `json:"digest"`
 	// Files are the digests of the files by slash-separated path.

@@ -108,7 +108,7 @@ func copyTo(ctx context.Context, to io.Writer, folder fs.FS, name string) error 
 		return err
 	}
 	defer file.Close()
-	_, err = io.Copy(to, io.LimitReader(&reader{ctx, file}, maxRead))
+	_, err = io.Copy(to, io.LimitReader(&skillfs.ContextReader{Context: ctx, Reader: file}, maxRead))
 	return err
 }
 

@@ -3,7 +3,6 @@ package quarantine
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -63,7 +62,7 @@ func (f *Folder) copyEntry(ctx context.Context, from skillfs.Dir, name string, k
 	if err != nil {
 		return err
 	}
-	return f.Create(name, info.Mode()&0o111 != 0, &contextReader{ctx, file})
+	return f.Create(name, info.Mode()&0o111 != 0, &skillfs.ContextReader{Context: ctx, Reader: file})
 }
 
 // inside returns the target of a link as one relative to its folder, where it is an
@@ -73,17 +72,4 @@ func inside(dir, name, target string) string {
 		return strings.Repeat("../", strings.Count(name, "/")) + filepath.ToSlash(rel)
 	}
 	return filepath.ToSlash(target)
-}
-
-// contextReader reads until ctx is done.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if c.ctx.Err() != nil {
-		return 0, context.Cause(c.ctx)
-	}
-	return c.Reader.Read(p)
 }

@@ -58,16 +58,6 @@ func (s *Server) Fail(path string, faults ...Fault) {
 	s.faults[path] = append(s.faults[path], faults...)
 }
 
-// Always puts a fault before all answers of a path that have no other.
-func (s *Server) Always(path string, fault Fault) {
-	var again Fault
-	again = func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		s.Fail(path, again)
-		fault(w, r, next)
-	}
-	s.Fail(path, again)
-}
-
 // Requests returns the requests of a path so far, in their order; "" is any path. Their
 // bodies have been read.
 func (s *Server) Requests(path string) []*http.Request {
@@ -101,9 +91,6 @@ func (s *Server) next(r *http.Request) Fault {
 
 // A Fault answers a request in place of next, the handler of the server.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
-
-// Fine is no fault.
-func Fine(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) }
 
 // Cut ends the connection after n bytes of the body, which the header has as whole.
 func Cut(n int) Fault {
