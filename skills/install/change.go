@@ -20,6 +20,7 @@ type change struct {
 	target Target
 	layout layout
 	kept   []string // host paths
+	shared error    // why skills-lock.json was not changed; set by make
 	fail   func(step string) error
 }
 

@@ -38,6 +38,15 @@ func (i *Installer) begin(ctx context.Context) (*change, error) {
 	return c, nil
 }
 
+// change calls edit with the lock of the target.
+func (i *Installer) change(ctx context.Context, edit func(*change) error) error {
+	c, err := i.begin(ctx)
+	if err != nil {
+		return err
+	}
+	return explain(errors.Join(edit(c), c.Close()), i.target)
+}
+
 // ownState returns an error if a folder of the state is a link: a stranger's workspace
 // could have the change move or remove other folders of it.
 func (c *change) ownState() error {
@@ -79,10 +88,15 @@ func (c *change) make(ctx context.Context) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
+	before := c.states()
 	if err := c.move(ctx); err != nil {
 		return errors.Join(err, c.undo(ctx))
 	}
-	return c.settle(ctx)
+	err := c.settle(ctx)
+	if err == nil {
+		c.shared = c.shareLock(ctx, before)
+	}
+	return err
 }
 
 // finish ends a change that was begun by another process.

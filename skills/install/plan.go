@@ -72,47 +72,45 @@ func (p *Plan) Commit(ctx context.Context) error {
 	case p.work == nil:
 		return errEnded
 	}
-	err := p.commit(ctx)
-	return errors.Join(explain(err, p.installer.target), p.Close())
+	return errors.Join(p.commit(ctx), p.Close())
 }
 
 func (p *Plan) commit(ctx context.Context) error {
 	for _, item := range p.Items {
 		if err := syncTree(ctx, p.work.root, item.staged); err != nil {
-			return fmt.Errorf("write %s: %w", item.Path, err)
+			return explain(fmt.Errorf("write %s: %w", item.Path, err), p.installer.target)
 		}
 	}
-	c, err := p.installer.begin(ctx)
-	if err != nil {
+	return p.installer.change(ctx, func(c *change) error {
+		for _, item := range p.Items {
+			if err := c.conflict(item); err != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for _, item := range p.Items {
+			if err := c.next(item); err != nil {
+				return err
+			}
+		}
+		err := c.make(ctx)
+		p.Kept, p.Shared = c.kept, c.shared
+		return err
+	})
+}
+
+// next moves an item to where its change finds it.
+func (c *change) next(item *Item) error {
+	if err := c.rename(item.staged, c.layout.next(item.Path)); err != nil {
 		return err
 	}
-	defer c.Close()
-	for _, item := range p.Items {
-		if err := c.conflict(item); err != nil {
-			return err
-		}
+	if c.File.Entries[item.Path] == nil {
+		c.File.Entries[item.Path] = &lock.Entry{}
 	}
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	before := c.states()
-	for _, item := range p.Items {
-		if err := c.rename(item.staged, c.layout.next(item.Path)); err != nil {
-			return err
-		}
-		e := c.File.Entries[item.Path]
-		if e == nil {
-			e = &lock.Entry{}
-			c.File.Entries[item.Path] = e
-		}
-		e.Next = item.State
-	}
-	err = c.make(ctx)
-	p.Kept = c.kept
-	if err == nil {
-		p.Shared = c.shareLock(context.WithoutCancel(ctx), before)
-	}
-	return err
+	c.File.Entries[item.Path].Next = item.State
+	return nil
 }
 
 // Close removes the quarantine.

@@ -21,21 +21,20 @@ func (i *Installer) Uninstall(ctx context.Context, names ...string) (*Removed, e
 	if len(names) == 0 {
 		return &Removed{}, nil
 	}
-	c, err := i.begin(ctx)
+	removed := &Removed{}
+	err := i.change(ctx, func(c *change) (err error) {
+		if removed.Entries, err = choose(c.File, names); err != nil {
+			return err
+		}
+		for _, p := range removed.Entries {
+			c.File.Entries[p].Removal = true
+		}
+		err = c.make(ctx)
+		removed.Kept, removed.Shared = c.kept, c.shared
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer c.Close()
-	chosen, err := choose(c.File, names)
-	if err != nil {
-		return nil, err
-	}
-	before := c.states()
-	for _, p := range chosen {
-		c.File.Entries[p].Removal = true
-	}
-	if err := c.make(ctx); err != nil {
-		return nil, explain(err, i.target)
-	}
-	return &Removed{chosen, c.kept, c.shareLock(context.WithoutCancel(ctx), before)}, nil
+	return removed, nil
 }

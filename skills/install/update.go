@@ -235,15 +235,12 @@ func (i *Installer) refresh(ctx context.Context, same map[string]*lock.State) er
 	if len(same) == 0 {
 		return nil
 	}
-	c, err := i.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	for p, now := range same {
-		if e := c.File.Entries[p]; e != nil && e.Digest == now.Digest {
-			e.Revision, e.Path, e.Origin = now.Revision, now.Path, now.Origin
+	return i.change(ctx, func(c *change) error {
+		for p, now := range same {
+			if e := c.File.Entries[p]; e != nil && e.Digest == now.Digest {
+				e.Revision, e.Path, e.Origin = now.Revision, now.Path, now.Origin
+			}
 		}
-	}
-	return c.Write()
+		return c.Write()
+	})
 }

@@ -37,29 +37,21 @@ func forgeSource(u *url.URL, segments []string, fragment string) (Source, error)
 }
 
 // treePage reads the path of a page that shows a folder or file of a repository, in the
-// shapes of GitHub, GitLab, Gitea and Bitbucket.
+// shapes of GitHub (OWNER/REPO/tree/REF/PATH) and GitLab (with "-" before the marker).
 func treePage(segments []string) (repo []string, ref, folder string, ok bool) {
 	dash := slices.Index(segments, "-")
-	shape := 2 // where GitHub's marker is
+	at := 2 // of the marker
 	if dash >= 2 {
-		shape = dash + 1
+		at = dash + 1
 	}
-	if len(segments) < shape+2 {
+	if len(segments) < at+2 || segments[at] != "tree" && segments[at] != "blob" {
 		return nil, "", "", false
 	}
-	repo, rest := segments[:shape], segments[shape+1:]
+	repo, rest := segments[:at], segments[at+1:]
 	if dash >= 2 {
 		repo = segments[:dash]
 	}
-	switch marker := segments[shape]; {
-	case marker == "tree", marker == "blob":
-	case marker == "src" && slices.Contains([]string{"branch", "tag", "commit"}, rest[0]) && len(rest) > 1:
-		rest = rest[1:]
-	case marker == "src":
-	default:
-		return nil, "", "", false
-	}
-	if file := rest[len(rest)-1]; segments[shape] == "blob" && !isSkillFile(file) && file != marketplaceFile {
+	if file := rest[len(rest)-1]; segments[at] == "blob" && !isSkillFile(file) && file != marketplaceFile {
 		return nil, "", "", false
 	}
 	return repo, rest[0], strings.Join(rest[1:], "/"), true

@@ -19,7 +19,7 @@ const Help = `  ./DIR /DIR                     a folder; also a path that exists
   OWNER/REPO@SKILL               the skill of that name, as the "skills" tool reads it
   OWNER/REPO#REF[:PATH]          a branch, tag or commit; "#:PATH" is a folder of the default
   github:OWNER/REPO gitlab:GROUP/REPO
-  https://github.com/…/tree/REF/PATH   as the browser shows it; GitLab, Codeberg, Bitbucket too
+  https://github.com/…/tree/REF/PATH   as the browser shows it; GitLab too
   https://HOST/X.git git+https://HOST/X ssh://HOST/X git@HOST:X [#REF[:PATH]]
   clawhub:[OWNER/]SLUG[@VERSION]       a skill of ClawHub; clawhub+https://HOST#SLUG of another
   oci://REGISTRY/NAME[:TAG|@sha256:…]  an OCI artifact`

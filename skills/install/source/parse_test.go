@@ -80,8 +80,6 @@ var parsed = []struct {
 	{"GitLab", "https://git.example.com/g/r/-/tree/v1", Source{Kind: Git, Location: "https://git.example.com/g/r.git", Ref: "v1"}, "https://git.example.com/g/r.git#v1"},
 	{"GitLab", "https://gitlab.com/g/r/-/archive/v1/r-v1.zip", Source{Kind: URL, Location: "https://gitlab.com/g/r/-/archive/v1/r-v1.zip"}, ""},
 
-	{"other forges", "https://codeberg.org/o/r/src/branch/main/skills", Source{Kind: Git, Location: "https://codeberg.org/o/r.git", Ref: "main", Path: "skills"}, "https://codeberg.org/o/r.git#main:skills"},
-	{"other forges", "https://bitbucket.org/o/r/src/main/skills/", Source{Kind: Git, Location: "https://bitbucket.org/o/r.git", Ref: "main", Path: "skills"}, "https://bitbucket.org/o/r.git#main:skills"},
 	{"other forges", "https://dev.azure.com/org/project/_git/repo", Source{Kind: Git, Location: "https://dev.azure.com/org/project/_git/repo"}, "git+https://dev.azure.com/org/project/_git/repo"},
 
 	{"any Git server", "https://git.example.com/team/x.git", Source{Kind: Git, Location: "https://git.example.com/team/x.git"}, ""},
@@ -181,6 +179,8 @@ var unread = []struct {
 	{"https:/example.com", false, "write https://host/path"},
 	{"https://github.com/o/r/issues/7", false, "write the URL of the repository"},
 	{"https://github.com/o/r/blob/main/tool.py", false, "write the URL of the repository"},
+	{"https://codeberg.org/o/r/src/branch/main/skills", false, "write the URL of the repository"},
+	{"https://bitbucket.org/o/r/src/main/skills/", false, "write the URL of the repository"},
 	{"https://example.com/x.zip#v1", false, "write git+https:// for a Git repository"},
 	{"https://git.example.com/x.git//sub", false, "as #:folder"},
 	{"https://clawhub.ai/docs", false, "write clawhub:owner/slug"},
