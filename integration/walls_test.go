@@ -230,8 +230,8 @@ var walls = map[string]string{
 	"skills/install/git":         "skills/install/quarantine skills/install/source skills/truncate",
 	"skills/install/adopt":       "skills skills/install/collation skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/marketplace": "skills skills/install/source skills/manifest skills/skillfs",
-	"skills/install/clawhub":     "skills/install/download skills/install/quarantine skills/install/source skills/truncate",
-	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/truncate",
+	"skills/install/clawhub":     "skills/install/download skills/install/lock skills/install/quarantine skills/install/source skills/truncate",
+	"skills/install/wellknown":   "skills/install/download skills/install/quarantine skills/install/source skills/lazyregexp skills/manifest skills/skillfs skills/truncate",
 }
 
 // libraries has the packages that may import a library of others.

@@ -2,17 +2,16 @@ package clawhub
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/download"
+	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
@@ -50,17 +49,21 @@ func (rel *release) fetch(ctx context.Context, r *source.Request, into *quaranti
 	if err := into.Unpack(ctx, file, response.Size, rel.slug); err != nil {
 		return err
 	}
-	return rel.check(into, fetched)
+	return rel.check(ctx, into, fetched)
 }
 
 // generated reports the files that a registry adds to those of the author.
 func generated(name string) bool { return name == "_meta.json" || name == "skill-card.md" }
 
-// check compares the files of a hosted version with the registry's list.
-func (rel *release) check(into *quarantine.Folder, fetched *source.Fetched) error {
-	have, err := hashes(into, rel.slug)
+// check compares the files of a hosted version with the registry's list. Links are not
+// made yet.
+func (rel *release) check(ctx context.Context, into *quarantine.Folder, fetched *source.Fetched) error {
+	have, err := lock.Files(ctx, os.DirFS(filepath.Join(into.Path(), rel.slug)))
 	if err != nil {
-		return err
+		return fmt.Errorf("the download has no files of the skill: %w", err)
+	}
+	for name := range into.Links() {
+		have[strings.TrimPrefix(name, rel.slug+"/")] = lock.FileState{}
 	}
 	if len(rel.files) == 0 {
 		fetched.Notes = append(fetched.Notes, source.Note{Text: "nothing proves the content: the registry lists no files of this version"})
@@ -71,7 +74,7 @@ func (rel *release) check(into *quarantine.Folder, fetched *source.Fetched) erro
 		switch {
 		case !ok:
 			return rel.differs(want.Path, "is listed and not in the download")
-		case is.digest != strings.ToLower(want.SHA256) || is.size != want.Size:
+		case is.Digest != "sha256:"+strings.ToLower(want.SHA256) || is.Size != want.Size:
 			return rel.differs(want.Path, "has another sha256 or size than listed")
 		}
 		delete(have, path.Clean(want.Path))
@@ -100,40 +103,4 @@ func (rel *release) onGitHub(h *handoff) error {
 		remedy += ": " + printable(at.String(), maxMessage)
 	}
 	return &source.RefusedError{Reason: fmt.Sprintf("%s has no files of %s, only the name of a repository", rel.host, rel.slug), Remedy: remedy}
-}
-
-// A hash is the sha256 in hexadecimal, and the size in bytes, of a file.
-type hash struct {
-	digest string
-	size   int64
-}
-
-// hashes returns the hashes of the files below a folder of a quarantine, by their path in
-// it. A link counts as a file with its target, as in a ZIP file.
-func hashes(into *quarantine.Folder, folder string) (map[string]hash, error) {
-	all := map[string]hash{}
-	for name, target := range into.Links() {
-		if inside, ok := strings.CutPrefix(name, folder+"/"); ok {
-			all[inside] = hash{fmt.Sprintf("%x", sha256.Sum256([]byte(target))), int64(len(target))}
-		}
-	}
-	root := os.DirFS(filepath.Join(into.Path(), filepath.FromSlash(folder)))
-	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		f, err := root.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		sum := sha256.New()
-		n, err := io.Copy(sum, f)
-		all[name] = hash{fmt.Sprintf("%x", sum.Sum(nil)), n}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("the download has no files of the skill: %w", err)
-	}
-	return all, nil
 }

@@ -12,7 +12,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 const (
@@ -151,7 +151,7 @@ func (d *delivery) download(ctx context.Context) (*download.File, *download.Resp
 // checkName refuses a skill without a SKILL.md at the root of its folder, or whose
 // frontmatter has another name than the index.
 func (d *delivery) checkName() error {
-	data, err := readRegular(filepath.Join(d.into.Path(), d.entry.Name, "SKILL.md"))
+	data, err := skillfs.ReadRegular(skillfs.DirFS(filepath.Join(d.into.Path(), d.entry.Name)), "SKILL.md", maxSkill) // links are not made yet
 	if err != nil {
 		return &source.RefusedError{Reason: "there is no SKILL.md at its root", Remedy: "ask its publisher to pack the folder's content, not the folder"}
 	}
@@ -166,16 +166,4 @@ func (d *delivery) checkName() error {
 		}
 	}
 	return nil
-}
-
-// readRegular reads the SKILL.md of a quarantine, whose links are not made yet.
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxSkill:
-		return nil, fmt.Errorf("it is not a file of at most %d bytes", maxSkill)
-	}
-	return os.ReadFile(path)
 }
