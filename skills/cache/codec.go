@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -17,8 +15,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// Values are written without the names of their fields, so only the same types read
-// them: see [layout]. A struct is written as its fields that are not zero, each with
+// Values are written without the names of their fields, so only the same build of the
+// program reads them: see [Options]. A struct is written as its fields that are not zero, each with
 // its number.
 //
 // The codec is made by hand for the second start of 10,000 skills, which takes 0.5 s
@@ -434,28 +432,4 @@ func (s *storedSchema) get() *jsonschema.Schema {
 		s.schema, s.encoded = schema, ""
 	})
 	return s.schema
-}
-
-// layout returns a digest of a type, so that no other is read as it.
-func layout(t reflect.Type) string {
-	h := fnv.New64a()
-	describe(h, t, map[reflect.Type]bool{})
-	return fmt.Sprintf("%x", h.Sum64())
-}
-
-func describe(w io.Writer, t reflect.Type, seen map[reflect.Type]bool) {
-	fmt.Fprintf(w, "%s %s;", t, t.Kind())
-	if seen[t] || t == propertiesType {
-		return
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			fmt.Fprintf(w, "%s ", t.Field(i).Name)
-			describe(w, t.Field(i).Type, seen)
-		}
-	case reflect.Pointer, reflect.Slice, reflect.Map:
-		describe(w, t.Elem(), seen)
-	}
 }

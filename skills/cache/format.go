@@ -11,30 +11,28 @@ import (
 	"strings"
 )
 
-// A file is the magic, the long texts, the values, the index and the footer: the
-// offsets of the values and of the index, and a checksum of these with both. The index
-// is the version, the number of entries and for each its key, looks, the length of its
-// value and the location of its text. Skills refer to the values for as long as they
-// live; the index is dropped when nobody asks for changes any more.
+// A file is the magic, the long texts, the index and the footer, which is the location of
+// the index. The index is the version, the number of entries and for each its key, looks,
+// value and the location of its text.
 
-const magic = "skills-mcp parse cache 4\n"
+const magic = "skills-mcp parse cache 5\n"
 
-// footerSize is the size of two offsets and a checksum.
+// footerSize is the size of the offset and the length of the index, and of its checksum.
 const footerSize = 8 + 8 + 4
 
-// A footer is the end of a file. Files with the same footer and size have the same
-// content.
+// A footer is the end of a file. Files with the same footer have the same content.
 type footer [footerSize]byte
 
-func newFooter(values, index uint64, sum uint32) footer {
-	b := binary.LittleEndian.AppendUint64(nil, values)
-	b = binary.LittleEndian.AppendUint64(b, index)
-	return footer(binary.LittleEndian.AppendUint32(b, sum))
+func newFooter(index location) (f footer) {
+	binary.LittleEndian.PutUint64(f[:], index.at)
+	binary.LittleEndian.PutUint64(f[8:], index.n)
+	binary.LittleEndian.PutUint32(f[16:], index.sum)
+	return f
 }
 
-// offsets returns the offsets of the values and of the index.
-func (f footer) offsets() (values, index uint64) {
-	return binary.LittleEndian.Uint64(f[:]), binary.LittleEndian.Uint64(f[8:])
+// index returns the location of the index.
+func (f footer) index() location {
+	return location{binary.LittleEndian.Uint64(f[:]), binary.LittleEndian.Uint64(f[8:]), binary.LittleEndian.Uint32(f[16:])}
 }
 
 // format writes the content of a file: entries by key. It leaves out an entry whose
@@ -43,19 +41,11 @@ func format(to io.Writer, entries map[string]*entry, version string) (texts map[
 	w := bufio.NewWriterSize(to, 1<<20)
 	_, _ = w.WriteString(magic) // an error stays until Flush
 	keys := slices.Sorted(maps.Keys(entries))
-	texts, values := writeTexts(w, keys, entries)
+	texts, at := writeTexts(w, keys, entries)
 	keys = slices.DeleteFunc(keys, func(key string) bool { return entries[key].text != nil && texts[key].n == 0 })
-	sum := crc32.New(checksums())
-	both := io.MultiWriter(w, sum)
-	index := values
-	for _, key := range keys {
-		_, _ = io.WriteString(both, entries[key].value)
-		index += uint64(len(entries[key].value))
-	}
-	writeIndex(both, keys, entries, texts, version)
-	end = newFooter(values, index, 0)
-	_, _ = sum.Write(end[:footerSize-4]) // it never fails
-	end = newFooter(values, index, sum.Sum32())
+	index := encodeIndex(keys, entries, texts, version)
+	_, _ = w.WriteString(index)
+	end = newFooter(location{at, uint64(len(index)), checksum(index)})
 	_, _ = w.Write(end[:])
 	return texts, end, w.Flush()
 }
@@ -80,7 +70,7 @@ func writeTexts(w io.Writer, keys []string, entries map[string]*entry) (texts ma
 	return texts, end
 }
 
-func writeIndex(w io.Writer, keys []string, entries map[string]*entry, texts map[string]location, version string) {
+func encodeIndex(keys []string, entries map[string]*entry, texts map[string]location, version string) string {
 	c := codec{}
 	c.string(version)
 	c.uint(uint64(len(keys)))
@@ -88,17 +78,35 @@ func writeIndex(w io.Writer, keys []string, entries map[string]*entry, texts map
 		e := entries[key]
 		c.string(key)
 		c.string(e.looks)
-		c.uint(uint64(len(e.value)))
+		c.string(e.value)
 		c.location(texts[key], math.MaxUint64)
-		_, _ = w.Write(c.written)
-		c.written = c.written[:0]
 	}
-	_, _ = w.Write(c.written)
+	return string(c.written)
+}
+
+// location writes or reads the location of a text, before the offset end.
+func (c *codec) location(at location, end uint64) location {
+	if at.n = c.uint(at.n); at.n == 0 {
+		return location{}
+	}
+	at = location{n: at.n, at: c.uint(at.at), sum: uint32(c.uint(uint64(at.sum)))}
+	if at.at > end || at.n > end-at.at {
+		c.fail(errCorrupt)
+	}
+	return at
 }
 
 // parse returns the entries that format wrote, by key. Their texts stay in the file.
 func parse(file source, size int64, version string) (map[string]*entry, error) {
-	values, index, at, err := readParts(file, size)
+	end, err := readFooter(file, size)
+	if err != nil {
+		return nil, err
+	}
+	at := end.index()
+	if at.at > uint64(size) || at.n > uint64(size)-at.at {
+		return nil, errCorrupt
+	}
+	index, err := readPart(file, at)
 	if err != nil {
 		return nil, err
 	}
@@ -110,88 +118,44 @@ func parse(file source, size int64, version string) (map[string]*entry, error) {
 	if n > uint64(len(index)) {
 		return nil, errCorrupt
 	}
-	entries, all := make(map[string]*entry, n), make([]entry, n)
-	for i := range all {
-		e := &all[i]
+	entries := make(map[string]*entry, n)
+	for range n {
 		key := c.string("")
-		e.looks = c.string("")
-		length := c.uint(0)
-		if length > uint64(len(values)) {
-			return nil, errCorrupt
-		}
-		e.value, values = values[:length], values[length:]
-		if at := c.location(location{}, at); at.n > 0 {
-			e.text = &text{file: file, location: at}
+		e := &entry{looks: c.string(""), value: c.string("")}
+		if stored := c.location(location{}, at.at); stored.n > 0 {
+			e.text = &text{file: file, location: stored}
 		}
 		entries[key] = e
 	}
-	if c.unread != "" || values != "" {
+	if c.unread != "" {
 		c.fail(errCorrupt)
 	}
 	return entries, c.err
 }
 
-// readParts returns the values and the index of a file, and the offset of the values.
-func readParts(file source, size int64) (values, index string, at uint64, err error) {
-	if head, _, err := readPart(file, 0, min(size, int64(len(magic))), 0); err != nil || head != magic || size < int64(len(magic)+footerSize) {
-		return "", "", 0, errCorrupt
-	}
-	end, err := readFooter(file, size)
-	if err != nil {
-		return "", "", 0, err
-	}
-	at, indexAt := end.offsets()
-	if at < uint64(len(magic)) || indexAt < at || indexAt > uint64(size-footerSize) {
-		return "", "", 0, errCorrupt
-	}
-	values, sum, err := readPart(file, int64(at), int64(indexAt), 0)
-	if err != nil {
-		return "", "", 0, err
-	}
-	if index, sum, err = readPart(file, int64(indexAt), size-footerSize, sum); err != nil {
-		return "", "", 0, err
-	}
-	sum = crc32.Update(sum, checksums(), end[:footerSize-4])
-	if end != newFooter(at, indexAt, sum) {
-		return "", "", 0, errCorrupt
-	}
-	return values, index, at, nil
-}
-
+// readFooter returns the end of a file that begins with the magic.
 func readFooter(file source, size int64) (end footer, err error) {
-	if size < footerSize {
+	var head [len(magic)]byte
+	if size < int64(len(magic)+footerSize) {
+		return end, errCorrupt
+	}
+	if _, err := file.ReadAt(head[:], 0); err != nil || string(head[:]) != magic {
 		return end, errCorrupt
 	}
 	_, err = file.ReadAt(end[:], size-footerSize)
 	return end, err
 }
 
-// readPart returns the content of a file from one offset to another, and the checksum
-// of it behind a sum.
-func readPart(file io.ReaderAt, from, to int64, sum uint32) (string, uint32, error) {
+// readPart returns a part of a file. Its length is one that the file may have.
+func readPart(file io.ReaderAt, at location) (string, error) {
 	var b strings.Builder
-	b.Grow(int(to - from))
-	buffer := make([]byte, min(to-from, 256<<10))
-	for from < to {
-		n, err := file.ReadAt(buffer[:min(to-from, int64(len(buffer)))], from)
-		if err != nil && int64(n) < min(to-from, int64(len(buffer))) {
-			return "", 0, err
-		}
-		b.Write(buffer[:n])
-		sum = crc32.Update(sum, checksums(), buffer[:n])
-		from += int64(n)
+	b.Grow(int(at.n))
+	sum := crc32.New(checksums())
+	if _, err := io.Copy(io.MultiWriter(&b, sum), io.NewSectionReader(file, int64(at.at), int64(at.n))); err != nil {
+		return "", err
 	}
-	return b.String(), sum, nil
-}
-
-// checksum returns the checksum of a text, of which it copies one part at a time.
-func checksum(text string) uint32 {
-	var sum uint32
-	var buffer [4 << 10]byte
-	for text != "" {
-		n := copy(buffer[:], text)
-		sum = crc32.Update(sum, checksums(), buffer[:n])
-		text = text[n:]
+	if uint64(b.Len()) != at.n || sum.Sum32() != at.sum {
+		return "", errCorrupt
 	}
-	return sum
+	return b.String(), nil
 }

@@ -15,8 +15,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
-	"reflect"
 	"sync"
 	"time"
 
@@ -26,8 +24,8 @@ import (
 
 // Options configure a [Store].
 type Options struct {
-	// Version identifies the program and its settings. A cache of another version
-	// counts as empty.
+	// Version identifies the program, each build of it, and its settings. A cache of
+	// another version counts as empty.
 	Version string
 	// Logger gets the reason why a file was not written; nil discards it.
 	Logger *slog.Logger
@@ -66,23 +64,13 @@ func (s *Store) Open() scan.Cache {
 	if err != nil {
 		return c
 	}
-	if c.entries, err = parse(file, size, s.version()); err != nil {
+	if c.entries, err = parse(file, size, s.options.Version); err != nil {
 		c.entries = nil
-		file.Close() // nothing refers to it
-		return c
 	}
-	if !lazy {
-		c.file = file
+	if err != nil || !lazy {
+		file.Close() // nothing refers to it
 	}
 	return c
-}
-
-func (s *Store) version() string {
-	version := s.options.Version
-	for _, t := range append(concrete[1:], reflect.TypeFor[record]()) {
-		version += " " + layout(t)
-	}
-	return version
 }
 
 // A cache is the content of a file, and the new entries of a scan. The keys of entries
@@ -90,7 +78,6 @@ func (s *Store) version() string {
 type cache struct {
 	store   *Store
 	now     time.Time         // of Open
-	file    *os.File          // closed by Close; nil if skills read it later: it is closed after the last of them
 	entries map[string]*entry // of the file; not changed until Close
 
 	mu      sync.Mutex
@@ -220,13 +207,11 @@ func (c *cache) Close() {
 		}
 	}
 	if len(added) == 0 {
-		c.closeFile()
 		return
 	}
 	c.store.saving.Go(func() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
-		defer c.closeFile()
 		if err := c.store.save(entries); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
@@ -238,7 +223,7 @@ func (s *Store) save(entries map[string]*entry) error {
 	var texts map[string]location
 	var end footer
 	err := writeFile(s.path, func(w io.Writer) (err error) {
-		texts, end, err = format(w, entries, s.version())
+		texts, end, err = format(w, entries, s.options.Version)
 		return err
 	})
 	if err != nil || !lazy {
@@ -255,10 +240,4 @@ func (s *Store) save(entries map[string]*entry) error {
 		entries[key].text.moveTo(file, at)
 	}
 	return nil
-}
-
-func (c *cache) closeFile() {
-	if c.file != nil {
-		c.file.Close() // it was only read
-	}
 }

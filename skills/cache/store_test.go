@@ -301,12 +301,10 @@ func TestTools(t *testing.T) {
 	tool.File = "/d/tools.yaml"
 	tool.Name, tool.Of, tool.Entry = "demo__run", skill, &skills.Entry{Script: "run.sh", Args: skills.Flags{{Name: "a", Required: true}}}
 	skill.Tools = []*skills.Skill{&tool}
-	value, err := encode(newRecord(skill))
-	if err != nil {
-		t.Fatal(err)
-	}
 	looks, _ := encodeLooks(nil, time.Now())
-	c := &cache{entries: map[string]*entry{"skey": {looks: looks, value: value}}}
+	e, err := newSkillEntry(looks, skill)
+	must(t, err)
+	c := &cache{entries: map[string]*entry{"skey": e}}
 	got := &skills.Skill{Dir: "/d", File: "/d/SKILL.md", Plugin: "p", Source: skills.SourceUser}
 	if !c.Skill("key", got) {
 		t.Fatal("it is not kept")
@@ -319,35 +317,29 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// A tool's fields that are its skill's are written once, and a record that claims others
-// is damaged.
+// A tool's instructions and frontmatter are its skill's and written once. A skill with
+// others is not kept, and one without a tool in its list is damaged.
 func TestShared(t *testing.T) {
-	owner := skills.Skill{Name: "a", Frontmatter: map[string]any{"k": "v"}, Keywords: []string{"x"}}
-	own := skills.Skill{Name: "a__b", Frontmatter: owner.Frontmatter, Keywords: []string{"y"}}
+	owner := skills.Skill{Name: "a", Frontmatter: map[string]any{"k": "v"}, Instructions: "Do it.", Keywords: []string{"x"}}
+	own := skills.Skill{Name: "a__b", Frontmatter: owner.Frontmatter, Instructions: "Do it.", Keywords: []string{"y"}}
 	owner.Tools = []*skills.Skill{&own}
-	r := newRecord(&owner)
-	if got := r.Skill.Tools[0]; got.Frontmatter != nil || got.Name != "a__b" || got.Keywords[0] != "y" || own.Frontmatter == nil {
-		t.Errorf("the record has the tool %+v, of %+v", got, own)
-	}
 	e, err := newSkillEntry("", &owner)
 	must(t, err)
+	if strings.Count(e.value, "Do it.") != 1 || own.Frontmatter == nil {
+		t.Errorf("the entry has %q, of %+v", e.value, own)
+	}
 	var got skills.Skill
-	if !e.fill(&got) || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Keywords[0] != "y" {
+	if !e.fill(&got) || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Instructions != "Do it." || got.Tools[0].Keywords[0] != "y" {
 		t.Errorf("it comes back as %+v", got)
 	}
-	for name, damaged := range map[string]record{
-		"no set":  {Skill: skills.Skill{Tools: []*skills.Skill{{}}}},
-		"no tool": {Skill: skills.Skill{Tools: []*skills.Skill{nil}}, Shared: []uint64{0}},
-		"tools":   {Skill: skills.Skill{Tools: []*skills.Skill{{}}}, Shared: []uint64{^uint64(0)}},
-	} {
-		value, err := encode(damaged)
-		must(t, err)
-		if e := (&entry{value: value}); e.fill(&skills.Skill{}) {
-			t.Errorf("%s: it is accepted", name)
-		}
+	own.Instructions = "Do something else."
+	if _, err := newSkillEntry("", &owner); !errors.Is(err, errKind) {
+		t.Errorf("other instructions: %v", err)
 	}
-	if n := reflect.TypeFor[skills.Skill]().NumField(); n > 64 {
-		t.Errorf("a skill has %d fields, more than a set", n)
+	value, err := encode(skills.Skill{Tools: []*skills.Skill{nil}})
+	must(t, err)
+	if e := (&entry{value: value}); e.fill(&skills.Skill{}) {
+		t.Error("an entry without its tool is accepted")
 	}
 }
 
@@ -389,10 +381,8 @@ func (inMemory) Name() string { return "memory" }
 func FuzzParse(f *testing.F) {
 	skill := skills.Skill{Name: "a", Frontmatter: map[string]any{"k": []any{int64(1), "x"}}, Entry: &skills.Entry{Args: skills.Flags{{Name: "p", Schema: &jsonschema.Schema{Type: "string", Default: "d"}}}}}
 	skill.Tools = []*skills.Skill{{Name: "a__b", Frontmatter: skill.Frontmatter}}
-	value, err := encode(newRecord(&skill))
-	if err != nil {
-		f.Fatal(err)
-	}
+	value, err := encode(withoutPlace(&skill))
+	must(f, err)
 	f.Add(value, "")
 	f.Add("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", strings.Repeat("\x0e\x02", 100))
 	f.Fuzz(func(t *testing.T, value, looks string) {
@@ -413,13 +403,13 @@ func FuzzParse(f *testing.F) {
 				t.Skip()
 			}
 		}
-		if got, err := decode[record](value); err == nil {
+		if got, err := decode[skills.Skill](value); err == nil {
 			if _, err := encode(got); err != nil {
-				t.Errorf("a record that was read cannot be written: %v", err)
+				t.Errorf("a skill that was read cannot be written: %v", err)
 			}
 			s := &skills.Skill{Dir: "/d"}
 			if e := (&entry{value: value}); e.fill(s) {
-				newRecord(s)
+				withoutPlace(s)
 			}
 		}
 		c := &cache{entries: entries}

@@ -6,8 +6,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // Instructions are most of the cache, and a server reads few of them. So the long
@@ -18,11 +16,14 @@ import (
 // location takes as much memory as a shorter text.
 const longText = 512
 
-// lazy is false on systems where an open file cannot be replaced.
+// lazy is false on systems where an open file cannot be replaced: there all instructions
+// are in memory.
 const lazy = runtime.GOOS != "windows"
 
 // checksums returns the table of the checksums, which is made once.
 func checksums() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+func checksum(part string) uint32 { return crc32.Checksum([]byte(part), checksums()) }
 
 // A source is the file with the texts.
 type source interface {
@@ -55,15 +56,11 @@ func (t *text) read() (string, error) {
 	if file == nil {
 		return pending, nil
 	}
-	b := make([]byte, at.n)
-	_, err := file.ReadAt(b, int64(at.at))
-	if err == nil && crc32.Checksum(b, checksums()) != at.sum {
-		err = errCorrupt
-	}
+	read, err := readPart(file, at)
 	if err != nil {
 		return "", fmt.Errorf("read instructions in %s, which may be removed before the next start: %w", file.Name(), err)
 	}
-	return string(b), nil
+	return read, nil
 }
 
 // moveTo makes a pending text be read from a file that has it.
@@ -73,29 +70,4 @@ func (t *text) moveTo(file source, at location) {
 	if t.file == nil {
 		t.pending, t.file, t.location = "", file, at
 	}
-}
-
-// fill makes a skill read the text when somebody asks for it, or sets it now. It
-// reports whether the text is readable.
-func (t *text) fill(s *skills.Skill) bool {
-	if lazy {
-		s.Instructions, s.Stored = "", t.read
-		return true
-	}
-	var err error
-	s.Instructions, err = t.read()
-	return err == nil
-}
-
-// location writes or reads the location of a text, before the offset end.
-func (c *codec) location(at location, end uint64) location {
-	n := c.uint(at.n)
-	if n == 0 {
-		return location{}
-	}
-	at = location{n: n, at: c.uint(at.at), sum: uint32(c.uint(uint64(at.sum)))}
-	if at.at > end || n > end-at.at {
-		c.fail(errCorrupt)
-	}
-	return at
 }
