@@ -96,26 +96,17 @@ func rivals(group []*candidate) []*candidate {
 	return kept
 }
 
-// withoutCopies marks candidates that have the same files as an earlier one. Most
-// differ in their manifest: of those no other file is read.
+// withoutCopies marks candidates that have the same files as an earlier one.
 func withoutCopies(group []*candidate) []*candidate {
-	sums, manifests := make([][sha256.Size]byte, len(group)), map[[sha256.Size]byte]int{}
-	for i, c := range group {
-		var ok bool
-		if sums[i], ok = c.digest(false); ok {
-			manifests[sums[i]]++
-		}
-	}
-	first := map[[sha256.Size]byte]*candidate{}
+	first := map[[sha256.Size]byte]bool{}
 	var kept []*candidate
-	for i, c := range group {
-		if manifests[sums[i]] > 1 {
-			if whole, ok := c.digest(true); ok && first[whole] != nil {
-				c.copied = true
-				continue
-			} else if ok {
-				first[whole] = c
-			}
+	for _, c := range group {
+		sum, ok := c.digest()
+		if c.copied = ok && first[sum]; c.copied {
+			continue
+		}
+		if ok {
+			first[sum] = true
 		}
 		kept = append(kept, c)
 	}
@@ -210,19 +201,16 @@ const (
 	maxSameBytes = 16 << 20
 )
 
-// digest returns the hash of the candidate's manifest, or of all its files; ok is
-// false where they are too many or cannot be read. A command is one file.
-func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
+// digest returns the hash of the candidate's files; ok is false where they are too many
+// or cannot be read. A command is one file.
+func (c *candidate) digest() (sum [sha256.Size]byte, ok bool) {
 	files, release, err := c.open()
 	if err != nil {
 		return sum, false
 	}
 	defer release()
 	names := []string{c.file}
-	if c.packed != nil {
-		names = []string{findSkillFile(files, ".")}
-	}
-	if all && !c.command {
+	if !c.command {
 		if names, ok = fileNames(files); !ok {
 			return sum, false
 		}
@@ -234,9 +222,7 @@ func (c *candidate) digest(all bool) (sum [sha256.Size]byte, ok bool) {
 			return sum, false
 		}
 		room -= int64(len(data))
-		if all {
-			fmt.Fprintf(hash, "%q %d\n", name, len(data))
-		}
+		fmt.Fprintf(hash, "%q %d\n", name, len(data))
 		_, _ = hash.Write(data) // it never fails
 	}
 	return [sha256.Size]byte(hash.Sum(nil)), true

@@ -44,7 +44,7 @@ func TestScanFindsSkills(t *testing.T) {
 	if diff := cmp.Diff([]string{"12", "a", "b", "c"}, names(catalog)); diff != "" {
 		t.Error(diff)
 	}
-	const want = "root/1/2/3/4/5/6/7/8/9/10/11/12/13: error: it lies more than 12 folders below its root; left out: 1 skill in it (name it with --skills, or raise scan.depth in the configuration)\n"
+	const want = "root/1/2/3/4/5/6/7/8/9/10/11/12/13: error: it lies more than 12 folders below its root and is left out (name it with --skills, or raise scan.depth in the configuration)\n"
 	if got := lines(catalog.Problems); got != want {
 		t.Errorf("problems:\n%swant %s", got, want)
 	}
@@ -68,7 +68,7 @@ func TestScanFolderLimit(t *testing.T) {
 	if got := names(catalog); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("skills %v", got)
 	}
-	const want = "root/c: error: the root has more than 3 folders; left out from this one on: 2 folders with 2 skills (name the folders that have skills with --skills, or raise scan.folders in the configuration)\n"
+	const want = "root/c: error: the root has more than 3 folders; those from this one on are left out (name the folders that have skills with --skills, or raise scan.folders in the configuration)\n"
 	if got := lines(catalog.Problems); got != want {
 		t.Errorf("problems:\n%swant:\n%s", got, want)
 	}
@@ -92,9 +92,9 @@ func TestScanBoundsAreOfOthers(t *testing.T) {
 	}{
 		"folders of skills": {Options{Folders: 17}, []string{"a", "b", "c", "last", "nested"}, ""},
 		"too many inside of skills": {Options{Folders: 4}, []string{"a", "b", "c", "nested"},
-			"root/a/scripts: error: skills have more than 4 folders inside, or one has more than 10000; left out from this one on: 13 folders with 1 skill (name the folders that have skills with --skills)\n"},
+			"root/a/scripts: note: skills have more than 4 folders inside, or one has more than 10000; no skill is looked for in those from this one on (name the folders that have skills with --skills)\n"},
 		"none of them a skill": {Options{Folders: 7}, []string{"a", "b", "c", "last", "nested"},
-			"root/b/assets: note: skills have more than 7 folders inside, or one has more than 10000; left out from this one on: 10 folders with 0 skills (name the folders that have skills with --skills)\n"},
+			"root/b/assets: note: skills have more than 7 folders inside, or one has more than 10000; no skill is looked for in those from this one on (name the folders that have skills with --skills)\n"},
 		"manifests": {Options{Manifests: 2}, []string{"a", "nested"},
 			"root/a/scripts/last: error: the root has more than 2 skills; left out are this one and 2 more (name the folders that you use with --skills, or raise scan.manifests in the configuration)\n"},
 	} {
@@ -110,29 +110,6 @@ func TestScanBoundsAreOfOthers(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-// TestScanCountsSoFar counts the skills left out, up to a bound in all.
-func TestScanCountsSoFar(t *testing.T) {
-	fsys := files(map[string]string{"a/1/SKILL.md": skillText("a"), "a/2/SKILL.md": skillText("b"), "a/3/SKILL.md": skillText("c")})
-	for _, none := range []bool{true, false} {
-		root := &rootReader{root: Root{FS: fsys, Label: "root"}, files: fsys, builder: newBuilder(), memory: newMemory()}
-		w := &walker{rootReader: root, ctx: t.Context(), seen: map[string]bool{}}
-		tally := &tally{walker: w, seen: map[string]bool{}, most: 2}
-		left := []leftOut{{dir: "a", key: "a"}}
-		if none {
-			tally.add(left[0])
-			left = nil
-		}
-		tally.reportFolders(left, skills.Note, "too many", "")
-		want := "root/a: error: too many; left out from this one on: at least 2 folders with 1 skill\n"
-		if none {
-			want = ""
-		}
-		if got := lines(w.builder.problems); got != want {
-			t.Errorf("%swant %s", got, want)
-		}
 	}
 }
 

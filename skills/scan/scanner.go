@@ -207,7 +207,7 @@ func (s *rootScan) scan() {
 		return
 	}
 	s.hold()
-	defer reportBounds(s.walker)
+	defer s.reportBounds()
 	_, err := fs.Stat(s.root.FS, ".")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

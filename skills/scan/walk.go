@@ -25,27 +25,6 @@ type walker struct {
 	ahead    map[string]listing // folders that were read before their turn
 }
 
-// maxOwnFolders bounds the folders of one skill that are searched for nested
-// skills.
-const maxOwnFolders = 10_000
-
-// bounds counts the folders and manifests read below one root.
-type bounds struct {
-	folders, manifests int
-	nested             int  // folders inside of skills
-	own                *int // those of the skill that is walked; nil outside of skills
-
-	tooDeep, tooMany, tooNested []leftOut
-	tooManySkills               leftOut
-	skillsLeft                  int
-}
-
-// leftOut is a folder that is not read.
-type leftOut struct {
-	dir, key string // key is its key in walker.seen
-	plugins  bool   // plugins are looked for in it, not skills
-}
-
 // walk calls visit for dir and the folders below it, in sorted order, each
 // once, whatever links lead there.
 func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs.DirEntry) (enter bool)) {
@@ -79,7 +58,7 @@ func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs
 	}
 	for _, child := range children {
 		if depth+1 > s.options.Depth {
-			s.bounds.tooDeep = append(s.bounds.tooDeep, s.leave(child))
+			s.reportDeep(child)
 			continue
 		}
 		s.walk(child, depth+1, visit)
@@ -202,50 +181,4 @@ func (s *walker) unread(dirs []string) []string {
 		}
 	}
 	return unread
-}
-
-// room returns the number of folders that may still be read here.
-func (s *walker) room() int {
-	if s.bounds.own != nil {
-		return min(maxOwnFolders-*s.bounds.own, s.options.Folders-s.bounds.nested)
-	}
-	return s.options.Folders - s.bounds.folders
-}
-
-// count reports whether one more folder of the root may be read. A folder inside
-// of a skill does not count against other skills.
-func (s *walker) count(dir string) bool {
-	b := &s.bounds
-	switch {
-	case s.room() > 0 && b.own != nil:
-		*b.own++
-		b.nested++
-		return true
-	case s.room() > 0:
-		b.folders++
-		return true
-	case b.own != nil:
-		b.tooNested = append(b.tooNested, s.leave(dir))
-	default:
-		b.tooMany = append(b.tooMany, s.leave(dir))
-	}
-	return false
-}
-
-// countManifest reports whether one more skill, command or plugin of the root may
-// be read.
-func (s *walker) countManifest(dir string) bool {
-	b := &s.bounds
-	if b.manifests < s.options.Manifests {
-		b.manifests++
-		return true
-	}
-	if b.skillsLeft++; b.skillsLeft == 1 {
-		b.tooManySkills = s.leave(dir)
-	}
-	return false
-}
-
-func (s *walker) leave(dir string) leftOut {
-	return leftOut{dir, s.seenKey(dir), s.root.Plugins && s.inPlugin == nil}
 }
