@@ -24,21 +24,15 @@ func explain(f *failure, cmd *sandbox.Command) error {
 		return fmt.Errorf("workspace %s: a symbolic link leads there from another workspace; remove the link", f.What)
 	case f.Step == stepSelf:
 		return fmt.Errorf("execute %s: the sandbox's own init is not for skills to run", program)
-	case f.Step == stepFind && f.Errno == unix.ENOENT:
-		return &sandbox.UnavailableError{
-			Reason: program + " is not on this machine where sandboxes see it",
-			Remedy: "install " + program + " in the system folders, such as /usr/bin, or use Docker",
-			Err:    f,
-
-			Program: program,
+	case f.Step == stepFind && f.Errno == unix.ENOENT, f.Step == stepInterpreter:
+		missing := program
+		if f.Step == stepInterpreter {
+			missing = "the interpreter that " + program + " names in its first line"
 		}
-	case f.Step == stepInterpreter:
 		return &sandbox.UnavailableError{
-			Reason: "the interpreter that " + program + " names in its first line is not on this machine where sandboxes see it",
+			Reason: missing + " is not on this machine where sandboxes see it",
 			Remedy: "install it in the system folders, such as /usr/bin, or use Docker",
-			Err:    f,
-
-			Program: program,
+			Err:    f, Program: program,
 		}
 	case f.Step == stepExec && f.Errno == unix.ENOENT:
 		return fmt.Errorf("execute %s: there is no such file in the sandbox: %w", program, f.Errno)
@@ -73,9 +67,9 @@ func (m *machine) diagnose(err error) error {
 	if !errors.As(err, &errno) || !refused(errno) {
 		return err
 	}
-	for _, o := range obstacles() {
+	for _, o := range m.obstacles() {
 		if o.applies(m, err) {
-			return &sandbox.UnavailableError{Reason: o.reason(m), Remedy: o.remedy, Err: err}
+			return &sandbox.UnavailableError{Reason: o.reason, Remedy: o.remedy, Err: err}
 		}
 	}
 	return &sandbox.UnavailableError{
@@ -91,9 +85,8 @@ const oldestMajor, oldestMinor = 5, 14
 
 // An obstacle is a known reason why a machine refuses sandboxes.
 type obstacle struct {
-	applies func(m *machine, err error) bool
-	reason  func(m *machine) string
-	remedy  string
+	applies        func(m *machine, err error) bool
+	reason, remedy string
 }
 
 // refused reports whether errno may come from an obstacle, rather than from a
@@ -107,33 +100,31 @@ func refused(errno unix.Errno) bool {
 }
 
 // obstacles returns all obstacles, the most certain first.
-func obstacles() []obstacle {
+func (m *machine) obstacles() []obstacle {
 	return []obstacle{
 		{
 			applies: func(m *machine, _ error) bool { return m.older() },
-			reason: func(m *machine) string {
-				return fmt.Sprintf("the native sandbox needs Linux %d.%d or newer, and this is %s", oldestMajor, oldestMinor, m.release)
-			},
-			remedy: "upgrade the kernel, or use Docker",
+			reason:  fmt.Sprintf("the native sandbox needs Linux %d.%d or newer, and this is %s", oldestMajor, oldestMinor, m.release),
+			remedy:  "upgrade the kernel, or use Docker",
 		},
 		{
 			applies: func(m *machine, _ error) bool { return !m.has("proc/self/ns/user") },
-			reason:  constantReason("this kernel is built without user namespaces"),
+			reason:  "this kernel is built without user namespaces",
 			remedy:  "use a distribution's kernel, or Docker",
 		},
 		{
 			applies: sysctl("user/max_user_namespaces", "0"),
-			reason:  constantReason("user namespaces are switched off: user.max_user_namespaces is 0"),
+			reason:  "user namespaces are switched off: user.max_user_namespaces is 0",
 			remedy:  "run 'sudo sysctl -w user.max_user_namespaces=15000', or use Docker",
 		},
 		{
 			applies: unprivileged(sysctl("kernel/unprivileged_userns_clone", "0")),
-			reason:  constantReason("user namespaces are only for root: kernel.unprivileged_userns_clone is 0"),
+			reason:  "user namespaces are only for root: kernel.unprivileged_userns_clone is 0",
 			remedy:  "run 'sudo sysctl -w kernel.unprivileged_userns_clone=1', or use Docker",
 		},
 		{
 			applies: unprivileged(sysctl("kernel/apparmor_restrict_unprivileged_userns", "1")),
-			reason:  constantReason("AppArmor keeps programs without a profile from user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1"),
+			reason:  "AppArmor keeps programs without a profile from user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1",
 			remedy:  "give this program an AppArmor profile with 'userns,', or run 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0', or use Docker",
 		},
 		{
@@ -141,26 +132,22 @@ func obstacles() []obstacle {
 				var f *failure
 				return errors.As(err, &f) && f.Step == stepProc
 			},
-			reason: constantReason("parts of /proc are hidden here, as in a container, so a sandbox cannot have its own"),
+			reason: "parts of /proc are hidden here, as in a container, so a sandbox cannot have its own",
 			remedy: "run the server outside the container, or start that with --security-opt systempaths=unconfined",
 		},
 		{
 			applies: func(m *machine, _ error) bool { return strings.Contains(m.read("proc/self/status"), "\nSeccomp:\t2") },
-			reason:  constantReason("the server runs under a seccomp filter that forbids namespaces, as in a container"),
+			reason:  "the server runs under a seccomp filter that forbids namespaces, as in a container",
 			remedy:  "run the server outside the container, or start that with --security-opt seccomp=unconfined",
 		},
 		{
 			applies: func(_ *machine, err error) bool {
 				return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EUSERS)
 			},
-			reason: constantReason("the system's limit on namespaces is reached"),
+			reason: "the system's limit on namespaces is reached",
 			remedy: "raise the user.max_*_namespaces settings, or use Docker",
 		},
 	}
-}
-
-func constantReason(text string) func(*machine) string {
-	return func(*machine) string { return text }
 }
 
 // sysctl applies when a setting has a value.
