@@ -8,19 +8,16 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/complete"
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
 // A completer answers completion/complete. An argument that it cannot complete has no
 // values; a prompt or a resource that does not exist is an error.
 type completer struct {
 	view   func() *view
-	search *searcher
 	invoke *invoker
 }
 
@@ -31,11 +28,7 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 		if argument.Name != "name" {
 			return completion(complete.List{}), nil
 		}
-		found := complete.Of(v.offeredNames(), argument.Value)
-		if found.Total == 0 {
-			found = c.found(ctx, v, search.Query{Text: argument.Value, Person: true, Keep: describe.IsPrompt}, (*skills.Skill).QualifiedName)
-		}
-		return completion(found), nil
+		return completion(complete.Of(v.offeredNames(), argument.Value)), nil
 	}
 	if prompt == installPrompt {
 		return completion(complete.List{}), nil
@@ -53,11 +46,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	case uri == output.Template:
 		return completion(c.output(owner(ctx), argument, given.Arguments)), nil
 	case uri == skillsext.Template:
-		found := complete.Of(v.skillPaths(), argument.Value)
-		if found.Total == 0 {
-			found = c.found(ctx, v, search.Query{Text: argument.Value, Keep: skillsext.Listed}, skillPath)
-		}
-		return completion(found), nil
+		return completion(complete.Of(v.skillPaths(), argument.Value)), nil
 	}
 	for _, d := range v.declared {
 		switch {
@@ -71,33 +60,15 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	return nil, notFound("resource", uri)
 }
 
-// found completes a text that no name has with the names of the skills that it describes.
-func (c completer) found(ctx context.Context, v *view, q search.Query, name func(*skills.Skill) string) complete.List {
-	result, err := c.search.index.Search(ctx, v.catalog, q)
-	if err != nil || result.Doubtful {
-		return complete.List{}
-	}
-	var names []string
-	for _, h := range result.Hits {
-		names = append(names, name(h.Skill))
-	}
-	return complete.First(names)
-}
-
 // skillPaths returns the paths of the skills that resources/list has.
 func (v *view) skillPaths() []string {
 	var paths []string
 	for _, skill := range v.catalog.Skills {
 		if skillsext.Listed(skill) {
-			paths = append(paths, skillPath(skill))
+			paths = append(paths, strings.TrimPrefix(skillsext.URI(skill), skillsext.Scheme))
 		}
 	}
 	return paths
-}
-
-// skillPath returns the path of a skill in the template of its files.
-func skillPath(skill *skills.Skill) string {
-	return strings.TrimPrefix(skillsext.URI(skill), skillsext.Scheme)
 }
 
 // offeredNames returns the names of the skills that a person can use.

@@ -71,32 +71,6 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A text that no name contains is completed with the names of the skills that it
-// describes, the best first, and with none where it describes none.
-func TestCompletionByDescription(t *testing.T) {
-	b := newBench(t, ends(0, "", ""))
-	b.skillFiles(orchard())
-	const prompt, file = `{"type": "ref/prompt", "name": "use_skill"}`, `{"type": "ref/resource", "uri": "skill://{+path}"}`
-	for _, test := range []struct{ ref, argument, value, first string }{
-		{prompt, "name", "grafting apple trees", "demo/graft-trees"},
-		{prompt, "name", "for persons", "demo/private"},
-		{prompt, "name", "zzyzx", ""},
-		{file, "path", "grafting apple trees", "demo/graft-trees/SKILL.md"},
-		{file, "path", "for persons", ""},
-	} {
-		got := b.ask("completion/complete", fmt.Sprintf(`{"ref": %s, "argument": {"name": %q, "value": %q}}`, test.ref, test.argument, test.value))
-		var answer struct {
-			Completion struct{ Values []string }
-		}
-		if err := json.Unmarshal([]byte(got), &answer); err != nil {
-			t.Fatal(got)
-		}
-		if values := append(answer.Completion.Values, ""); values[0] != test.first {
-			t.Errorf("%s %q: %s, want %q", test.argument, test.value, got, test.first)
-		}
-	}
-}
-
 // A name that no skill has, nor a similar one, is answered with those that it describes.
 func TestDescribedName(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))

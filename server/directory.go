@@ -37,7 +37,7 @@ func (d *Directory) View(ctx context.Context) (*describe.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := d.server.published.fixed.describer(r)
+	view := d.server.published.fixed.describes.view(r)
 	if isPerson(r.principal) {
 		view.ForModel, view.Texts = false, nil
 	}
@@ -85,7 +85,7 @@ func (d *Directory) Run(ctx context.Context, req run.Request) (report *result.Ru
 	if o == nil {
 		return nil, run.AsError(err)
 	}
-	i.count(r.principal, req.Skill)
+	i.count(req.Skill)
 	return &i.newReport(r, req.Skill, o, err).Run, nil
 }
 

@@ -56,16 +56,11 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 const fixedRoom = 6600
 
 // descriptionRoom returns the length of the description of search_skills beside other fixed
-// tools, of which match_skills may be hidden: what they have over [fixedRoom] is taken from
-// the names of skills in it.
-func descriptionRoom(fixed []mcpserver.ServerTool, listsMatch bool) int {
+// tools: what they have over [fixedRoom] is taken from the names of skills in it.
+func descriptionRoom(fixed []mcpserver.ServerTool) int {
 	over := -fixedRoom
 	for _, tool := range fixed {
-		if tool.Tool.Name == matchTool && !listsMatch {
-			continue
-		}
-		encoded, _ := json.Marshal(tool.Tool) // it was made of a schema that can be
-		over += len(encoded)
+		over += len(encoded(tool.Tool))
 	}
 	return maxDescription - min(max(over, 0), maxDescription*3/4)
 }

@@ -16,10 +16,3 @@ func forward(header *http.Header, name *string, to string) {
 
 // forwarded returns the name of a forwarded call.
 func forwarded(header http.Header) string { return header.Get(forwardedName) }
-
-// anyPrompt is the name of the prompt that takes a skill's name.
-const anyPrompt = "use_skill"
-
-// unlistedTool is the name of the tool that answers for those which are not registered.
-// No client can call it by this name.
-const unlistedTool = "~"

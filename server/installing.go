@@ -16,16 +16,17 @@ type installArgs struct {
 	Source string `json:"source" jsonschema_description:"As owner/repo or a URL."`
 }
 
-func (t *fixedTools) installSkill() mcpserver.ServerTool {
+// newInstallTool returns install_skill.
+func newInstallTool(m *toolMaker, invoke *invoker, installer Installer) mcpserver.ServerTool {
 	return fixedTool[installArgs]{
 		name: string(run.WayInstall), title: "Install a skill", runs: true, writes: true, granted: true, strict: true,
 		description: "Install a skill from elsewhere, if the person, who is asked, says yes.",
 		handle: func(r *request, args installArgs) (any, error) {
-			return t.invoke.asTask(r, skills.TaskLong, func(r *request) (*mcp.CallToolResult, error) {
-				return t.invoke.install(r, t.options.Installer, args)
+			return invoke.asTask(r, skills.TaskLong, func(r *request) (*mcp.CallToolResult, error) {
+				return invoke.install(r, installer, args)
 			})
 		},
-	}.tool(t.toolMaker)
+	}.tool(m)
 }
 
 // install installs a skill for a client, after the person's yes.
@@ -54,9 +55,7 @@ func (i *invoker) install(r *request, installer Installer, args installArgs) (*m
 	return reply(result)
 }
 
-// installPrompt is the name of the prompt that has a model install a skill.
-const installPrompt = "install"
-
+// promptToInstall returns the prompt that has a model install a skill.
 func promptToInstall() mcp.Prompt {
 	return mcp.Prompt{
 		Name:        installPrompt,

@@ -20,7 +20,7 @@ import (
 type loader struct {
 	fetch     func(r *request, skill *skills.Skill) (_ *skills.Skill, asked *mcp.CallToolResult, err error)
 	snapshots *snapshot.Store // of bundled skills
-	used      func(ctx context.Context, skill *skills.Skill)
+	used      func(skill *skills.Skill)
 	texts     func(ctx context.Context, skill *skills.Skill) error // of the options
 	code      func(ctx context.Context, who identity.Principal, skill *skills.Skill) (hosts []string, granted bool)
 }
@@ -48,7 +48,7 @@ func (l *loader) load(r *request, skill *skills.Skill, args string) (*mcp.CallTo
 func (l *loader) instruct(ctx context.Context, skill *skills.Skill, args string) (*loaded, error) {
 	loaded, err := l.read(ctx, skill, args)
 	if err == nil {
-		l.used(ctx, skill)
+		l.used(skill)
 	}
 	return loaded, err
 }

@@ -31,8 +31,7 @@ type invoker struct {
 	tasks    *tasks.Store
 	outputs  *output.Store // of runs
 	usage    Usage         // nil counts nothing
-	calls    *sessionCalls
-	servers  Connected // nil are none
+	servers  Connected     // nil are none
 	left     func(identity.Key)
 	failures
 }
@@ -84,7 +83,7 @@ func (i *invoker) perform(r *request, label string, c *run.Call, skill *skills.S
 		o, asked, err = asking(i, r, p, c, do)
 	}
 	if o != nil && skill != nil {
-		i.used(r.ctx, skill)
+		i.count(skill)
 	}
 	if missing := missingCapability(r.ctx, err); missing != nil {
 		return nil, nil, missing
@@ -110,12 +109,8 @@ func speaks(ctx context.Context, revision string) bool {
 	return version == "" || version >= revision
 }
 
-// used counts a use of a skill by the client of ctx.
-func (i *invoker) used(ctx context.Context, skill *skills.Skill) { i.count(principal(ctx), skill) }
-
-// count counts a use of a skill by a principal.
-func (i *invoker) count(p identity.Principal, skill *skills.Skill) {
-	i.calls.add(p, skill.QualifiedName())
+// count counts a use of a skill.
+func (i *invoker) count(skill *skills.Skill) {
 	if i.usage != nil {
 		i.usage.Used(skill.QualifiedName())
 	}

@@ -14,11 +14,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// matchTool is the name of a tool for programs that put skills into the prompt of each
-// message, as Conduit does. It answers always, and is listed only if the options say so:
-// each listed tool costs room in every conversation, and a model has search_skills.
-const matchTool = "match_skills"
-
 // Bounds of a match.
 const (
 	maxMessage      = 4 << 10  // bytes of the message, the rest of which is ignored
@@ -37,7 +32,9 @@ type matchArgs struct {
 	Message string `json:"message" jsonschema_description:"The person's message."`
 }
 
-func (t *fixedTools) matchSkills() mcpserver.ServerTool {
+// newMatchTool returns match_skills, for programs that put skills into the prompt of each
+// message, as Conduit does. A model has search_skills.
+func newMatchTool(m *toolMaker, finds *searcher, loader *loader) mcpserver.ServerTool {
 	return fixedTool[matchArgs]{
 		name: matchTool, title: "Match skills", strict: true,
 		description: "Return the names and descriptions of the skills that fit a message, and the instructions of up to two of them, as text for a prompt. For programs; a model uses search_skills and load_skill.",
@@ -45,13 +42,13 @@ func (t *fixedTools) matchSkills() mcpserver.ServerTool {
 			if strings.TrimSpace(args.Message) == "" {
 				return nil, &run.Error{Code: run.InvalidParam, Message: `"message" is empty; give what the person wrote`}
 			}
-			found, err := t.search.search(r.ctx, r.view, search.Query{Text: truncate.String(args.Message, maxMessage), Keep: injectable})
+			found, err := finds.search(r.ctx, r.view, search.Query{Text: truncate.String(args.Message, maxMessage), Keep: injectable})
 			if err != nil {
 				return nil, err
 			}
-			return t.match(r, found).result(), r.ctx.Err()
+			return newMatch(r, loader, found).result(), r.ctx.Err()
 		},
-	}.tool(t.toolMaker)
+	}.tool(m)
 }
 
 // injectable reports whether the texts of a skill may be part of a prompt that nobody
@@ -62,9 +59,9 @@ func injectable(skill *skills.Skill) bool {
 		owner.Blocked == "" && owner.Unavailable == "" && skill.Unavailable == ""
 }
 
-// match returns what a prompt gets for a message with these hits.
-func (t *fixedTools) match(r *request, found search.Result) *match {
-	m := &match{request: r, loader: t.loader, doubtful: found.Doubtful}
+// newMatch returns what a prompt gets for a message with these hits.
+func newMatch(r *request, loader *loader, found search.Result) *match {
+	m := &match{request: r, loader: loader, doubtful: found.Doubtful}
 	for _, h := range found.Hits {
 		if len(m.fitting) < maxMatches && !m.doubtful {
 			m.fitting = m.add(m.fitting, h.Skill.Owner(), h.Score >= nearBest*found.Hits[0].Score)

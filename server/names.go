@@ -2,8 +2,8 @@ package server
 
 import (
 	"strings"
-	"sync"
 
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -21,22 +21,32 @@ func ToolNames(all []*skills.Skill) map[*skills.Skill]string {
 	return names
 }
 
+// Names of tools and prompts that other files refer to.
+const (
+	matchTool     = "match_skills"
+	installPrompt = "install"
+	anyPrompt     = "use_skill" // takes a skill's name
+)
+
+// fixedNames are the names that no skill's tool or prompt can have.
+func fixedNames() []string {
+	return []string{
+		"close_sandbox", "get_skill", installPrompt, string(run.WayInstall), "list_plugins", "list_skills", "load_skill", matchTool, "open_sandbox",
+		"rate_skill", "read_output", "reload_skills", "run_code", "run_skill", "search_skills", anyPrompt,
+	}
+}
+
 // names are the tool names of a catalog's skills.
 type names struct {
-	of map[string]string // by qualified name
-	// owners are the qualified names by tool name, made when one is first asked for.
-	owners func() map[string]string
+	of     map[string]string // by qualified name
+	owners map[string]string // the qualified names by tool name
 }
 
 func toolNames(all []*skills.Skill) *names {
-	n := &names{of: plainOrHashed(all)}
-	n.owners = sync.OnceValue(func() map[string]string {
-		owners := make(map[string]string, len(n.of))
-		for qualified, tool := range n.of {
-			owners[tool] = qualified
-		}
-		return owners
-	})
+	n := &names{of: plainOrHashed(all), owners: make(map[string]string, len(all))}
+	for qualified, tool := range n.of {
+		n.owners[tool] = qualified
+	}
 	return n
 }
 

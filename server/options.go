@@ -85,6 +85,16 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
+// A Reloader keeps the published catalog fresh.
+type Reloader interface {
+	// Reload scans all roots and publishes the catalog, as [Server.Publish] does.
+	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
+	// Refresh returns when the published catalog is as new as the files of the skill
+	// that a call names. For a name without a skill, skill is nil, and lookup is the
+	// error.
+	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
+}
+
 // Usage counts the uses of skills.
 type Usage interface{ Used(name string) }
 

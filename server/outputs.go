@@ -59,8 +59,8 @@ type outputArgs struct {
 	Offset float64 `json:"offset,omitempty" jsonschema:"type=integer,minimum=0" jsonschema_description:"The byte to begin at."`
 }
 
-// readOutput returns the tool for models whose client reads no resources for them.
-func (t *fixedTools) readOutput() mcpserver.ServerTool {
+// newOutputTool returns read_output, for models whose client reads no resources for them.
+func newOutputTool(m *toolMaker, outputs *output.Store) mcpserver.ServerTool {
 	return fixedTool[outputArgs]{
 		name: "read_output", title: "Read a run's output",
 		description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).",
@@ -69,13 +69,13 @@ func (t *fixedTools) readOutput() mcpserver.ServerTool {
 			if !paged {
 				offset = int(min(args.Offset, 1<<40))
 			}
-			item, ok := t.invoke.outputs.Get(r.principal.Key(), piece)
+			item, ok := outputs.Get(r.principal.Key(), piece)
 			if err != nil || !ok {
 				return nil, &run.Error{Code: run.NotFound, Message: expired(args.URI)}
 			}
 			return textPage(args.URI, item, offset)
 		},
-	}.tool(t.toolMaker)
+	}.tool(m)
 }
 
 // textPage returns a page for a model, with the offset of the next one.

@@ -36,9 +36,9 @@ const (
 	maxPageSize = 32 << 10 // bytes
 )
 
-// pageOf returns the items from a cursor on, as many as fit on a page, and the cursor of
-// the next page.
-func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next string, err error) {
+// pageOf returns the items from a cursor on, at most most and as many as fit on a page, and
+// the cursor of the next page.
+func pageOf[I, O any](items []I, cursor string, most int, show func(I) O) (page []O, next string, err error) {
 	page = []O{}
 	from, ok := position(mcp.Cursor(cursor))
 	if !ok || from > len(items) {
@@ -48,7 +48,7 @@ func pageOf[I, O any](items []I, cursor string, show func(I) O) (page []O, next 
 	for i, item := range items[from:] {
 		shown := show(item)
 		size += len(encoded(shown))
-		if i == maxPage || size > maxPageSize && i > 0 {
+		if i == most || size > maxPageSize && i > 0 {
 			return page, string(cursorAt(from + i)), nil
 		}
 		page = append(page, shown)

@@ -26,7 +26,7 @@ func (v *view) promptPage(cursor mcp.Cursor, fixed []mcp.Prompt) (page []mcp.Pro
 	for _, skill := range v.offered() {
 		all = append(all, func() mcp.Prompt { return v.promptOf(skill) })
 	}
-	page, after, _ := pageOf(all, string(cursor), func(make func() mcp.Prompt) mcp.Prompt { return make() }) // mcp-go has refused a cursor of another kind
+	page, after, _ := pageOf(all, string(cursor), maxPage, func(make func() mcp.Prompt) mcp.Prompt { return make() }) // mcp-go has refused a cursor of another kind
 	return page, mcp.Cursor(after)
 }
 

@@ -14,14 +14,12 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
-	"github.com/skillsmcp/skills-mcp/server/titles"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A publisher replaces the view that calls use, and notifies clients of changes.
 type publisher struct {
 	expose        exposure.Options
-	calls         *sessionCalls
 	subscriptions *subscriptions
 	digests       skillsext.Digests // of skills' files
 
@@ -63,6 +61,7 @@ func (p *publisher) show(catalog *skills.Catalog) (changed bool) {
 	before, v := p.view.Load(), p.next(catalog)
 	tools := append(p.fixed.tools(v), p.skills.tools(v)...)
 	v.list(tools)
+	v.handlers[p.fixed.hidden.Tool.Name] = p.fixed.hidden.Handler
 	p.view.Store(v)
 	p.count.Add(1)
 	p.search.published()
@@ -76,23 +75,20 @@ func (p *publisher) show(catalog *skills.Catalog) (changed bool) {
 	p.shown = shown
 	p.state.Add(1)
 	defer p.state.Add(1)
-	p.core.SetTools(append(tools, p.skills.unlisted(v, tools)...)...)
+	p.core.SetTools(append(tools, p.skills.any())...)
 	return true
 }
 
 // next returns the view of a catalog. The caller holds mu.
 func (p *publisher) next(catalog *skills.Catalog) *view {
-	before := p.view.Load()
-	if before == nil {
-		before = newView(&skills.Catalog{})
-	}
-	v := &view{
-		catalog: catalog, names: toolNames(catalog.Skills), titles: titles.New(catalog.Skills), listed: before.listed,
-		library: skillsext.New(catalog, &p.digests), declared: declaredBy(catalog), past: before.removed(catalog),
-	}
-	v.facts = before.facts
-	if !sameNames(before.catalog, catalog) || !maps.Equal(before.facts.Active, p.active) { // uses count now: that no list changes by mere use
-		v.facts = exposure.State{Active: p.active, Used: p.calls.names(), Shown: before.sent()}
+	v := newView(catalog)
+	v.library, v.declared = skillsext.New(catalog, &p.digests), declaredBy(catalog)
+	v.facts = exposure.State{Active: p.active}
+	if before := p.view.Load(); before != nil {
+		v.listed, v.facts.Shown = before.listed, before.sent()
+		if sameNames(before.catalog, catalog) && maps.Equal(before.facts.Active, p.active) {
+			v.facts = before.facts // no list changes by the mere repetition of a choice
+		}
 	}
 	v.exposed = v.expose(v.facts, p.expose)
 	return v

@@ -1,12 +1,9 @@
 package server
 
 import (
-	"context"
-
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/feedback"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 type rateArgs struct {
@@ -21,31 +18,20 @@ type rated struct {
 	Rated bool   `json:"rated"`
 }
 
-func (t *fixedTools) rateSkill() mcpserver.ServerTool {
+// newRateTool returns rate_skill.
+func newRateTool(m *toolMaker, find *finder, book *feedback.Book) mcpserver.ServerTool {
 	return fixedTool[rateArgs]{
 		name: "rate_skill", title: "Rate a skill", runs: true, writes: true, strict: true,
 		description: "Say whether a skill that you have used did what it promises. get_skill shows it to others.",
 		handle: func(r *request, args rateArgs) (any, error) {
-			skill, err := t.find.named(r, args.Name)
+			skill, err := find.named(r, args.Name)
 			if err != nil {
 				return nil, err
 			}
-			if err := t.options.Feedback.Rate(r.ctx, r.principal, skill, args.OK, args.Note); err != nil {
+			if err := book.Rate(r.ctx, r.principal, skill, args.OK, args.Note); err != nil {
 				return nil, err
 			}
 			return rated{skill.QualifiedName(), true}, nil
 		},
-	}.tool(t.toolMaker)
-}
-
-// feedbackOf returns the feedback on a skill; nil is none.
-func (t *fixedTools) feedbackOf(ctx context.Context, skill *skills.Skill) *feedback.Summary {
-	if t.options.Feedback == nil {
-		return nil
-	}
-	summary, err := t.options.Feedback.Of(ctx, skill)
-	if err != nil {
-		t.logger.Warn("the feedback on a skill cannot be read", "skill", skill.QualifiedName(), "error", err)
-	}
-	return summary
+	}.tool(m)
 }

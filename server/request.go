@@ -131,13 +131,3 @@ func (f *finder) optional(r *request, name string) (*skills.Skill, error) {
 	}
 	return f.named(r, name)
 }
-
-// A Reloader keeps the published catalog fresh.
-type Reloader interface {
-	// Reload scans all roots and publishes the catalog, as [Server.Publish] does.
-	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
-	// Refresh returns when the published catalog is as new as the files of the skill
-	// that a call names. For a name without a skill, skill is nil, and lookup is the
-	// error.
-	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
-}

@@ -1,10 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -116,24 +112,13 @@ func (t *searchTool) tool(v *view, room int) mcpserver.ServerTool {
 
 // page returns the page of a search that its cursor names.
 func (t *searchTool) page(r *request, args searchArgs, found search.Result) (hits, error) {
-	from, err := args.from(found.Hits)
+	choose := t.choose(r)
+	shown, next, err := pageOf(found.Hits, args.Cursor, args.limit(), func(h search.Hit) hit { return hit{choose(h.Skill), line(h.Why())} })
 	if err != nil {
 		return hits{}, err
 	}
-	page, choose, size := hits{Skills: []hit{}, Doubtful: found.Doubtful}, t.choose(r), 0
-	for _, h := range found.Hits[from:] {
-		shown := hit{choose(h.Skill), line(h.Why())}
-		size += len(encoded(shown))
-		if len(page.Skills) == args.limit() || size > maxPageSize && len(page.Skills) > 0 {
-			break
-		}
-		page.Skills = append(page.Skills, shown)
-	}
-	at := from + len(page.Skills)
-	page.More = found.Total - at
-	if at < len(found.Hits) {
-		page.Next = args.cursorAfter(at, found.Hits[at-1].Skill)
-	}
+	from, _ := position(mcp.Cursor(args.Cursor))
+	page := hits{Skills: shown, Doubtful: found.Doubtful, Next: next, More: found.Total - from - len(shown)}
 	if found.Doubtful || len(found.Hits) == 0 {
 		page.Nearest, page.Hint = found.Nearest, advice(found)
 	}
@@ -146,44 +131,4 @@ func advice(found search.Result) string {
 		return "no skill has these words; try other English words, alternatives with synonyms, or see list_skills; if there is none, do the task without a skill"
 	}
 	return "probably no skill fits, and these are the nearest; read their descriptions before you load one, try other English words and alternatives, or do the task without a skill"
-}
-
-// A place is the content of the cursor of a search: the page begins after the hit with
-// this number and name.
-type place struct {
-	Of   []byte `json:"of"` // a digest of the search
-	At   int    `json:"at"`
-	Name string `json:"name"`
-}
-
-// cursorAfter returns the cursor of the page after the hit with a number and its skill.
-func (a searchArgs) cursorAfter(at int, skill *skills.Skill) string {
-	return base64.RawURLEncoding.EncodeToString(encoded(place{a.digest(), at, skill.QualifiedName()}))
-}
-
-// digest identifies the search that the arguments are of.
-func (a searchArgs) digest() []byte {
-	sum := sha256.Sum256(encoded([]any{a.Query, a.Alternatives, a.Source}))
-	return sum[:8]
-}
-
-// from returns the number of the hits before the page of the cursor. If the order of hits
-// has changed since, the page begins after the last hit of the page before.
-func (a searchArgs) from(found []search.Hit) (int, error) {
-	if a.Cursor == "" {
-		return 0, nil
-	}
-	var p place
-	text, err := base64.RawURLEncoding.DecodeString(a.Cursor)
-	if err != nil || json.Unmarshal(text, &p) != nil || !slices.Equal(p.Of, a.digest()) {
-		return 0, &run.Error{Code: run.InvalidParam, Message: `"cursor" is none of this search's; repeat query, alternatives and source as they were, or leave it out to begin`}
-	}
-	is := func(h search.Hit) bool { return h.Skill.QualifiedName() == p.Name }
-	if p.At > 0 && p.At <= len(found) && is(found[p.At-1]) {
-		return p.At, nil
-	}
-	if at := slices.IndexFunc(found, is); at >= 0 {
-		return at + 1, nil
-	}
-	return 0, &run.Error{Code: run.InvalidParam, Message: `the skills have changed since "cursor" was given; leave it out to begin again`}
 }

@@ -41,7 +41,7 @@ type Server struct {
 func New(calls *run.Executor, options *Options) *Server {
 	o := options.withDefaults()
 	logger := o.Logger
-	p := &publisher{expose: o.Expose, calls: &sessionCalls{}, subscriptions: newSubscriptions()}
+	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
 	current := p.view.Load
 	p.search = &searcher{index: search.New(o.Search), uses: o.Expose.Uses, indexed: o.Indexed, failures: failures{logger}}
 	p.search.start(current)
@@ -49,15 +49,15 @@ func New(calls *run.Executor, options *Options) *Server {
 	invoke := &invoker{
 		find:     finds,
 		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
-		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, calls: p.calls, servers: o.Connected, left: o.Left, failures: failures{logger},
+		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, servers: o.Connected, left: o.Left, failures: failures{logger},
 	}
-	maker, loads := &toolMaker{current, failures{logger}}, &loader{invoke.fetch, o.Snapshots, invoke.used, o.Texts, calls.CodeHosts}
+	maker, loads := &toolMaker{current, failures{logger}}, &loader{invoke.fetch, o.Snapshots, invoke.count, o.Texts, calls.CodeHosts}
 	s := &Server{
 		options: o, invoke: invoke, published: p, readiness: newReadiness(o.FirstScan, logger),
 		prompts: &prompts{current, finds, invoke, loads, o.Installer != nil}, resources: &resources{current, invoke, o.Texts},
 		extension: &extension{current, invoke.tasks, o.Texts, logger},
 	}
-	s.core = s.newCore(completer{current, p.search, invoke})
+	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)
 	s.core.AddResourceTemplates(s.resources.template())
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
@@ -93,13 +93,9 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	hooks.AddOnError(transport.OnError)
 	s.options.hookIdentity(hooks)
 	hookLists(hooks, current, s.resources, fixedPrompts(&s.options))
-	hooks.AddBeforeCallTool(forwardTool(current, func(name string) bool { return s.core.GetTool(name) != nil }))
-	var hidden []string
-	if !s.options.MatchSkills {
-		hidden = []string{matchTool}
-	}
+	hooks.AddBeforeCallTool(forwardTool(current))
 	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, out *mcp.ListToolsResult) {
-		out.Tools, out.NextCursor = toolPage(out.Tools, hidden)
+		out.Tools, out.NextCursor = toolPage(out.Tools)
 	})
 	s.invoke.roots.Hook(hooks)
 	s.published.subscriptions.hook(hooks, func() *skillsext.Library { return current().library })

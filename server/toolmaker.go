@@ -63,21 +63,6 @@ func (t fixedTool[A]) tool(m *toolMaker) mcpserver.ServerTool {
 	return tool
 }
 
-// fixedTools make the tools that exist for every catalog.
-type fixedTools struct {
-	*toolMaker
-	find     *finder
-	search   *searcher
-	invoke   *invoker
-	loader   *loader
-	options  *Options
-	constant []mcpserver.ServerTool // those that no view changes
-
-	code mcpserver.ServerTool // run_code
-
-	searchSkills func(_ *view, room int) mcpserver.ServerTool // makes the one that a view changes
-}
-
 // maxToolSchema is how large a tool's schema may be, in bytes. It is of texts that
 // a skill's author wrote.
 const maxToolSchema = 96 << 10

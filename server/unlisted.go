@@ -15,20 +15,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// forwardTool returns the hook that forwards the calls of tools that are not registered:
-// those that clients were shown before, and those of skills that a model reaches by
-// search. An earlier process of the server may have shown them.
-func forwardTool(current func() *view, registered func(name string) bool) mcpserver.OnBeforeCallToolFunc {
+// anyTool is the name of the tool that answers for all. No client can call it by this
+// name, and none sees it: it has no schema.
+const anyTool = "~"
+
+// forwardTool returns the hook that makes mcp-go call the handler of [anyTool] for the tools
+// that there are, for those that clients were shown before, by this process or an earlier
+// one, and for those of skills that a model reaches by search.
+func forwardTool(current func() *view) mcpserver.OnBeforeCallToolFunc {
 	return func(_ context.Context, _ any, in *mcp.CallToolRequest) {
-		if in.Params.Name == unlistedTool {
+		switch {
+		case current().knows(in.Params.Name):
+			forward(&in.Header, &in.Params.Name, anyTool)
+		case in.Params.Name == anyTool:
 			in.Params.Name = "" // which no tool has
-		}
-		if registered(in.Params.Name) {
-			return
-		}
-		v := current()
-		if _, listed := v.listed[in.Params.Name]; listed || v.answers(in.Params.Name) {
-			forward(&in.Header, &in.Params.Name, unlistedTool)
 		}
 	}
 }
@@ -40,10 +40,9 @@ const (
 	maxToolsSize = 256 << 10 // bytes
 )
 
-// toolPage returns the first tools of those that are left, that have a schema and that
-// are not hidden, and the cursor of the next page, as mcp-go reads it.
-func toolPage(tools []mcp.Tool, hidden []string) (page []mcp.Tool, next mcp.Cursor) {
-	tools = slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.RawInputSchema == nil || slices.Contains(hidden, t.Name) })
+// toolPage returns the first tools of those that are left, and the cursor of the next page, as mcp-go reads it.
+func toolPage(tools []mcp.Tool) (page []mcp.Tool, next mcp.Cursor) {
+	tools = slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.Name == anyTool })
 	size := 0
 	for i, tool := range tools {
 		size += len(encoded(tool))
@@ -54,33 +53,20 @@ func toolPage(tools []mcp.Tool, hidden []string) (page []mcp.Tool, next mcp.Curs
 	return tools, ""
 }
 
-// unlisted returns the tools that are registered and not listed, which have no schema:
-// those that clients were shown before and that are not among tools, and [unlistedTool].
-// A tool that was registered once stays so: mcp-go looks for it after the hook.
-func (s *skillTools) unlisted(v *view, tools []mcpserver.ServerTool) []mcpserver.ServerTool {
-	current := make(map[string]bool, len(tools))
-	for _, tool := range tools {
-		current[tool.Tool.Name] = true
-	}
-	all := []mcpserver.ServerTool{{Tool: mcp.Tool{Name: unlistedTool}, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// any returns [anyTool].
+func (s *skillTools) any() mcpserver.ServerTool {
+	return mcpserver.ServerTool{Tool: mcp.Tool{Name: anyTool}, Handler: func(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		in.Params.Name = forwarded(in.Header)
-		return s.callGone(ctx, in)
-	}}}
-	for name := range v.listed {
-		if !current[name] {
-			all = append(all, mcpserver.ServerTool{Tool: mcp.Tool{Name: name}, Handler: s.callGone})
+		v := s.view()
+		if handle := v.handlers[in.Params.Name]; handle != nil {
+			return handle(ctx, in)
 		}
-	}
-	return all
-}
-
-// callGone answers the call of a tool that is not listed.
-func (s *skillTools) callGone(ctx context.Context, in mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	tool, err := s.gone(newRequest(ctx, in.Params.Meta, s.view()), in.Params.Name)
-	if err != nil {
-		return s.answer(err)
-	}
-	return tool.Handler(ctx, in)
+		tool, err := s.gone(newRequest(ctx, in.Params.Meta, v), in.Params.Name)
+		if err != nil {
+			return s.answer(err)
+		}
+		return tool.Handler(ctx, in)
+	}}
 }
 
 // gone returns the tool that clients were last shown under a name.

@@ -8,7 +8,6 @@ import (
 	"testing/fstest"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // TestOneMoreSkillCostsNoTool adds a skill to as many as may be tools: all that clients know
@@ -38,39 +37,6 @@ func TestOneMoreSkillCostsNoTool(t *testing.T) {
 	}
 }
 
-// TestUsedSkillBecomesTool gives the skills that the client of this process has called a
-// tool at the next change of the catalog, and not before; calls of clients that share a server
-// move nothing.
-func TestUsedSkillBecomesTool(t *testing.T) {
-	for kind, moves := range map[identity.Kind]bool{identity.Model: true, identity.Anonymous: false, identity.Token: false} {
-		b := newBenchWith(t, ends(0, "it ran", ""), Options{Expose: exposure.Options{MaxTools: 1}})
-		c := b.connect()
-		ctx := b.core.WithContext(t.Context(), one{c, kind})
-		b.core.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_skill","arguments":{"name":"run","params":{"target":"x"}}}}`))
-		if tools, _ := b.tools(); tools["demo__run"] != nil || len(c.notices()) != 0 {
-			t.Error("a call changed the tools")
-		}
-		b.files["p/skills/write/SKILL.md"] = &fstest.MapFile{Data: []byte("---\nname: write\ndescription: Other words.\n---\n")}
-		b.publish()
-		if tools, _ := b.tools(); tools["demo__run"] != nil {
-			t.Error("the words of another skill changed the tools")
-		}
-		b.files["p/skills/more/SKILL.md"] = &fstest.MapFile{Data: []byte("---\ndescription: One more.\n---\n")}
-		b.publish()
-		if tools, _ := b.tools(); (tools["demo__run"] != nil) != moves || (tools["demo__guide"] != nil) == moves {
-			t.Errorf("%q: the tool is there: %t", kind, tools["demo__run"] != nil)
-		}
-	}
-}
-
-// one is a session of a principal of some kind.
-type one struct {
-	*client
-	kind identity.Kind
-}
-
-func (o one) Principal() identity.Principal { return identity.Principal{Kind: o.kind} }
-
 // A tool that clients were shown answers as long as its skill is there, also where
 // it is no longer listed for want of room; and so does the tool that a skill has not.
 func TestListedToolsKeepAnswering(t *testing.T) {
@@ -84,7 +50,7 @@ func TestListedToolsKeepAnswering(t *testing.T) {
 	b.publish()
 	b.Activate(active)
 	after, _ := b.tools()
-	if before["demo__run"] == nil || after["demo__run"] != nil || after[unlistedTool] != nil {
+	if before["demo__run"] == nil || after["demo__run"] != nil || after[anyTool] != nil {
 		t.Fatal("the tool was to be listed first, and then not")
 	}
 	if a := b.call("demo__run", `{"target": "x"}`); a.IsError || a.text() != "it ran" {
@@ -99,7 +65,7 @@ func TestListedToolsKeepAnswering(t *testing.T) {
 	if a := b.call("demo__more-7", `{}`); a.IsError || !strings.Contains(a.text(), "Base directory") {
 		t.Errorf("a tool of a skill that search finds: %+v", a)
 	}
-	for _, name := range []string{"demo__never", "demo__private", "demo__gone", unlistedTool, ""} {
+	for _, name := range []string{"demo__never", "demo__private", "demo__gone", anyTool, ""} {
 		if got := b.ask("tools/call", fmt.Sprintf(`{"name": %q, "arguments": {}}`, name)); !strings.Contains(got, "-32602") {
 			t.Errorf("%q, which was never listed: %s", name, got)
 		}

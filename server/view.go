@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"path"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -22,8 +23,8 @@ type view struct {
 	library *skillsext.Library
 
 	declared declarations // resources of skills
-	// past are the files of removed skills, by each of their names.
-	past map[string]string
+	// handlers answer the calls of tools by name: of those that are listed, and of a hidden one.
+	handlers map[string]mcpserver.ToolHandlerFunc
 	// listed are the skills of all tools that clients were sent so far, by tool name.
 	listed map[string]listed
 }
@@ -50,26 +51,32 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	if skill := v.called(name); skill != nil {
 		return skill, nil
 	}
-	if file := v.past[name]; file != "" {
-		if broken := v.catalog.Broken(name, file); broken != nil {
-			return nil, broken
+	for tool, of := range v.listed {
+		if tool == name || of.name == path.Base(name) {
+			if broken := v.catalog.Broken(name, of.file); of.file != "" && broken != nil {
+				return nil, broken
+			}
 		}
 	}
 	return nil, err
 }
 
-// list adds tools to those that clients were sent.
+// maxListed bounds the remembered tools.
+const maxListed = 10_000
+
+// list makes tools the current ones, and adds them to those that clients were sent.
 func (v *view) list(tools []mcpserver.ServerTool) {
 	all := map[string]listed{}
-	if len(v.listed) <= maxPast {
+	if len(v.listed) <= maxListed {
 		maps.Copy(all, v.listed)
 	}
+	v.handlers = make(map[string]mcpserver.ToolHandlerFunc, len(tools))
 	for _, tool := range tools {
 		of := listed{}
 		if skill := v.called(tool.Tool.Name); skill != nil {
 			of = listed{skill.File, skill.Name}
 		}
-		all[tool.Tool.Name] = of
+		all[tool.Tool.Name], v.handlers[tool.Tool.Name] = of, tool.Handler
 	}
 	v.listed = all
 }
@@ -83,9 +90,12 @@ func (v *view) sent() func(*skills.Skill) bool {
 	return func(skill *skills.Skill) bool { return all[listed{skill.File, skill.Name}] }
 }
 
-// answers reports whether a model can call the skill whose tool, if it has one, is
-// called name.
-func (v *view) answers(name string) bool {
+// knows reports whether there is a tool of a name, clients were sent one, or a model can
+// call the skill whose tool, if it has one, is called so.
+func (v *view) knows(name string) bool {
+	if _, listed := v.listed[name]; listed || v.handlers[name] != nil {
+		return true
+	}
 	skill := v.called(name)
 	return skill != nil && v.exposed.Of(skill).Reach != exposure.ByNobody
 }
@@ -102,29 +112,9 @@ func (v *view) shown(name string) *skills.Skill {
 	return nil
 }
 
-// maxPast bounds the remembered names of removed skills.
-const maxPast = 10_000
-
-// removed returns past with the skills of v that a catalog lacks.
-func (v *view) removed(catalog *skills.Catalog) map[string]string {
-	past := maps.Clone(v.past)
-	for _, skill := range v.catalog.Skills {
-		if _, there := catalog.Place(skill.QualifiedName()); there {
-			continue
-		}
-		if past == nil || len(past) > maxPast {
-			past = map[string]string{}
-		}
-		for _, name := range []string{skill.Name, skill.QualifiedName(), v.name(skill)} {
-			past[name] = skill.File
-		}
-	}
-	return past
-}
-
 // called returns the skill whose tool, if it has one, is called name, or nil.
 func (v *view) called(name string) *skills.Skill {
-	at, found := v.catalog.Place(v.names.owners()[name])
+	at, found := v.catalog.Place(v.names.owners[name])
 	if !found {
 		return nil
 	}

@@ -1,29 +1,95 @@
 package server
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// runTools make the tools that run skills and code.
+type runTools struct {
+	*toolMaker
+	find    *finder
+	invoke  *invoker
+	kept    bool // sandboxes may be kept between calls
+	anyCode bool // code may run without a skill that has a grant for it
+}
+
+// codeRuns reports whether code may run.
+func (t *runTools) codeRuns(v *view) bool {
+	return t.anyCode || slices.ContainsFunc(v.catalog.Skills, func(skill *skills.Skill) bool {
+		_, granted := t.invoke.executor.CodeHosts(context.Background(), identity.Principal{Kind: identity.Model}, skill) // a publication is of no request
+		return granted
+	})
+}
+
 // hiddenArgs returns the arguments that are not offered, because there are no sessions.
-func (t *fixedTools) hiddenArgs() []string {
-	if t.options.KeptSandboxes {
+func (t *runTools) hiddenArgs() []string {
+	if t.kept {
 		return nil
 	}
 	return []string{"container_id"}
 }
 
 // session returns the ID of a session from the argument container_id.
-func (t *fixedTools) session(id string) (string, error) {
-	if id != "" && !t.options.KeptSandboxes {
+func (t *runTools) session(id string) (string, error) {
+	if id != "" && !t.kept {
 		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
 	}
 	return id, nil
+}
+
+type runArgs struct {
+	Name    string         `json:"name" jsonschema_description:"The skill's name, plugin/name, or its tool's name."`
+	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
+	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop it after this time instead of its own, if the server allows that."`
+
+	ContainerID string `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox that open_sandbox opened for the skill."`
+}
+
+func (t *runTools) runSkill() mcpserver.ServerTool {
+	return fixedTool[runArgs]{
+		name: "run_skill", title: "Run a skill", runs: true, writes: true, granted: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
+		handle: func(r *request, args runArgs) (any, error) {
+			if err := onlyRunArgs(r.args); err != nil {
+				return nil, err
+			}
+			skill, err := t.find.named(r, args.Name)
+			if err != nil {
+				return nil, err
+			}
+			req := run.Request{Call: run.Call{Way: run.WayRunSkill}, Skill: skill}
+			// Not those of args: here numbers are as they were written.
+			req.Args, _ = r.args["params"].(map[string]any)
+			if req.Timeout, err = seconds(args.Timeout); err != nil {
+				return nil, err
+			}
+			if req.Session, err = t.session(args.ContainerID); err != nil {
+				return nil, err
+			}
+			return t.invoke.asTask(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) { return t.invoke.report(r, req) })
+		},
+	}.tool(t.toolMaker)
+}
+
+// onlyRunArgs returns an error if there are arguments besides those of run_skill: left
+// out without a word, they would have the skill run with its defaults.
+func onlyRunArgs(args map[string]any) error {
+	for name := range args {
+		if !slices.Contains([]string{"name", "params", "timeout_seconds", "container_id"}, name) {
+			return &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
+		}
+	}
+	return nil
 }
 
 type openArgs struct {
@@ -43,7 +109,7 @@ type opened struct {
 	Lifetime    float64  `json:"lifetime_seconds"`
 }
 
-func (t *fixedTools) openSandbox() mcpserver.ServerTool {
+func (t *runTools) openSandbox() mcpserver.ServerTool {
 	return fixedTool[openArgs]{
 		name: "open_sandbox", title: "Open a sandbox", runs: true,
 		description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
@@ -77,7 +143,7 @@ type closed struct {
 	Closed string `json:"closed"`
 }
 
-func (t *fixedTools) closeSandbox() mcpserver.ServerTool {
+func (t *runTools) closeSandbox() mcpserver.ServerTool {
 	return fixedTool[closeArgs]{
 		name: "close_sandbox", title: "Close a sandbox", runs: true,
 		description: "End a sandbox of open_sandbox, with all files and processes in it.",
@@ -96,9 +162,9 @@ type codeArgs struct {
 	ContainerID string   `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox of open_sandbox instead of a fresh one."`
 }
 
-func (t *fixedTools) runCode() mcpserver.ServerTool {
+func (t *runTools) runCode() mcpserver.ServerTool {
 	bare := "Else workspaces are read-only, without network."
-	if !t.options.RunCode {
+	if !t.anyCode {
 		bare = "It needs such a skill."
 	}
 	return fixedTool[codeArgs]{
