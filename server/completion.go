@@ -8,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/complete"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -40,11 +39,11 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 }
 
 // CompleteResourceArgument completes a variable of a template.
-func (c completer) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, argument mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	v := c.view()
 	switch {
 	case uri == output.Template:
-		return completion(c.output(owner(ctx), argument, given.Arguments)), nil
+		return completion(complete.List{}), nil // nobody types the name of a run
 	case uri == skillsext.Template:
 		return completion(complete.Of(v.skillPaths(), argument.Value)), nil
 	}
@@ -107,20 +106,6 @@ func isPath(name string) bool {
 	return slices.ContainsFunc([]string{"path", "file", "dir", "directory", "folder"}, func(word string) bool {
 		return name == word || strings.HasSuffix(name, "_"+word) || strings.HasSuffix(name, "-"+word)
 	})
-}
-
-// output completes the name of an owner's own run, or of a piece of it.
-func (c completer) output(owner identity.Key, argument mcp.CompleteArgument, given map[string]string) complete.List {
-	var all []string
-	for _, piece := range c.invoke.outputs.Pieces(owner) {
-		switch {
-		case argument.Name == "run_id":
-			all = append(all, piece.Run)
-		case argument.Name == "piece" && (given["run_id"] == "" || given["run_id"] == piece.Run):
-			all = append(all, piece.Name)
-		}
-	}
-	return complete.Of(all, argument.Value)
 }
 
 func completion(list complete.List) *mcp.Completion {

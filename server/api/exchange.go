@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -21,7 +20,6 @@ type operation struct {
 	status  int // of success
 	media   string
 	headers []string // of requests that count, beside Accept
-	errors  []int    // beside those that follow from the fields above
 	ask     string   // an example of the body
 	answer  string   // an example of the result
 	// serve returns the result, or a reply.
@@ -49,21 +47,6 @@ func (o *operation) arguments() any {
 		return o.body
 	}
 	return o.query
-}
-
-// problems returns the statuses of the errors that an operation can end with.
-func (o *operation) problems() []int {
-	all := append([]int{http.StatusUnauthorized, http.StatusForbidden}, o.errors...)
-	if o.body != nil {
-		all = append(all, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-	}
-	if o.query != nil {
-		all = append(all, http.StatusBadRequest)
-	}
-	if strings.Contains(o.path, "{") {
-		all = append(all, http.StatusNotFound)
-	}
-	return all
 }
 
 // An exchange is one request with its answer.

@@ -99,9 +99,6 @@ func (c components) operation(o *operation) node {
 // responses returns the answers of an operation, by status.
 func (c components) responses(o *operation) node {
 	all := node{"default": reference("responses/Problem")}
-	for _, status := range o.problems() {
-		all[strconv.Itoa(status)] = reference("responses/Problem")
-	}
 	if o.status != 0 {
 		all[strconv.Itoa(o.status)] = node{"description": "Done"}
 		return all

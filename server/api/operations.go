@@ -72,17 +72,9 @@ func skillOperations() []operation {
 		{
 			method: "POST", path: "skills/{name}/execute", id: "executeSkill",
 			does: "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent Prefer: respond-async",
-			body: Execution{}, result: result.Run{}, media: eventMedia, headers: []string{"Prefer"}, errors: []int{422, 429, 500, 503, 504},
+			body: Execution{}, result: result.Run{}, media: eventMedia, headers: []string{"Prefer"},
 			ask: `{"params":{"name":"Ann"}}`, answer: `{"skill":"hello","run_id":"r1","exit_code":0,"stdout":"hello Ann\n","stderr":"","wall_time_ms":41,"truncated":false}`,
 			serve: execute,
-		},
-		{
-			method: "GET", path: "skills/{name}/enabled", id: "getEnabled", does: "Tell whether a skill is enabled", result: Enabled{},
-			answer: `{"enabled":true}`,
-			serve: func(x *exchange) (any, error) {
-				item, err := x.service.Item(x.request.Context(), x.request.PathValue("name"))
-				return Enabled{err == nil && item.Enabled}, err
-			},
 		},
 		{
 			method: "PUT", path: "skills/{name}/enabled", id: "setEnabled", does: "Enable or disable a skill for everybody", who: persons, body: Enabled{}, result: Enabled{},
@@ -92,14 +84,6 @@ func skillOperations() []operation {
 				return take(x, &to, func() (Enabled, error) {
 					return to, x.service.SetEnabled(x.request.Context(), x.request.PathValue("name"), to.Enabled)
 				})
-			},
-		},
-		{
-			method: "GET", path: "skills/{name}/pinned", id: "getPinned", does: "Tell whether a skill keeps its tool", result: Pinned{},
-			answer: `{"pinned":false}`,
-			serve: func(x *exchange) (any, error) {
-				item, err := x.service.Item(x.request.Context(), x.request.PathValue("name"))
-				return Pinned{err == nil && item.Pinned}, err
 			},
 		},
 		{

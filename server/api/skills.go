@@ -190,7 +190,8 @@ func (s *Service) find(ctx context.Context, view *describe.View, q *SkillQuery) 
 				all = append(all, f)
 			}
 		}
-		all = merge(all, off)
+		all = append(all, off...)
+		slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.name(), b.name()) })
 		return all, len(all), nil
 	}
 	result, err := s.options.Directory.Search(ctx, search.Query{Text: q.Text, Keep: func(skill *skills.Skill) bool { return q.keeps(state, found{skill: skill}) }})
@@ -198,20 +199,6 @@ func (s *Service) find(ctx context.Context, view *describe.View, q *SkillQuery) 
 		all = append(all, found{skill: h.Skill, match: h.Why()})
 	}
 	return append(all, off...), result.Total + len(off), err
-}
-
-// merge merges two lists that are sorted by name.
-func merge(a, b []found) []found {
-	if len(b) == 0 {
-		return a
-	}
-	all := make([]found, 0, len(a)+len(b))
-	for _, f := range b {
-		at, _ := slices.BinarySearchFunc(a, f.name(), func(f found, name string) int { return cmp.Compare(f.name(), name) })
-		all = append(append(all, a[:at]...), f)
-		a = a[at:]
-	}
-	return append(all, a...)
 }
 
 // off returns the skills that do not exist for the server's clients, of those that keep

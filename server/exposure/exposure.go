@@ -33,8 +33,6 @@ type Decision struct {
 type State struct {
 	// Active are the skills that the workspace has files for.
 	Active map[string]bool
-	// Used are the skills that the session has called.
-	Used map[string]bool
 	// Shown reports whether clients were sent the tool of a skill: of those without
 	// another reason, they come first, so that a new skill takes no tool away. nil is none.
 	Shown func(*skills.Skill) bool
@@ -45,12 +43,11 @@ type State struct {
 type level int
 
 const (
-	byPerson  level = iota // the person, or the configuration, pins it
-	bySession              // the session has called it
-	byFiles                // the workspace has files for it
-	byAuthor               // its frontmatter pins it
-	byUse                  // it was called before
-	byNobody               // no reason
+	byPerson level = iota // the person, or the configuration, pins it
+	byFiles               // the workspace has files for it
+	byAuthor              // its frontmatter pins it
+	byUse                 // it was called before
+	byNobody              // no reason
 )
 
 // ranked is a skill with the criteria of its rank.
@@ -76,8 +73,7 @@ type Exposure struct {
 }
 
 // Order returns all skills in the order in which to list them: pinned ones, those
-// used in the session, those that the workspace has files for, the most used ones, the
-// rest by source and name; last those of untrusted workspaces.
+// that the workspace has files for, the most used ones, the rest by source and name; last those of untrusted workspaces.
 func (e *Exposure) Order() []*skills.Skill { return e.order }
 
 // Tools returns the skills that are tools, in no order that means anything.

@@ -112,20 +112,20 @@ func TestToolsOfSkillsComeLast(t *testing.T) {
 	}
 }
 
-// TestFillOrder fills in the order pinned, used in the session, workspace matches, pinned
-// by the author, most used, source, name.
+// TestFillOrder fills in the order pinned, workspace matches, pinned by the author,
+// most used, source, name.
 func TestFillOrder(t *testing.T) {
-	all := usable("pin", "session", "file", "author", "often", "once", "team", "project", "home-b", "home-a", "bundled")
+	all := usable("pin", "file", "author", "often", "once", "team", "project", "home-b", "home-a", "bundled")
 	for i, skill := range all {
 		skill.Source = skills.SourceExtra
-		if i >= 6 {
-			skill.Source = []skills.Source{skills.SourceSystem, skills.SourceSession, skills.SourceUser, skills.SourceUser, skills.SourceExtra}[i-6]
+		if i >= 5 {
+			skill.Source = []skills.Source{skills.SourceSystem, skills.SourceSession, skills.SourceUser, skills.SourceUser, skills.SourceExtra}[i-5]
 		}
 	}
-	all[3].Pinned = true
-	s := State{Used: map[string]bool{"session": true}, Active: map[string]bool{"file": true}}
-	o := Options{Pin: []string{"pin"}, Uses: map[string]int{"often": 9, "once": 1, "session": 1}}
-	want := []string{"pin", "session", "file", "author", "often", "once", "project", "home-a", "home-b", "team", "bundled"}
+	all[2].Pinned = true
+	s := State{Active: map[string]bool{"file": true}}
+	o := Options{Pin: []string{"pin"}, Uses: map[string]int{"often": 9, "once": 1}}
+	want := []string{"pin", "file", "author", "often", "once", "project", "home-a", "home-b", "team", "bundled"}
 	for n := range want {
 		o.MaxTools = n + 1
 		if diff := cmp.Diff(want[:n+1], Choose(all, s, each(10, 10), o).toolNames()); diff != "" {
@@ -139,7 +139,7 @@ func TestFillOrder(t *testing.T) {
 func TestPerson(t *testing.T) {
 	all := usable("a", "b", "c", "d", "e")
 	all[4].PinnedByPerson = true
-	s, o := State{Used: map[string]bool{"a": true}}, Options{Pin: []string{"d"}}
+	s, o := State{Active: map[string]bool{"a": true}}, Options{Pin: []string{"d"}}
 	want := []string{"d", "e", "a", "b", "c"}
 	for n := range want {
 		o.MaxTools = n + 1
@@ -242,17 +242,17 @@ func TestWorkspaceComesLast(t *testing.T) {
 		skill.Workspace = "/work"
 	}
 	all[1].Pinned, all[6].Pinned = true, true
-	e := Choose(all, State{Active: map[string]bool{"a-file": true, "file": true}, Used: map[string]bool{"c-used": true}}, each(10, 10), Options{
+	e := Choose(all, State{Active: map[string]bool{"a-file": true, "file": true}}, each(10, 10), Options{
 		MaxTools: 6, Pin: []string{"d-named"}, Uses: map[string]int{"c-used": 9, "used": 1},
 	})
 	var order []string
 	for _, skill := range e.Order() {
 		order = append(order, skill.Name)
 	}
-	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "plain", "c-used", "a-file", "b-pin", "e-plain"}, order); diff != "" {
+	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "plain", "a-file", "b-pin", "c-used", "e-plain"}, order); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "plain", "c-used"}, e.toolNames()); diff != "" {
+	if diff := cmp.Diff([]string{"d-named", "file", "pin", "used", "plain", "a-file"}, e.toolNames()); diff != "" {
 		t.Error(diff)
 	}
 }

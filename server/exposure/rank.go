@@ -18,8 +18,6 @@ func (r ranked) reason() string {
 			return "pinned by you"
 		}
 		return "pinned by the configuration"
-	case bySession:
-		return "used in this session"
 	case byFiles:
 		return "the workspace has files for it"
 	case byAuthor:
@@ -76,8 +74,6 @@ func (e *Exposure) rankOf(skill *skills.Skill) ranked {
 		r.level, r.pin = byPerson, pin
 	case skill.PinnedByPerson: // after those of the configuration
 		r.level, r.pin = byPerson, len(e.options.Pin)
-	case e.state.Used[name]:
-		r.level = bySession
 	case e.state.Active[name]:
 		r.level = byFiles
 	case skill.Pinned:

@@ -156,24 +156,6 @@ func (s *Store) Get(owner identity.Key, uri string) (item Item, ok bool) {
 	return s.entries[at].Item, true
 }
 
-// A Piece names an item of a run: see [URI].
-type Piece struct{ Run, Name string }
-
-// Pieces returns the names of an owner's items, oldest first.
-func (s *Store) Pieces(owner identity.Key) []Piece {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expire()
-	var all []Piece
-	for _, e := range s.entries {
-		if e.owner == owner {
-			run, name, _ := strings.Cut(strings.TrimPrefix(e.uri, prefix()), "/")
-			all = append(all, Piece{run, name})
-		}
-	}
-	return all
-}
-
 // Forget removes an owner's items.
 func (s *Store) Forget(owner identity.Key) {
 	s.mu.Lock()

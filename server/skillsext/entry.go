@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
@@ -114,9 +113,6 @@ func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.F
 	}
 	all := make([]Resource, 0, len(items))
 	for _, item := range items {
-		if rival := l.rival(skill, item.name); rival != nil {
-			return nil, unfit(skill, "its folder "+rival.Name+" has the URI of skill "+rival.QualifiedName())
-		}
 		if item.name == skillFile {
 			all = append(all, resource(URI(skill), data))
 			continue
@@ -128,15 +124,6 @@ func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.F
 		all = append(all, r)
 	}
 	return all, nil
-}
-
-// rival returns the skill that has the same URI as a file in the folder of skill, or nil.
-func (l *Library) rival(skill *skills.Skill, name string) *skills.Skill {
-	folder, _, below := strings.Cut(name, "/")
-	if !below {
-		return nil
-	}
-	return l.lookup(skill.QualifiedName() + "/" + folder)
 }
 
 // size returns the total size of an entry's files, in bytes.

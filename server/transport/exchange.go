@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -146,7 +145,7 @@ func (e *edge) unencodable(m message, err error) []byte {
 
 // OnError is a hook for the errors of mcp-go's handlers. It answers the request with
 // an [*rpc.Error] or an [*rpc.Other]: mcp-go has one code for all errors, and for
-// params that it cannot decode its decoder's message.
+// params that it cannot decode its decoder's message, with types of Go.
 func OnError(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
 	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
 	if !ok {
@@ -155,31 +154,8 @@ func OnError(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error)
 	s.failed, _ = errors.AsType[*rpc.Error](err)
 	s.other, _ = errors.AsType[*rpc.Other](err)
 	if _, ok := errors.AsType[*mcpserver.UnparsableMessageError](err); ok {
-		s.failed = rpc.InvalidParams(badParams(method, err), nil)
+		s.failed = rpc.InvalidParams(fmt.Sprintf("the params are not those of %s", method), nil)
 	}
-}
-
-// badParams returns the message for params of a method that failed to decode with
-// err.
-func badParams(method mcp.MCPMethod, err error) string {
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok || !strings.Contains(wrong.Field, "params") {
-		return fmt.Sprintf("the params are not those of %s", method)
-	}
-	needed := "an object"
-	switch wrong.Type.Kind() {
-	case reflect.String:
-		needed = "a string"
-	case reflect.Bool:
-		needed = "true or false"
-	case reflect.Slice, reflect.Array:
-		needed = "an array"
-	case reflect.Int, reflect.Int64, reflect.Float64:
-		needed = "a number"
-	}
-	is, _, _ := strings.Cut(wrong.Value, " ")                   // "number 1.5"
-	field := wrong.Field[strings.Index(wrong.Field, "params"):] // without types of mcp-go before it
-	return fmt.Sprintf("%s: %s is needed there, and this is of the type %s", field, needed, is)
 }
 
 // withErrorCode returns a handler's error with the code and data of the specification.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -47,12 +46,8 @@ func (i intake) enter(r *http.Request) (leave func(), refused *rpcError) {
 	return nil, refusal(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
 }
 
-// read returns the message of a request, whose client must accept both types of
-// answers.
+// read returns the message of a request.
 func (i intake) read(w http.ResponseWriter, r *http.Request) ([]byte, *rpcError) {
-	if !accepts(r, "application/json") || !accepts(r, "text/event-stream") {
-		return nil, refusal(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name both application/json and text/event-stream")
-	}
 	leave, refused := i.enter(r)
 	if refused != nil {
 		return nil, refused
@@ -86,22 +81,4 @@ func isJSON(contentType string) bool {
 	}
 	kind, _, err := mime.ParseMediaType(contentType)
 	return err == nil && kind == "application/json"
-}
-
-// accepts reports whether a client accepts answers of a media type, as it does by
-// default.
-func accepts(r *http.Request, kind string) bool {
-	values := r.Header.Values("Accept")
-	if len(values) == 0 {
-		return true
-	}
-	major, _, _ := strings.Cut(kind, "/")
-	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
-		name, _, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case kind, major + "/*", "*/*":
-			return true
-		}
-	}
-	return false
 }

@@ -94,10 +94,6 @@ func (h legacyEndpoint) initialize(a *responder, r *http.Request, m message) {
 // get opens the stream of a legacy client's notices.
 func (h legacyEndpoint) get(w http.ResponseWriter, r *http.Request) {
 	a := newResponder(w, h.options)
-	if !accepts(r, "text/event-stream") {
-		a.refuse(refusal(http.StatusNotAcceptable, mcp.INVALID_REQUEST, "the Accept header must name text/event-stream"))
-		return
-	}
 	h.as(a, r, message{}, func(c *httpClient) {
 		h.stream(a, r, c.ctx, message{}, func(ctx context.Context, cancel context.CancelCauseFunc) {
 			h.sessions.follow(c, func() { cancel(errReplaced) })
