@@ -183,7 +183,7 @@ var walls = map[string]string{
 	"server/titles":             "server/termtext skills skills/truncate",
 	"server/transport":          "server/identity server/rpc server/termtext",
 	"server/trust":              "server/run server/seal server/store skills skills/stamp",
-	"server/usage":              "skills/atomicfile",
+	"server/usage":              "",
 	"skills":                    "",
 	"skills/activation":         "skills skills/scan skills/skillfs",
 	"skills/atomicfile":         "",

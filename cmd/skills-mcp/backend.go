@@ -108,11 +108,9 @@ func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	if b.options.clientRoots {
 		options.Roots = s.workspaces.among
 	}
-	if file := s.usageFile(); file != "" {
-		counter := usage.Open(file, &usage.Options{Logger: s.logger})
-		b.onClose(counter.Close)
-		options.Usage, options.Expose.Uses = counter, counter.Uses()
-	}
+	counter := usage.Open(s.store, &usage.Options{Logger: s.logger})
+	b.onClose(counter.Close)
+	options.Usage, options.Expose.Uses = counter, counter.Uses()
 	return options
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
-	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -131,24 +129,17 @@ func (s *settings) view(ctx context.Context, catalog *skills.Catalog) *describe.
 // exposed returns which skills of a catalog a server would make tools.
 func (s *settings) exposed(ctx context.Context, catalog *skills.Catalog) *exposure.Exposure {
 	options := s.Expose.Options()
-	options.Uses = s.uses()
+	options.Uses = s.uses(ctx)
 	return server.Expose(catalog, live.Active(ctx, catalog, s.workspaces.folders, s.logger), options)
 }
 
 // uses returns how often each skill was called, by qualified name.
-func (s *settings) uses() map[string]int {
-	if file := s.usageFile(); file != "" {
-		return usage.Read(file)
+func (s *settings) uses(ctx context.Context) map[string]int {
+	all, err := s.store.Uses(ctx)
+	if err != nil {
+		s.logger.Info("the calls of skills cannot be read", "error", err)
 	}
-	return nil
-}
-
-// usageFile returns the file that counts calls of skills, or "".
-func (s *settings) usageFile() string {
-	if dir := stateDir(s.home); dir != "" {
-		return filepath.Join(dir, "usage.json")
-	}
-	return ""
+	return all
 }
 
 // feedback returns the feedback on skills in the store.

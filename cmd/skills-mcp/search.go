@@ -77,7 +77,7 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
 	v, found := s.view(ctx, catalog), []matched{}
 	result, err := search.New(nil).Search(ctx, catalog, search.Query{
-		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.uses()),
+		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.uses(ctx)),
 	})
 	if err != nil {
 		return err

@@ -121,6 +121,9 @@ func (d *database) transact(ctx context.Context, synchronous string, change func
 // broken file is moved aside first.
 func openFile(file string, logger *slog.Logger) (*database, error) {
 	d, err := connect(file)
+	for end := time.Now().Add(busyWait); isBusy(err) && time.Now().Before(end); d, err = connect(file) {
+		time.Sleep(10 * time.Millisecond) // SQLite itself does not wait while another process makes the log
+	}
 	if !isBroken(err) {
 		return d, err
 	}
@@ -231,6 +234,12 @@ var errDamaged = errors.New("the file is damaged")
 func isBroken(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return errors.Is(err, errDamaged) || ok && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
+
+// isBusy reports whether an error says that another process uses a file alone.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // replaceBroken moves a broken file aside, with its journal, unless another process has

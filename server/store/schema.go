@@ -6,7 +6,7 @@ const version = 3
 
 // schema returns the statements that make the tables of an empty file.
 func schema() []string {
-	return []string{generationSchema, decisionsSchema, feedbackSchema, runsSchema}
+	return []string{generationSchema, decisionsSchema, feedbackSchema, runsSchema, usesSchema}
 }
 
 // generationSchema counts the changes of the person's decisions. Tables of decisions have

@@ -1,13 +1,14 @@
-// Package usage counts how often skills are called, in a small file that all
-// servers of one person share, so that the skills which are used most can be
-// offered first. Its errors never fail a call: a file that cannot be read is empty,
-// and one that cannot be written is tried again.
+// Package usage counts how often skills are called, in the store that all servers of one
+// person share, so that the skills which are used most can be offered first. Its errors
+// never fail a call: counts that cannot be read are none, and those that cannot be written
+// are tried again.
 //
-// Start with [Open], or with [Read] where nothing is counted.
+// Start with [Open].
 package usage
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"maps"
 	"sync"
@@ -16,6 +17,14 @@ import (
 
 // saveDelay is how long calls are collected before they are written.
 const saveDelay = 2 * time.Second
+
+// A Store holds counts, as [github.com/skillsmcp/skills-mcp/server/store.Store] does.
+type Store interface {
+	// Uses returns how often each skill was called, by qualified name.
+	Uses(ctx context.Context) (map[string]int, error)
+	// AddUses counts calls of skills.
+	AddUses(ctx context.Context, calls map[string]int) error
+}
 
 // Options configure a [Counter]. A nil *Options means the defaults.
 type Options struct {
@@ -35,51 +44,42 @@ func (o *Options) withDefaults() Options {
 
 // A Counter counts the calls of one process. It may be used concurrently.
 type Counter struct {
-	file   string
+	store  Store
 	logger *slog.Logger
-	before map[string]int // counts in the file when it was opened
+	before map[string]int // counts in the store when the counter was opened
 
 	mu      sync.Mutex
-	pending map[string]entry // not yet written; under mu
+	pending map[string]int // not yet written; under mu
 
 	wake chan struct{} // holds one message while there is something to write
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed by the goroutine that writes
 }
 
-// Open reads the file, which need not exist, and returns a counter that adds
-// to it until it is closed. Options may be nil.
-func Open(file string, options *Options) *Counter {
+// Open reads the counts in a store, and returns a counter that adds to them until it is
+// closed. Options may be nil.
+func Open(s Store, options *Options) *Counter {
 	c := &Counter{
-		file: file, logger: options.withDefaults().Logger, before: Read(file), pending: map[string]entry{},
+		store: s, logger: options.withDefaults().Logger, pending: map[string]int{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	var err error
+	if c.before, err = s.Uses(context.Background()); err != nil {
+		c.logger.Info("the calls of skills cannot be read", "error", err)
 	}
 	go c.run()
 	return c
-}
-
-// Read returns how often each skill was called, by qualified name.
-func Read(file string) map[string]int {
-	uses := map[string]int{}
-	for name, e := range load(file) {
-		uses[name] = e.Uses
-	}
-	return uses
 }
 
 // Uses returns how often each skill had been called when the counter was opened, so
 // that an order by use is stable until the next start.
 func (c *Counter) Uses() map[string]int { return maps.Clone(c.before) }
 
-// Used counts one call of the skill with that qualified name. It does not wait
-// for the file.
+// Used counts one call of the skill with that qualified name. It does not wait for the
+// store.
 func (c *Counter) Used(name string) {
-	if len(name) > maxName {
-		return
-	}
 	c.mu.Lock()
-	e := c.pending[name]
-	c.pending[name] = entry{e.Uses + 1, time.Now().UTC().Truncate(time.Second)}
+	c.pending[name]++
 	c.mu.Unlock()
 	select {
 	case c.wake <- struct{}{}:
@@ -112,19 +112,21 @@ func (c *Counter) run() {
 	}
 }
 
-// save adds the pending counts to the file. After an error they stay pending.
+// save adds the pending counts to the store. After an error they stay pending.
 func (c *Counter) save() {
 	c.mu.Lock()
 	pending := c.pending
-	c.pending = map[string]entry{}
+	c.pending = map[string]int{}
 	c.mu.Unlock()
 	if len(pending) == 0 {
 		return
 	}
-	if err := add(c.file, pending); err != nil {
+	if err := c.store.AddUses(context.Background(), pending); err != nil {
 		c.logger.Info("calls of skills were not counted", "error", err)
 		c.mu.Lock()
-		c.pending = merge(pending, c.pending)
-		c.mu.Unlock()
+		defer c.mu.Unlock()
+		for name, n := range pending {
+			c.pending[name] += n
+		}
 	}
 }

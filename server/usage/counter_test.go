@@ -1,10 +1,9 @@
 package usage
 
 import (
-	"fmt"
-	"os"
+	"context"
+	"errors"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,48 +11,61 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func newStore(t *testing.T, file string) *store.Store {
+	s := store.New(file, nil)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func uses(t *testing.T, s Store) map[string]int {
+	t.Helper()
+	all, err := s.Uses(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestCounting(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state", "usage.json")
-	first := Open(file, nil)
+	s := newStore(t, filepath.Join(t.TempDir(), "s.db"))
+	Open(s, nil).Close()
+	if s.Exists() {
+		t.Error("a file was made where nothing was called")
+	}
+	first := Open(s, nil)
 	first.Used("a")
 	first.Used("a")
 	first.Used("p/b")
-	first.Used(strings.Repeat("x", maxName+1))
 	if got := first.Uses(); len(got) != 0 {
 		t.Errorf("the counts changed while they are in use: %v", got)
 	}
 	first.Close()
-	second := Open(file, nil)
+	second := Open(s, nil)
 	second.Used("a")
 	defer second.Close()
 	if diff := cmp.Diff(map[string]int{"a": 2, "p/b": 1}, second.Uses()); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 2 { // the file and its lock
-		t.Errorf("%v %v", left, err)
-	}
-}
-
-// Nothing is written where nothing was called.
-func TestNothingCounted(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "usage.json")
-	Open(file, nil).Close()
-	if _, err := os.Stat(file); err == nil {
-		t.Error("a file was written")
-	}
 }
 
 // Servers that run at the same time lose none of each other's counts.
 func TestProcesses(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "usage.json")
+	file := filepath.Join(t.TempDir(), "s.db")
 	var all sync.WaitGroup
 	for range 4 {
+		s := newStore(t, file)
 		all.Go(func() {
-			c := Open(file, nil)
+			c := Open(s, nil)
 			for range 10 {
 				c.Used("a")
 			}
@@ -61,100 +73,69 @@ func TestProcesses(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := Read(file)["a"]; got != 40 {
+	if got := uses(t, newStore(t, file))["a"]; got != 40 {
 		t.Errorf("%d uses, want 40", got)
 	}
 }
 
+// A memory is a store that may fail.
+type memory struct {
+	mu    sync.Mutex // guards the fields
+	all   map[string]int
+	fails bool
+}
+
+func (m *memory) Uses(context.Context) (map[string]int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails {
+		return nil, errors.New("no")
+	}
+	return map[string]int{"a": m.all["a"]}, nil
+}
+
+func (m *memory) AddUses(_ context.Context, calls map[string]int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fails {
+		return errors.New("no")
+	}
+	m.all["a"] += calls["a"]
+	return nil
+}
+
 // A server that is killed loses the calls of its last moments only.
 func TestWrittenMeanwhile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "usage.json")
 	synctest.Test(t, func(t *testing.T) {
-		c := Open(file, nil)
+		m := &memory{all: map[string]int{}}
+		c := Open(m, nil)
 		defer c.Close()
 		c.Used("a")
-		if got := Read(file); len(got) != 0 {
+		if got := uses(t, m)["a"]; got != 0 {
 			t.Errorf("it was written at once: %v", got)
 		}
 		time.Sleep(saveDelay + time.Millisecond)
 		synctest.Wait()
-		if got := Read(file)["a"]; got != 1 {
+		if got := uses(t, m)["a"]; got != 1 {
 			t.Errorf("%d uses are written, want 1", got)
 		}
 	})
 }
 
-// Counts that cannot be written are written later.
-func TestFolderInTheWay(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "usage.json")
-	if err := os.MkdirAll(filepath.Join(file, "in the way"), 0o700); err != nil {
-		t.Fatal(err)
+// Counts that cannot be written are written later, and those that cannot be read are none.
+func TestBrokenStore(t *testing.T) {
+	m := &memory{all: map[string]int{}, fails: true}
+	c := Open(m, nil)
+	if len(c.Uses()) > 0 {
+		t.Error("uses of a store that fails")
 	}
-	c := Open(file, nil)
 	c.Used("a")
 	c.save()
-	if err := os.RemoveAll(file); err != nil {
-		t.Fatal(err)
-	}
+	m.mu.Lock()
+	m.fails = false
+	m.mu.Unlock()
 	c.Close()
-	if got := Read(file)["a"]; got != 1 {
+	if got := uses(t, m)["a"]; got != 1 {
 		t.Errorf("%d uses, want 1", got)
 	}
-}
-
-func TestBadFiles(t *testing.T) {
-	for name, text := range map[string]string{
-		"empty": "", "list": "[]", "text": "uses", "cut": `{"skills":{"a":{"uses":1,`,
-		"negative": `{"skills":{"a":{"uses":-1}}}`, "huge": `{"skills":{"a":{"uses":99999999999}}}`,
-		"long name": `{"skills":{"` + strings.Repeat("x", maxName+1) + `":{"uses":1}}}`,
-		"long":      `{"skills":{"a":{"uses":1}}}` + strings.Repeat(" ", maxFile),
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "usage.json")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			c := Open(file, nil)
-			if got := c.Uses(); len(got) != 0 {
-				t.Errorf("read %v", got)
-			}
-			c.Used("b")
-			c.Close()
-			if diff := cmp.Diff(map[string]int{"b": 1}, Read(file)); diff != "" {
-				t.Errorf("it is not mended: %s", diff)
-			}
-		})
-	}
-}
-
-// The names that were not used for the longest time are forgotten.
-func TestBounded(t *testing.T) {
-	all := map[string]entry{}
-	for i := range maxNames + 10 {
-		all[fmt.Sprint("skill-", i)] = entry{1, time.Unix(int64(i), 0)}
-	}
-	kept := merge(map[string]entry{}, all)
-	if len(kept) != maxNames || kept["skill-9"].Uses != 0 || kept["skill-10"].Uses != 1 {
-		t.Errorf("%d names; skill-9 %v, skill-10 %v", len(kept), kept["skill-9"], kept["skill-10"])
-	}
-	if got := merge(map[string]entry{"a": {maxUses, time.Unix(2, 0)}}, map[string]entry{"a": {5, time.Unix(1, 0)}})["a"]; got != (entry{maxUses, time.Unix(2, 0)}) {
-		t.Errorf("%v", got)
-	}
-}
-
-func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`{"skills":{"a":{"uses":1,"last":"2026-01-02T03:04:05Z"}}}`, `{"skills":null}`, `{"skills":{"":{"uses":1073741825}}}`, "{"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		found := parse(data)
-		if len(found) > maxNames {
-			t.Errorf("%d names", len(found))
-		}
-		for name, e := range found {
-			if len(name) > maxName || e.Uses < 1 || e.Uses > maxUses {
-				t.Errorf("%q %v", name, e)
-			}
-		}
-	})
 }
