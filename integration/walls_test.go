@@ -118,9 +118,14 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":            "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/terminal plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/manage server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/cache skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/lock skills/install/oci skills/install/source skills/install/wellknown skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp":            "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/plain cmd/skills-mcp/setup cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress sandbox/session server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/manage server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp/build":      "server",
 	"cmd/skills-mcp/config":     "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":    "skills/atomicfile skills/lazyregexp skills/skillfs",
+	"cmd/skills-mcp/plain":      "cmd/skills-mcp/terminal server/termtext",
+	"cmd/skills-mcp/setup":      "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/exitcode cmd/skills-mcp/heap plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/approval server/audit server/describe server/elicit server/exposure server/feedback server/identity server/live server/manage server/pins server/policy server/requirements server/run server/seal server/skillsext server/skillshost server/store server/trust skills skills/cache skills/install skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/oci skills/install/source skills/install/wellknown skills/scan skills/skillfs skills/snapshot skills/watch",
+	"cmd/skills-mcp/exitcode":   "",
+	"cmd/skills-mcp/heap":       "",
 	"cmd/skills-mcp/terminal":   "server/scriptio server/termtext",
 	"integration":               "sandbox sandbox/docker sandbox/native",
 	"integration/bench":         "integration/bench/catalog sandbox sandbox/docker sandbox/native",
@@ -197,7 +202,7 @@ var walls = map[string]string{
 	"skills/infer/node/library": "skills/infer/cli skills/infer/node/js skills/infer/node/syntax skills/lazyregexp",
 	"skills/infer/node/syntax":  "",
 	"skills/infer/python":       "skills/infer/cli skills/infer/usagetext skills/lazyregexp",
-	"skills/infer/shell":        "skills/infer/cli skills/infer/usagetext skills/lazyregexp skills/truncate",
+	"skills/infer/shell":        "skills/infer/cli skills/infer/usagetext skills/lazyregexp",
 	"skills/infer/usagetext":    "skills/lazyregexp skills/truncate",
 	"skills/install":            "skills skills/check skills/install/lock skills/install/marketplace skills/install/quarantine skills/install/source skills/manifest skills/scan skills/skillfs skills/snapshot skills/surface",
 	"skills/install/download":   "skills/install/source",

@@ -7,15 +7,16 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/spf13/cobra"
 )
 
 // app holds the streams and the flags of all commands. Nothing is set up before a
@@ -31,13 +32,8 @@ type app struct {
 	passphrase string      // the hash of the settings; "" is none
 	agent      *seal.Agent // signs for whom the terminal, or a token, has proved
 
-	flags struct {
-		config                      string
-		skills, plugins, workspaces []string
-		sandbox                     string
-		expose                      string
-		logLevel, logFormat         string
-	}
+	flags               setup.Flags
+	logLevel, logFormat string // flags
 }
 
 // close closes the record and the store that a command used, if any.
@@ -56,13 +52,13 @@ func (a *app) close() {
 // register adds the flags of all commands.
 func (a *app) register(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (default: config.yaml in the user's configuration folder)")
-	f.StringArrayVar(&a.flags.skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one; or a ZIP or tar.gz file with one (repeatable)")
-	f.StringArrayVar(&a.flags.plugins, "plugins", nil, "also find plugins in `DIR`, or DIR itself if it is one (repeatable)")
-	f.StringArrayVar(&a.flags.workspaces, "workspace", nil, "let skills see the files in `DIR` (repeatable; default: the current folder, where it is a project's)")
-	f.StringVar(&a.flags.sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")
-	f.StringVar(&a.flags.logLevel, "log-level", "warn", "log from `LEVEL` up: debug, info, warn or error")
-	f.StringVar(&a.flags.logFormat, "log-format", "text", "log in `FORMAT`: text or json")
+	f.StringVar(&a.flags.Config, "config", "", "configuration `FILE` (default: config.yaml in the user's configuration folder)")
+	f.StringArrayVar(&a.flags.Skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one; or a ZIP or tar.gz file with one (repeatable)")
+	f.StringArrayVar(&a.flags.Plugins, "plugins", nil, "also find plugins in `DIR`, or DIR itself if it is one (repeatable)")
+	f.StringArrayVar(&a.flags.Workspaces, "workspace", nil, "let skills see the files in `DIR` (repeatable; default: the current folder, where it is a project's)")
+	f.StringVar(&a.flags.Sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")
+	f.StringVar(&a.logLevel, "log-level", "warn", "log from `LEVEL` up: debug, info, warn or error")
+	f.StringVar(&a.logFormat, "log-format", "text", "log in `FORMAT`: text or json")
 	complete(root, "sandbox", config.Drivers())
 	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
 	complete(root, "log-format", []string{"text", "json"})
@@ -70,17 +66,17 @@ func (a *app) register(root *cobra.Command) {
 
 func (a *app) logger() (*slog.Logger, error) {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.flags.logLevel)); err != nil {
-		return nil, usageError(fmt.Errorf("--log-level is %q; write one of debug, info, warn, error", a.flags.logLevel))
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return nil, exitcode.Usage(fmt.Errorf("--log-level is %q; write one of debug, info, warn, error", a.logLevel))
 	}
 	options := &slog.HandlerOptions{Level: level}
-	switch a.flags.logFormat {
+	switch a.logFormat {
 	case "text":
 		return slog.New(slog.NewTextHandler(a.stderr, options)), nil
 	case "json":
 		return slog.New(slog.NewJSONHandler(a.stderr, options)), nil
 	}
-	return nil, usageError(fmt.Errorf("--log-format is %q; write text or json", a.flags.logFormat))
+	return nil, exitcode.Usage(fmt.Errorf("--log-format is %q; write text or json", a.logFormat))
 }
 
 // printJSON writes a value for machines.
@@ -107,7 +103,7 @@ func (a *app) hintProblems(catalog *skills.Catalog) {
 
 // exposeFlag adds --expose to a command that serves or that describes serving.
 func (a *app) exposeFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.flags.expose, "expose", "", "make skills tools by `MODE`: auto, all or search (default auto)")
+	cmd.Flags().StringVar(&a.flags.Expose, "expose", "", "make skills tools by `MODE`: auto, all or search (default auto)")
 	complete(cmd, "expose", exposure.Modes())
 }
 

@@ -7,26 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/approval"
-	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/spf13/cobra"
 )
-
-// approvals returns the approvals of the store. terminal asks the person who runs the
-// program; nil asks nobody there.
-func (s *settings) approvals(terminal approval.Terminal) *approval.Approvals {
-	options := approvalOptions(s)
-	options.Terminal = terminal
-	return approval.New(s.store, options)
-}
-
-// approvalOptions returns the options of approvals that ask nobody at the command line.
-func approvalOptions(s *settings) *approval.Options {
-	return &approval.Options{
-		Home: s.home, Workspaces: truster{s}, Servers: s.host, Asking: elicit.Limits(s.Sandbox.Asking), Expiry: approval.Expiry(s.Policy.Expiry), Forms: approval.Forms(s.Policy.Forms), Key: s.key, Logger: s.logger,
-	}
-}
 
 // approvalsCommand lists approvals.
 type approvalsCommand struct {
@@ -62,7 +46,7 @@ func (c *approvalsCommand) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.approvals(nil).Find(ctx, id)
+	r, err := s.Approvals(nil).Find(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -78,7 +62,7 @@ func (c *approvalsCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.approvals(nil).List(ctx, c.all)
+	list, err := s.Approvals(nil).List(ctx, c.all)
 	if err != nil {
 		return err
 	}
@@ -92,7 +76,7 @@ func (c *approvalsCommand) run(ctx context.Context) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTATE\tSKILL\tCLASS\tSCOPE\tCONFIRMED BY\tUNTIL")
 		for _, r := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), visible(r.Question.Skill), r.Question.Class, r.Kind(), signedBy(r), r.Expires.Format(time.DateTime))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), plain.Visible(r.Question.Skill), r.Question.Class, r.Kind(), signedBy(r), r.Expires.Format(time.DateTime))
 		}
 	}, "UNTIL", "CONFIRMED BY", "SCOPE", "CLASS")
 }
@@ -109,7 +93,7 @@ func stateOf(r *approval.Record) string {
 func signedBy(r *approval.Record) string {
 	names := make([]string, len(r.Signatures))
 	for i, s := range r.Signatures {
-		names[i] = visible(s.String())
+		names[i] = plain.Visible(s.String())
 	}
 	text := strings.Join(names, ", ")
 	if r.Needed > 1 {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/spf13/cobra"
 )
 
 // An answerCommand answers a question, or withdraws an answer.
@@ -83,7 +85,7 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 		return err
 	}
 	if c.yes {
-		r, err := s.approvals(nil).Open(ctx, id, who)
+		r, err := s.Approvals(nil).Open(ctx, id, who)
 		if err == nil {
 			err = c.confirm(ctx, r, who, approval.Once)
 		}
@@ -91,9 +93,9 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 	}
 	terminal, err := newTerminal(c.stdin, c.stderr, c.proof(hash))
 	if err != nil {
-		return fmt.Errorf("%w; run skills-mcp approve %s yourself, in a terminal of your own", err, visible(id))
+		return fmt.Errorf("%w; run skills-mcp approve %s yourself, in a terminal of your own", err, plain.Visible(id))
 	}
-	r, err := s.approvals(nil).Open(ctx, id, who)
+	r, err := s.Approvals(nil).Open(ctx, id, who)
 	if err != nil {
 		return err
 	}
@@ -109,14 +111,14 @@ func (c *answerCommand) approve(ctx context.Context, id string) error {
 
 // signer returns the person who answers, and the hash of the passphrase that proves it; ""
 // is none. The token of a script is proved here.
-func (c *answerCommand) signer(s *settings) (who approval.Signer, hash string, err error) {
+func (c *answerCommand) signer(s *setup.Settings) (who approval.Signer, hash string, err error) {
 	switch {
 	case c.yes && c.as != "":
-		return who, "", usageError(errors.New("--yes is the answer of a script, and --as that of a person; give one of them"))
+		return who, "", exitcode.Usage(errors.New("--yes is the answer of a script, and --as that of a person; give one of them"))
 	case c.yes:
 		return approval.Local(), "", c.provedScript(s)
 	}
-	return passphrases(s.Config).Signer(c.as)
+	return setup.Passphrases(s.Config).Signer(c.as)
 }
 
 // confirm records the answer and prints its effect.
@@ -127,14 +129,14 @@ func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who app
 		if c.yes {
 			way = approval.ByScript
 		}
-		err = s.approvals(nil).Confirm(ctx, r, who, way, scope)
+		err = s.Approvals(nil).Confirm(ctx, r, who, way, scope)
 	}
 	switch {
 	case err != nil:
 	case len(r.Signatures) < r.Needed:
 		_, err = fmt.Fprintf(c.stderr, "confirmed; a second person has to confirm it, too: skills-mcp approve %s --as NAME\n", r.ID)
 	case r.Question.Fetch != nil:
-		_, err = fmt.Fprintf(c.stderr, "approved: %s is fetched when it is loaded again\n", visible(r.Question.Skill))
+		_, err = fmt.Fprintf(c.stderr, "approved: %s is fetched when it is loaded again\n", plain.Visible(r.Question.Skill))
 	case scope != approval.Once:
 		_, err = fmt.Fprintf(c.stderr, "%s\nIt counts until %s: skills-mcp revoke %s withdraws it\n", r.Question.Becomes(scope), r.Expires.Format(time.DateOnly), r.ID)
 	default:
@@ -145,7 +147,7 @@ func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who app
 
 // settingsFor returns the settings in which a question about trust in a workspace is
 // answered: those for the workspace, whose skills have been read. nil is no such question.
-func (c *answerCommand) settingsFor(ctx context.Context, t *run.Trust) (*settings, error) {
+func (c *answerCommand) settingsFor(ctx context.Context, t *run.Trust) (*setup.Settings, error) {
 	if t == nil {
 		return c.settings()
 	}
@@ -170,11 +172,11 @@ func (c *answerCommand) deny(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.approvals(nil).Deny(ctx, id)
+	r, err := s.Approvals(nil).Deny(ctx, id)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stderr, "denied: %s does not run for this call\n", visible(r.Question.Skill))
+	_, err = fmt.Fprintf(c.stderr, "denied: %s does not run for this call\n", plain.Visible(r.Question.Skill))
 	return err
 }
 
@@ -198,30 +200,30 @@ func (c *answerCommand) revoke(ctx context.Context, idOrName string) error {
 	if err != nil {
 		return err
 	}
-	consent, err := s.revokeConsent(ctx, idOrName)
+	consent, err := revokeConsent(ctx, s, idOrName)
 	if err != nil {
 		return err
 	}
-	revoked, err := s.approvals(nil).Revoke(ctx, idOrName)
+	revoked, err := s.Approvals(nil).Revoke(ctx, idOrName)
 	if consent {
-		fmt.Fprintf(c.stderr, "revoked the consent to the files of %s\n", visible(idOrName))
+		fmt.Fprintf(c.stderr, "revoked the consent to the files of %s\n", plain.Visible(idOrName))
 		if len(revoked) == 0 {
 			return nil
 		}
 	}
 	for _, r := range revoked {
-		fmt.Fprintf(c.stderr, "revoked %s of %s\n", r.ID, visible(r.Question.Skill))
+		fmt.Fprintf(c.stderr, "revoked %s of %s\n", r.ID, plain.Visible(r.Question.Skill))
 	}
 	return err
 }
 
 // revokeConsent withdraws the consent to the files of a skill of another MCP server. It
 // reports whether there was one.
-func (s *settings) revokeConsent(ctx context.Context, name string) (bool, error) {
-	if all, err := s.host.Servers(ctx); err != nil || len(all) == 0 {
+func revokeConsent(ctx context.Context, s *setup.Settings, name string) (bool, error) {
+	if all, err := s.Host.Servers(ctx); err != nil || len(all) == 0 {
 		return false, err
 	}
-	catalog, err := s.scan(ctx)
+	catalog, err := s.Scan(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -229,7 +231,7 @@ func (s *settings) revokeConsent(ctx context.Context, name string) (bool, error)
 	if err != nil {
 		return false, nil // it may be the name of an approval
 	}
-	return s.host.Revoke(ctx, skill)
+	return s.Host.Revoke(ctx, skill)
 }
 
 // completePending completes the IDs of questions that wait.
@@ -250,14 +252,14 @@ func (c *answerCommand) completeIDs(ctx context.Context, args []string, wanted f
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	list, err := s.approvals(nil).List(ctx, false)
+	list, err := s.Approvals(nil).List(ctx, false)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var ids []string
 	for _, r := range list {
 		if wanted(r) {
-			ids = append(ids, r.ID+"\t"+oneLine(r.Question.Skill, 40)+", "+r.State)
+			ids = append(ids, r.ID+"\t"+plain.OneLine(r.Question.Skill, 40)+", "+r.State)
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

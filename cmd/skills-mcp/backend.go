@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
@@ -42,7 +44,7 @@ type backendOptions struct {
 // A backend is an MCP server with the parts below it, for clients and for the page. The
 // caller must close it.
 type backend struct {
-	*settings
+	*setup.Settings
 	options   backendOptions
 	server    *server.Server
 	reloader  *live.Reloader
@@ -53,62 +55,62 @@ type backend struct {
 }
 
 // newBackend starts a backend, which reads the skills in the background until ctx is done.
-func newBackend(ctx context.Context, s *settings, o backendOptions) (*backend, error) {
-	snapshots, err := openSnapshots()
+func newBackend(ctx context.Context, s *setup.Settings, o backendOptions) (*backend, error) {
+	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{settings: s, options: o, filter: o.flags.filter(s)}
-	scanner, saved := s.roots.scanner()
+	b := &backend{Settings: s, options: o, filter: o.flags.filter(s)}
+	scanner, saved := s.Roots.Scanner()
 	b.onClose(saved)
-	runner := s.sandboxes.runner()
+	runner := s.Sandboxes.Runner()
 	b.closers = append(b.closers, runner.Close)
 	limits := session.Limits(s.Sandbox.Kept)
 	sessions := session.New(runner, &limits)
 	b.onClose(sessions.Close)
 	b.approvals = b.newApprovals()
-	s.sandboxes.pins = s.pins(snapshots)
-	executor := s.sandboxes.executor(runner, sessions, snapshots, b.approvals)
+	s.Sandboxes.Pins = s.Pins(snapshots)
+	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
 	b.reloader = newReloader(s, scanner, runner, executor, b.filter, o.idle)
 	b.server = server.New(executor, b.serverOptions(ctx, snapshots))
 	b.onClose(b.server.Close)
 	b.reloader.Start(ctx, b.server) // requests wait for the first scan, but clients can connect
 	b.onClose(b.reloader.Close)
-	b.onClose(followServers(ctx, s.host, b.reloader))
+	b.onClose(setup.FollowServers(ctx, s.Host, b.reloader))
 	return b, nil
 }
 
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *backend) newApprovals() *approval.Approvals {
-	options := approvalOptions(b.settings)
-	notices := newNotifier(b.settings, b.options.notices)
+	options := setup.ApprovalOptions(b.Settings)
+	notices := newNotifier(b.Settings, b.options.notices)
 	b.onClose(notices.close)
 	options.Notify = notices.notify
-	pages := b.pages()
+	pages := pagesOf(b.Settings)
 	pages.shared = b.options.shared
 	options.Page, options.Shared = pages.approval, pages.shared
 	if b.options.page {
 		b.asker = &asker{}
 		options.Terminal = b.asker
 	}
-	return approval.New(b.store, options)
+	return approval.New(b.Store, options)
 }
 
 // serverOptions returns the options of the server. It opens what they need.
 func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
-	s := b.settings
+	s := b.Settings
 	options := serverOptions(s, snapshots)
-	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.sandboxes.pins.Text
-	options.Feedback, options.Indexed, options.Connected = s.feedback(), b.options.idle, connected{s.host, b.approvals}
+	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.Sandboxes.Pins.Text
+	options.Feedback, options.Indexed, options.Connected = s.Feedback(), b.options.idle, setup.Connected{Host: s.Host, Approvals: b.approvals}
 	b.options.flags.offer(ctx, s, options)
-	options.Installed = s.machine.Origin
+	options.Installed = s.Machine.Origin
 	if s.Tools.InstallSkill {
-		options.Installer = modelInstaller{s.machine}
+		options.Installer = modelInstaller{s.Machine}
 	}
 	if b.options.clientRoots {
-		options.Roots = s.workspaces.among
+		options.Roots = s.Workspaces.Among
 	}
-	counter := usage.Open(s.store, &usage.Options{Logger: s.logger})
+	counter := usage.Open(s.Store, &usage.Options{Logger: s.Logger})
 	b.onClose(counter.Close)
 	options.Usage, options.Expose.Uses = counter, counter.Uses()
 	return options
@@ -132,23 +134,23 @@ func (b *backend) close() error {
 const firstScan = 10 * time.Second
 
 // serverOptions returns those that need no part of a backend.
-func serverOptions(s *settings, snapshots *snapshot.Store) *server.Options {
+func serverOptions(s *setup.Settings, snapshots *snapshot.Store) *server.Options {
 	return &server.Options{
-		Version: readBuilt().Version, Snapshots: snapshots, Logger: s.logger,
-		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.sandboxes.description(),
+		Version: build.Read().Version, Snapshots: snapshots, Logger: s.Logger,
+		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.Sandboxes.Description(),
 	}
 }
 
 // newReloader returns the reloader that keeps a server's catalog current. It calls idle
 // when the start is over.
-func newReloader(s *settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
+func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
 	edited := func(ctx context.Context, skill *skills.Skill) {
 		executor.Renew(ctx, skill)
-		s.sandboxes.pins.Recheck(ctx, skill)
+		s.Sandboxes.Pins.Recheck(ctx, skill)
 	}
 	return live.New(scanner, &live.Options{
-		Requirements: s.gate, Runner: runner, Workspaces: s.workspaces.folders, Edited: edited, Idle: idle, Settled: s.sandboxes.pins.RecheckAll, Logger: s.logger,
-		Decisions: s.store, Filters: []live.Filter{s.trust, filter, s.sandboxes.pins}, Watch: func() (live.Watcher, error) { return s.roots.watcher(s.logger, s.store.Stamp()) },
+		Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, Edited: edited, Idle: idle, Settled: s.Sandboxes.Pins.RecheckAll, Logger: s.Logger,
+		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins}, Watch: func() (live.Watcher, error) { return s.Roots.Watcher(s.Logger, s.Store.Stamp()) },
 	})
 }
 

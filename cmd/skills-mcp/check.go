@@ -7,12 +7,13 @@ import (
 	"io"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/spf13/cobra"
 )
 
 // checkCommand checks skills and plugins.
@@ -54,13 +55,13 @@ in a wrong way.`,
 
 func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	if c.fix && len(paths) == 0 {
-		return usageError(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
+		return exitcode.Usage(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
 	}
 	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	catalogs, err := s.checkPaths(ctx, paths)
+	catalogs, err := checkPaths(ctx, s, paths)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	if c.fix {
 		failed = c.repair(repairs)
 		repairs = nil
-		if catalogs, err = s.checkPaths(ctx, paths); err != nil {
+		if catalogs, err = checkPaths(ctx, s, paths); err != nil {
 			return err
 		}
 	}
@@ -95,7 +96,7 @@ func (c *checkCommand) finish(report *checkReport, repairable int, failed bool) 
 		return err
 	}
 	if failed || numberOf(found, skills.Error) > 0 || c.strict && numberOf(found, skills.Warning) > 0 {
-		return &exitError{exitFailed, nil}
+		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
@@ -110,16 +111,16 @@ func (c *checkCommand) repair(repairs []*check.Repair) (failed bool) {
 }
 
 // checkPaths returns a catalog for each path, or without paths one of the roots.
-func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Catalog, error) {
+func checkPaths(ctx context.Context, s *setup.Settings, paths []string) ([]*skills.Catalog, error) {
 	if len(paths) == 0 {
-		catalog, err := s.scan(ctx)
+		catalog, err := s.Scan(ctx)
 		return []*skills.Catalog{catalog}, err
 	}
 	var catalogs []*skills.Catalog
 	for _, path := range paths {
-		catalog, err := s.checkPath(ctx, path)
+		catalog, err := checkPath(ctx, s, path)
 		if err != nil {
-			return nil, usageError(err)
+			return nil, exitcode.Usage(err)
 		}
 		catalogs = append(catalogs, catalog)
 	}
@@ -127,16 +128,16 @@ func (s *settings) checkPaths(ctx context.Context, paths []string) ([]*skills.Ca
 }
 
 // checkPath returns a catalog of the skills and plugins at path.
-func (s *settings) checkPath(ctx context.Context, path string) (*skills.Catalog, error) {
+func checkPath(ctx context.Context, s *setup.Settings, path string) (*skills.Catalog, error) {
 	at, err := findTarget(path)
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := scan.Scan(ctx, at.roots(), s.roots.scanOptions())
+	catalog, err := scan.Scan(ctx, at.roots(), s.Roots.ScanOptions())
 	if err != nil {
 		return nil, err
 	}
-	catalog = s.gate.Apply(at.only(catalog))
+	catalog = s.Gate.Apply(at.only(catalog))
 	if len(catalog.Skills) == 0 && len(catalog.Problems) == 0 {
 		return nil, fmt.Errorf("there is no skill and no plugin at %s", path)
 	}

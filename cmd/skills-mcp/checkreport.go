@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
@@ -140,7 +141,7 @@ func (r *checkReport) addRepairs(repairs []*check.Repair) {
 
 // sorted returns each problem once, in a fixed order.
 func (r *checkReport) sorted() []skills.Problem {
-	found := slices.DeleteFunc(nonNil(slices.Clone(r.problems)), r.told)
+	found := slices.DeleteFunc(plain.NonNil(slices.Clone(r.problems)), r.told)
 	slices.SortFunc(found, func(a, b skills.Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Remedy, b.Remedy))
@@ -170,14 +171,14 @@ func (r *checkReport) print(stdout, stderr io.Writer, found []skills.Problem, re
 			return err
 		}
 	}
-	sum := []string{count(numberOf(found, skills.Error), "error"), count(numberOf(found, skills.Warning), "warning")}
+	sum := []string{plain.Count(numberOf(found, skills.Error), "error"), plain.Count(numberOf(found, skills.Warning), "warning")}
 	if notes := numberOf(found, skills.Note); notes > 0 {
-		sum = append(sum, count(notes, "note"))
+		sum = append(sum, plain.Count(notes, "note"))
 	}
 	more := ""
 	if repairable > 0 {
-		more = "; --fix can fix " + count(repairable, "file")
+		more = "; --fix can fix " + plain.Count(repairable, "file")
 	}
-	_, err := fmt.Fprintf(stderr, "%s, %s: %s%s\n", count(r.skills, "skill"), count(r.plugins, "plugin"), strings.Join(sum, ", "), more)
+	_, err := fmt.Fprintf(stderr, "%s, %s: %s%s\n", plain.Count(r.skills, "skill"), plain.Count(r.plugins, "plugin"), strings.Join(sum, ", "), more)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
@@ -35,7 +36,7 @@ func findTarget(path string) (target, error) {
 	if !info.Mode().IsRegular() {
 		return target{}, fmt.Errorf("%s is no file and no folder", path)
 	}
-	if isArchive(absolute) {
+	if setup.IsArchive(absolute) {
 		return target{dir: absolute, packed: true}, nil
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(absolute))

@@ -9,17 +9,18 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/approval/tty"
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/spf13/cobra"
 )
 
 // terminal returns the terminal at which the person of a run is asked, or nil. Standard
 // input may belong to a skill; without standard error on a terminal, nobody sees the
 // question.
-func (s *settings) terminal(a *app) approval.Terminal {
+func terminalOf(s *setup.Settings, a *app) approval.Terminal {
 	in, _ := a.stdin.(tty.Input)
 	if in == nil || !isTerminal(in) {
 		name := "/dev/tty"
@@ -79,7 +80,7 @@ const scriptTokenVariable = "SKILLS_MCP_APPROVAL_TOKEN"
 
 // provedScript returns an error unless the environment has the token of policy.script_token,
 // with which the agent signs then.
-func (a *app) provedScript(s *settings) error {
+func (a *app) provedScript(s *setup.Settings) error {
 	switch {
 	case s.Policy.ScriptToken == "":
 		return errors.New("--yes needs a token that the person set up, as policy.script_token in the configuration; there is none")
@@ -99,7 +100,7 @@ type consent struct {
 
 // prove starts the check of a script's token, which takes as long as a small download and
 // goes on beside it. The caller calls the result before it ends.
-func (c *consent) prove(s *settings) (wait func() error) {
+func (c *consent) prove(s *setup.Settings) (wait func() error) {
 	if !c.yes {
 		return func() error { return nil }
 	}
@@ -115,7 +116,7 @@ func (c *consent) register(cmd *cobra.Command) {
 }
 
 // ask asks whether a change is made.
-func (c *consent) ask(ctx context.Context, s *settings, change *installation.Change, action string) error {
+func (c *consent) ask(ctx context.Context, s *setup.Settings, change *installation.Change, action string) error {
 	lines := change.Lines()
 	if !c.yes {
 		return c.confirmShown(ctx, lines, change.Action(action))
@@ -125,7 +126,7 @@ func (c *consent) ask(ctx context.Context, s *settings, change *installation.Cha
 		return errors.New("the source states that it is suspicious, which no script accepts; look at it yourself, in a terminal and without --yes")
 	}
 	if grown := change.Grown(); len(grown) > 0 {
-		return fmt.Errorf("%s gains something, which only a person accepts; look at it yourself, in a terminal and without --yes", visible(strings.Join(grown, ", ")))
+		return fmt.Errorf("%s gains something, which only a person accepts; look at it yourself, in a terminal and without --yes", plain.Visible(strings.Join(grown, ", ")))
 	}
 	if c.proved != nil {
 		return c.proved()

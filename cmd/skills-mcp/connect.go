@@ -13,12 +13,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/spf13/cobra"
 )
 
 // defaultServerName is the name of this server in the files of clients.
@@ -71,7 +73,7 @@ which is then in no file.`,
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if c.client, err = connect.Find(args[0]); err != nil {
-				return usageError(err)
+				return exitcode.Usage(err)
 			}
 			return c.run()
 		},
@@ -101,11 +103,11 @@ func completeClients(_ *cobra.Command, args []string, _ string) ([]string, cobra
 func (c *connectCommand) run() error {
 	switch {
 	case c.write && c.remove:
-		return usageError(errors.New("--write and --remove are opposites; give one of them"))
+		return exitcode.Usage(errors.New("--write and --remove are opposites; give one of them"))
 	case c.token != "" && c.url == "":
-		return usageError(errors.New("--token-env is for a server at an address; add --http URL"))
+		return exitcode.Usage(errors.New("--token-env is for a server at an address; add --http URL"))
 	case c.name == "" || strings.ContainsFunc(c.name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }):
-		return usageError(fmt.Errorf("--name is %q; write a name of printable characters", c.name))
+		return exitcode.Usage(fmt.Errorf("--name is %q; write a name of printable characters", c.name))
 	}
 	target, err := c.target()
 	if err != nil {
@@ -132,7 +134,7 @@ func (c *connectCommand) target() (connect.Target, error) {
 			return connect.Target{}, err
 		}
 		target, err := c.client.Project(folder)
-		return target, usageError(err)
+		return target, exitcode.Usage(err)
 	}
 	places, err := clientPlaces()
 	if err != nil {
@@ -183,7 +185,7 @@ func (c *connectCommand) entry() (connect.Entry, error) {
 		if err != nil {
 			return connect.Entry{}, err
 		}
-		c.sees = s.workspaces.named
+		c.sees = s.Workspaces.Named
 	}
 	return c.startEntry(folder)
 }
@@ -201,12 +203,12 @@ func (c *connectCommand) runningEntry() (connect.Entry, error) {
 		return entry, err
 	}
 	if c.own {
-		return entry, usageError(errors.New("the server asks for a token, and a project's file is for all who have the project; name the variable that holds the token with --token-env NAME, or set serve.no_token if it asks for none"))
+		return entry, exitcode.Usage(errors.New("the server asks for a token, and a project's file is for all who have the project; name the variable that holds the token with --token-env NAME, or set serve.no_token if it asks for none"))
 	}
 	s.Serve.Listen = config.DefaultListen // the one of the URL is of this machine
-	token, err := s.tokenReader().token(s.Serve)
+	token, err := newTokenReader(s).token(s.Serve)
 	if err != nil {
-		return entry, usageError(err)
+		return entry, exitcode.Usage(err)
 	}
 	entry.Token, c.from = token.text, token.from
 	if !c.write { // a terminal, or a model, is no place for a token
@@ -228,7 +230,7 @@ func (c *connectCommand) startEntry(folder string) (connect.Entry, error) {
 	if c.remove {
 		err = nil
 	}
-	return connect.Entry{Command: program, Args: args}, usageError(err)
+	return connect.Entry{Command: program, Args: args}, exitcode.Usage(err)
 }
 
 // serveArguments returns "serve" and the given flags.
@@ -236,7 +238,7 @@ func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 	args := []string{"serve"}
 	var failed error
 	add := func(flag string, values ...string) {
-		if c.own && personal(flag, values) {
+		if c.own && setup.Personal(flag, values) {
 			fmt.Fprintf(c.stderr, "%s, which your environment sets, is left out: the file is the project's.\n", flag)
 			return
 		}
@@ -251,21 +253,21 @@ func (c *connectCommand) serveArguments(folder string) ([]string, error) {
 			}
 		}
 	}
-	add("--config", c.flags.config)
-	add("--skills", c.flags.skills...)
-	add("--plugins", c.flags.plugins...)
-	add("--workspace", c.flags.workspaces...)
+	add("--config", c.flags.Config)
+	add("--skills", c.flags.Skills...)
+	add("--plugins", c.flags.Plugins...)
+	add("--workspace", c.flags.Workspaces...)
 	if variable := c.client.WorkspaceVariable; c.own && variable != "" && !slices.Contains(args, "--workspace") {
 		args = append(args, "--workspace", variable)
 	}
-	add("--sandbox", c.flags.sandbox)
+	add("--sandbox", c.flags.Sandbox)
 	return args, failed
 }
 
 // path returns a path for the entry: absolute, or in a project's file relative to the
 // project's folder, so that it is valid in every copy of the project.
 func (c *connectCommand) path(folder, flag, value string) (string, error) {
-	absolute := absolutePath(folder, value)
+	absolute := setup.AbsolutePath(folder, value)
 	if !c.own {
 		return absolute, nil
 	}
@@ -368,7 +370,7 @@ func (c *connectCommand) explain(err error, remedy string) error {
 // for the person.
 func (c *connectCommand) advise(entry connect.Entry) {
 	for _, line := range answering(c.client.Name) {
-		fmt.Fprintf(c.stderr, "Warning: %s. policy.forms: never asks by none.\n", visible(line))
+		fmt.Fprintf(c.stderr, "Warning: %s. policy.forms: never asks by none.\n", plain.Visible(line))
 	}
 	if entry.URL != "" {
 		c.adviseRunning(entry)

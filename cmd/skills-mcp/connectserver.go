@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
+	"github.com/spf13/cobra"
 )
 
 // connectServerCommand connects another MCP server.
@@ -70,7 +72,7 @@ func (c *connectServerCommand) run(ctx context.Context, args []string) error {
 	switch {
 	case c.list || c.remove != "":
 		if len(args) > 0 {
-			return usageError(fmt.Errorf("%q is not expected here", args[0]))
+			return exitcode.Usage(fmt.Errorf("%q is not expected here", args[0]))
 		}
 		if c.list {
 			return c.printList(ctx, s)
@@ -79,17 +81,17 @@ func (c *connectServerCommand) run(ctx context.Context, args []string) error {
 	case c.dryRun:
 		server, err := c.server("dry-run", args)
 		if err != nil {
-			return usageError(err)
+			return exitcode.Usage(err)
 		}
 		return c.look(ctx, s, server)
 	case c.verify:
-		return usageError(errors.New("--verify is for --dry-run"))
+		return exitcode.Usage(errors.New("--verify is for --dry-run"))
 	case len(args) < 2:
-		return usageError(errors.New("give a NAME for the server, and its ADDRESS"))
+		return exitcode.Usage(errors.New("give a NAME for the server, and its ADDRESS"))
 	}
 	server, err := c.server(args[0], args[1:])
 	if err != nil {
-		return usageError(err)
+		return exitcode.Usage(err)
 	}
 	return c.connect(ctx, s, server)
 }
@@ -114,23 +116,23 @@ func (c *connectServerCommand) server(name string, address []string) (server ski
 	return server, err
 }
 
-func (c *connectServerCommand) connect(ctx context.Context, s *settings, server skillshost.Server) error {
-	all, err := s.host.Servers(ctx)
+func (c *connectServerCommand) connect(ctx context.Context, s *setup.Settings, server skillshost.Server) error {
+	all, err := s.Host.Servers(ctx)
 	if err != nil {
 		return err
 	}
 	for _, other := range all {
 		if other.Label == server.Label {
-			return usageError(fmt.Errorf("there is a server %s already, %s; disconnect it first", server.Label, visible(other.Address.String())))
+			return exitcode.Usage(fmt.Errorf("there is a server %s already, %s; disconnect it first", server.Label, plain.Visible(other.Address.String())))
 		}
 	}
-	catalog, err := s.scan(ctx)
+	catalog, err := s.Scan(ctx)
 	if err != nil {
 		return err
 	}
 	for _, p := range catalog.Plugins {
 		if strings.EqualFold(p.QualifiedName(), server.Label) {
-			return usageError(fmt.Errorf("there is a plugin %s already; give the server another name", visible(p.QualifiedName())))
+			return exitcode.Usage(fmt.Errorf("there is a plugin %s already; give the server another name", plain.Visible(p.QualifiedName())))
 		}
 	}
 	// A program runs as the person: they are asked before it does.
@@ -139,7 +141,7 @@ func (c *connectServerCommand) connect(ctx context.Context, s *settings, server 
 			return err
 		}
 	}
-	listing, err := s.host.List(ctx, server)
+	listing, err := s.Host.List(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -149,10 +151,10 @@ func (c *connectServerCommand) connect(ctx context.Context, s *settings, server 
 		}
 	}
 	c.printFaults(listing)
-	if err := s.host.Add(ctx, server, listing); err != nil {
+	if err := s.Host.Add(ctx, server, listing); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %s\n", server.Label, count(len(listing.Entries), "skill"))
+	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %s\n", server.Label, plain.Count(len(listing.Entries), "skill"))
 	return err
 }
 
@@ -163,24 +165,24 @@ const maxShownSkills = 20
 // not known yet.
 func serverQuestion(server skillshost.Server, l *skillshost.Listing) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: use the skills of another MCP server, as %s/SKILL?\n> %s\n", server.Label, visible(server.Address.String()))
+	fmt.Fprintf(&b, "skills-mcp: use the skills of another MCP server, as %s/SKILL?\n> %s\n", server.Label, plain.Visible(server.Address.String()))
 	if len(server.Address.Command) > 0 {
 		b.WriteString("This is a program, and no skill: it runs outside of any sandbox, as you. It can\ndo all that you can, with all your files and variables. It starts now, and\nwhenever its skills are listed or loaded.\n")
 	}
 	if server.TokenEnv != "" {
-		fmt.Fprintf(&b, "It gets the token in your variable %s.\n", visible(server.TokenEnv))
+		fmt.Fprintf(&b, "It gets the token in your variable %s.\n", plain.Visible(server.TokenEnv))
 	}
 	b.WriteString("Models see the names and descriptions of its skills. You are asked about each\nskill when it is first loaded, and after each change; only then are its files\nfetched.\n")
 	if l == nil {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "It lists %s:\n", count(len(l.Entries), "skill"))
+	fmt.Fprintf(&b, "It lists %s:\n", plain.Count(len(l.Entries), "skill"))
 	for i, e := range l.Entries {
 		if i == maxShownSkills {
 			fmt.Fprintf(&b, "> and %d more\n", len(l.Entries)-i)
 			break
 		}
-		fmt.Fprintf(&b, "> %s: %s\n", visible(e.Name()), visible(oneLine(e.Description(), 70)))
+		fmt.Fprintf(&b, "> %s: %s\n", plain.Visible(e.Name()), plain.Visible(plain.OneLine(e.Description(), 70)))
 	}
 	return b.String()
 }
@@ -188,13 +190,13 @@ func serverQuestion(server skillshost.Server, l *skillshost.Listing) string {
 // printFaults prints the skills that cannot be used.
 func (c *connectServerCommand) printFaults(l *skillshost.Listing) {
 	for _, fault := range l.Faults {
-		fmt.Fprintln(c.stderr, "skills-mcp: not used:", visible(fault.Error()))
+		fmt.Fprintln(c.stderr, "skills-mcp: not used:", plain.Visible(fault.Error()))
 	}
 }
 
 // look prints what a server lists.
-func (c *connectServerCommand) look(ctx context.Context, s *settings, server skillshost.Server) error {
-	session, err := s.host.Connect(ctx, server)
+func (c *connectServerCommand) look(ctx context.Context, s *setup.Settings, server skillshost.Server) error {
+	session, err := s.Host.Connect(ctx, server)
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,7 @@ func (c *connectServerCommand) look(ctx context.Context, s *settings, server ski
 		list = append(list, one)
 	}
 	if c.verify && len(list) == 0 && len(listing.Faults) > 0 {
-		errs = append(errs, fmt.Errorf("none of its %s can be used", count(len(listing.Faults), "skill")))
+		errs = append(errs, fmt.Errorf("none of its %s can be used", plain.Count(len(listing.Faults), "skill")))
 	}
 	if c.json {
 		return errors.Join(append(errs, c.printJSON(map[string]any{"skills": list}))...)
@@ -232,14 +234,14 @@ func (c *connectServerCommand) look(ctx context.Context, s *settings, server ski
 	return errors.Join(append(errs, table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "SKILL\tFILES\tBYTES\tDESCRIPTION")
 		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", visible(l.Name), l.Files, l.Bytes, visible(flat(l.Description)))
+			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", plain.Visible(l.Name), l.Files, l.Bytes, plain.Visible(plain.Flat(l.Description)))
 		}
 	}, "BYTES", "FILES"))...)
 }
 
 // printList lists the connected servers.
-func (c *connectServerCommand) printList(ctx context.Context, s *settings) error {
-	all, err := s.host.Servers(ctx)
+func (c *connectServerCommand) printList(ctx context.Context, s *setup.Settings) error {
+	all, err := s.Host.Servers(ctx)
 	if err != nil {
 		return err
 	}
@@ -252,7 +254,7 @@ func (c *connectServerCommand) printList(ctx context.Context, s *settings) error
 	}
 	list := []connected{}
 	for _, server := range all {
-		list = append(list, connected{server.Label, server.Address.String(), server.TokenEnv, day(server.Since), s.host.Count(server.Label)})
+		list = append(list, connected{server.Label, server.Address.String(), server.TokenEnv, plain.Day(server.Since), s.Host.Count(server.Label)})
 	}
 	if c.json {
 		return c.printJSON(map[string]any{"servers": list})
@@ -264,19 +266,19 @@ func (c *connectServerCommand) printList(ctx context.Context, s *settings) error
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tSKILLS\tSINCE\tADDRESS")
 		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", l.Name, l.Skills, l.Since, visible(l.Address))
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", l.Name, l.Skills, l.Since, plain.Visible(l.Address))
 		}
 	}, "SINCE")
 }
 
 // disconnect removes a server with all that was fetched from it.
-func (a *app) disconnect(ctx context.Context, s *settings, name string) error {
-	found, err := s.host.Remove(ctx, name)
+func (a *app) disconnect(ctx context.Context, s *setup.Settings, name string) error {
+	found, err := s.Host.Remove(ctx, name)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("no server %q is connected; skills-mcp connect-server --list lists them", visible(name))
+		return fmt.Errorf("no server %q is connected; skills-mcp connect-server --list lists them", plain.Visible(name))
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s is disconnected, and what was fetched from it is removed\n", name)
 	return err

@@ -15,7 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/server/approval"
@@ -55,7 +58,7 @@ func (s section) works() bool {
 
 // diagnosis checks the settings, the skills and the sandboxes.
 type diagnosis struct {
-	*settings
+	*setup.Settings
 	catalog *skills.Catalog
 }
 
@@ -64,7 +67,7 @@ type diagnosis struct {
 func (d *diagnosis) sections(ctx context.Context, registry bool) ([]section, error) {
 	sections := []section{
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
-		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.exposed(ctx, d.catalog)))},
+		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.Exposed(ctx, d.catalog)))},
 	}
 	for _, name := range []string{"docker", "native"} {
 		if chosen := d.Sandbox.Driver; chosen != name && chosen != "auto" {
@@ -100,10 +103,10 @@ func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (
 	var driver sandbox.Driver
 	checked.Name = name
 	if name == "docker" {
-		d := d.sandboxes.docker()
+		d := d.Sandboxes.Docker()
 		driver, checked.Findings = d, checkDocker(ctx, d, registry)
 	} else {
-		d := d.sandboxes.native()
+		d := d.Sandboxes.Native()
 		driver, checked.Findings = d, d.Check(ctx)
 	}
 	runner := sandbox.New(driver, &sandbox.Options{Limits: d.Limits()})
@@ -126,7 +129,7 @@ func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (
 }
 
 func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
-	snapshots, err := openSnapshots()
+	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return failure(trial, err.Error(), ""), failed
 	}
@@ -136,7 +139,7 @@ func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (san
 	}
 	result, err := runner.Run(ctx, sandbox.Command{
 		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
-		Grant: sandbox.Grant{Workspaces: d.workspaces.folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
+		Grant: sandbox.Grant{Workspaces: d.Workspaces.Folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
 	})
 	if none, ok := errors.AsType[*sandbox.UnavailableError](err); ok {
 		return failure(trial, none.Reason, none.Remedy), unavailable
@@ -145,7 +148,7 @@ func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (san
 		return failure(trial, err.Error(), ""), failed
 	}
 	if result.Exit.Code != 0 {
-		return failure(trial, fmt.Sprintf("true ended with %d: %s", result.Exit.Code, flat(string(result.Stderr.Head))), ""), failed
+		return failure(trial, fmt.Sprintf("true ended with %d: %s", result.Exit.Code, plain.Flat(string(result.Stderr.Head))), ""), failed
 	}
 	return ok(trial, "ran in %s", result.Exit.Sandbox), ran
 }
@@ -171,35 +174,35 @@ func problem(subject string, p skills.Problem) sandbox.Finding {
 	if p.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, p.Line)
 	}
-	return warning(subject, flat(where+": "+p.Message), flat(p.Remedy))
+	return warning(subject, plain.Flat(where+": "+p.Message), plain.Flat(p.Remedy))
 }
 
 func (d *diagnosis) checkSetup() []sandbox.Finding {
 	findings := []sandbox.Finding{
-		ok("version", "%s", readBuilt().Version),
+		ok("version", "%s", build.Read().Version),
 		ok("configuration", "%s", cmp.Or(d.File, "none; the defaults hold")),
 	}
-	if len(d.workspaces.folders) == 0 {
+	if len(d.Workspaces.Folders) == 0 {
 		findings = append(findings, warning("workspace", "none, so skills see no files of yours", "start it in a project's folder, or add --workspace DIR"))
 	}
-	for _, p := range d.workspaces.problems {
+	for _, p := range d.Workspaces.Problems {
 		findings = append(findings, problem("project", p))
 	}
-	if d.workspaces.project != nil {
-		findings = append(findings, ok("project", "%s", filepath.Join(d.workspaces.folders[0], config.ProjectFile)))
+	if d.Workspaces.Project != nil {
+		findings = append(findings, ok("project", "%s", filepath.Join(d.Workspaces.Folders[0], config.ProjectFile)))
 	}
-	for _, w := range d.workspaces.folders {
+	for _, w := range d.Workspaces.Folders {
 		found := ok("workspace", "%s", w)
-		if note := unwritable(w, os.Getuid()); note != "" {
+		if note := setup.Unwritable(w, os.Getuid()); note != "" {
 			found = warning("workspace", w+", which skills can only read", note)
 		}
 		findings = append(findings, found)
 	}
 	findings = append(findings, d.checkTrust()...)
 	findings = append(findings, d.checkRecord(), ok("policy", "%s", d.policy()), ok("network", "%s", d.network()))
-	store, err := cacheDir()
+	store, err := setup.CacheDir()
 	if err == nil {
-		err = writable(filepath.Join(store, "snapshots"))
+		err = setup.Writable(filepath.Join(store, "snapshots"))
 	}
 	if err != nil {
 		return append(findings, failure("cache", err.Error(), cacheRemedy))
@@ -210,17 +213,17 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 // checkRecord checks the file of the record and of the person's decisions. A broken one
 // is a warning: skills that need no confirmation run without it.
 func (d *diagnosis) checkRecord() sandbox.Finding {
-	file := d.store.File()
-	for _, w := range d.workspaces.folders {
-		if file != "" && lies(filepath.Dir(file), w) {
+	file := d.Store.File()
+	for _, w := range d.Workspaces.Folders {
+		if file != "" && setup.Lies(filepath.Dir(file), w) {
 			return warning("record", fmt.Sprintf("%s is in the workspace %s, so skills that may write there can change it", file, w), "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it")
 		}
 	}
 	var err error
-	if d.store.Exists() {
-		err = d.store.Check(context.Background())
+	if d.Store.Exists() {
+		err = d.Store.Check(context.Background())
 	} else if file != "" {
-		err = writable(filepath.Dir(file))
+		err = setup.Writable(filepath.Dir(file))
 	}
 	switch info, missing := os.Stat(file); {
 	case file == "":
@@ -240,15 +243,15 @@ func (d *diagnosis) checkForms() (findings []sandbox.Finding) {
 		return nil
 	}
 	for _, line := range answering("") {
-		findings = append(findings, warning("forms", visible(line), "remove it, or write policy: {forms: never}: then no form says yes"))
+		findings = append(findings, warning("forms", plain.Visible(line), "remove it, or write policy: {forms: never}: then no form says yes"))
 	}
 	return findings
 }
 
 // policy returns the mode, and the number of rules and profiles.
 func (d *diagnosis) policy() string {
-	o := d.sandboxes.rules
-	text := fmt.Sprintf("mode %s, %s of the configuration", o.Mode, count(len(o.Rules), "rule"))
+	o := d.Sandboxes.Rules
+	text := fmt.Sprintf("mode %s, %s of the configuration", o.Mode, plain.Count(len(o.Rules), "rule"))
 	if stored := len(o.Book.Rules(context.Background())); stored > 0 {
 		text += fmt.Sprintf(", %d of your commands", stored)
 	}
@@ -274,7 +277,7 @@ func (d *diagnosis) network() string {
 
 func (d *diagnosis) checkSkills() []sandbox.Finding {
 	findings := d.checkRoots()
-	findings = append(findings, ok("found", "%s, %s", count(d.catalog.Count(), "skill"), count(len(d.catalog.Plugins), "plugin")))
+	findings = append(findings, ok("found", "%s, %s", plain.Count(d.catalog.Count(), "skill"), plain.Count(len(d.catalog.Plugins), "plugin")))
 	findings = append(findings, d.checkWatches())
 	for _, p := range d.catalog.Problems {
 		if p.Severity == skills.Error {
@@ -287,7 +290,7 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 // checkTrust returns which workspaces with skills are trusted.
 func (d *diagnosis) checkTrust() []sandbox.Finding {
 	var findings []sandbox.Finding
-	for _, w := range d.workspaces.folders {
+	for _, w := range d.Workspaces.Folders {
 		n := 0
 		for _, s := range d.catalog.Skills {
 			if s.Workspace == w && s.Of == nil {
@@ -296,10 +299,10 @@ func (d *diagnosis) checkTrust() []sandbox.Finding {
 		}
 		switch {
 		case n == 0:
-		case d.trust.Trusts(context.Background(), w):
-			findings = append(findings, ok("trust", "%s of %s, which you trust", count(n, "skill"), w))
+		case d.Trust.Trusts(context.Background(), w):
+			findings = append(findings, ok("trust", "%s of %s, which you trust", plain.Count(n, "skill"), w))
 		default:
-			findings = append(findings, ok("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", count(n, "skill"), w))
+			findings = append(findings, ok("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", plain.Count(n, "skill"), w))
 		}
 	}
 	return findings
@@ -307,7 +310,7 @@ func (d *diagnosis) checkTrust() []sandbox.Finding {
 
 func (d *diagnosis) checkRoots() []sandbox.Finding {
 	var findings []sandbox.Finding
-	for _, root := range d.roots.list() {
+	for _, root := range d.Roots.List() {
 		kind := "skills"
 		switch {
 		case root.Plugins:
@@ -336,13 +339,13 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 
 // checkServers returns the connected MCP servers. None is asked.
 func (d *diagnosis) checkServers() []sandbox.Finding {
-	servers, err := d.host.Servers(context.Background())
+	servers, err := d.Host.Servers(context.Background())
 	if err != nil {
 		return []sandbox.Finding{warning("servers", err.Error(), "make the folder readable for you")}
 	}
 	var findings []sandbox.Finding
 	for _, s := range servers {
-		findings = append(findings, ok("server", "%s, with %s, at %s", s.Label, count(d.host.Count(s.Label), "skill"), visible(s.Address.String())))
+		findings = append(findings, ok("server", "%s, with %s, at %s", s.Label, plain.Count(d.Host.Count(s.Label), "skill"), plain.Visible(s.Address.String())))
 	}
 	return findings
 }
@@ -365,7 +368,7 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 
 // checkWatches reports whether changes of skills are noticed, and how soon.
 func (d *diagnosis) checkWatches() sandbox.Finding {
-	watcher, err := d.roots.watcher(slog.New(slog.DiscardHandler))
+	watcher, err := d.Roots.Watcher(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
 	}
@@ -385,7 +388,7 @@ func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 		return warning(subject, "they are not noticed in "+gap.Path+": "+gap.Err.Error(), remedy)
 	}
 	if len(polled) > 0 {
-		return warning(subject, "they are noticed late in "+count(len(polled), "folder")+", which are polled: "+polled[0].Err.Error(),
+		return warning(subject, "they are noticed late in "+plain.Count(len(polled), "folder")+", which are polled: "+polled[0].Err.Error(),
 			"as root, run: sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024; to keep it, write that into /etc/sysctl.d/")
 	}
 	return ok(subject, "noticed at once")

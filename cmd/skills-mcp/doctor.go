@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/spf13/cobra"
 )
 
 // doctorCommand prints a diagnosis of the machine.
@@ -41,7 +42,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.sandboxes.single = true
+	s.Sandboxes.Single = true
 	sections, err := (&diagnosis{s, catalog}).sections(ctx, c.registry)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		c.print(sections)
 	}
 	if !sections[len(sections)-1].works() { // the verdict
-		return &exitError{exitFailed, nil}
+		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (c *doctorCommand) print(sections []section) {
 				if f.Remedy != "" {
 					line += " → " + f.Remedy
 				}
-				fmt.Fprintf(w, "  %s\t%s\t%s\n", marks[f.Level], f.Subject, visible(line))
+				fmt.Fprintf(w, "  %s\t%s\t%s\n", marks[f.Level], f.Subject, plain.Visible(line))
 			}
 		})
 	}

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/spf13/cobra"
 )
 
 // ruleCommand changes the person's rule about a skill.
@@ -88,7 +90,7 @@ first. --remove withdraws the grant.`,
 
 // A ruling is the person's rule about a skill, to be changed.
 type ruling struct {
-	*settings
+	*setup.Settings
 	skill   *skills.Skill
 	decider *policy.Policy
 	rule    policy.Rule
@@ -100,19 +102,19 @@ func (c *ruleCommand) open(ctx context.Context, name string) (*ruling, error) {
 	if err != nil {
 		return nil, err
 	}
-	skill, _, err := pick(catalog, name, s.gate)
+	skill, _, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		return nil, err
 	}
-	r := &ruling{settings: s, skill: skill, decider: s.sandboxes.decider(nil), rule: policy.Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}}
-	if now := s.sandboxes.rules.Book.Of(ctx, skill); now != nil {
+	r := &ruling{Settings: s, skill: skill, decider: s.Sandboxes.Decider(nil), rule: policy.Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}}
+	if now := s.Sandboxes.Rules.Book.Of(ctx, skill); now != nil {
 		r.rule = *now
 	}
 	return r, nil
 }
 
 func (r *ruling) put(ctx context.Context) error {
-	if err := r.sandboxes.rules.Book.Put(ctx, r.rule); err != nil {
+	if err := r.Sandboxes.Rules.Book.Put(ctx, r.rule); err != nil {
 		return fmt.Errorf("write the rule: %w", err)
 	}
 	return nil
@@ -126,7 +128,7 @@ func (c *ruleCommand) disable(ctx context.Context, name string) error {
 	if _, err := r.decider.Enable(ctx, (&serveFlags{}).principal(), r.skill, false); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stderr, "%s is disabled; skills-mcp enable %s enables it\n", visible(r.rule.Pattern), visible(name))
+	_, err = fmt.Fprintf(c.stderr, "%s is disabled; skills-mcp enable %s enables it\n", plain.Visible(r.rule.Pattern), plain.Visible(name))
 	return err
 }
 
@@ -148,7 +150,7 @@ func (c *ruleCommand) enable(ctx context.Context, name string) error {
 	if changed {
 		state = "is enabled"
 	}
-	_, err = fmt.Fprintf(c.stderr, "%s %s\n", visible(r.rule.Pattern), state)
+	_, err = fmt.Fprintf(c.stderr, "%s %s\n", plain.Visible(r.rule.Pattern), state)
 	return err
 }
 
@@ -159,18 +161,18 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	}
 	switch foreign := r.decider.Foreign(ctx, r.skill); {
 	case c.remove && !c.empty():
-		return usageError(errors.New("--remove withdraws all of a grant; leave out the other flags"))
+		return exitcode.Usage(errors.New("--remove withdraws all of a grant; leave out the other flags"))
 	case c.remove:
 		r.rule = policy.Rule{Pattern: r.rule.Pattern, Origin: r.rule.Origin, Enabled: r.rule.Enabled}
 		if err := r.put(ctx); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(c.stderr, "%s has no grant of yours\n", visible(r.rule.Pattern))
+		_, err := fmt.Fprintf(c.stderr, "%s has no grant of yours\n", plain.Visible(r.rule.Pattern))
 		return err
 	case r.skill.Untrusted():
 		return fmt.Errorf("%s is of the workspace %s, which is not trusted, and is given nothing", r.rule.Pattern, r.skill.Workspace)
 	case c.empty() && len(foreign) == 0:
-		return usageError(errors.New("say what the skill is given, such as --network HOST; why says what it has"))
+		return exitcode.Usage(errors.New("say what the skill is given, such as --network HOST; why says what it has"))
 	case c.empty():
 		if err := c.ask(ctx, r, "let these rules count for it", foreign); err != nil {
 			return err
@@ -186,14 +188,14 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	if err := r.put(ctx); err != nil {
 		return err
 	}
-	all, err := r.openPins()
+	all, err := r.OpenPins()
 	if err != nil {
 		return err
 	}
 	if err := all.Granted(ctx, r.skill); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stderr, "granted; skills-mcp why %s says what its calls meet, and grant --remove %s withdraws it\n", visible(name), visible(name))
+	_, err = fmt.Fprintf(c.stderr, "granted; skills-mcp why %s says what its calls meet, and grant --remove %s withdraws it\n", plain.Visible(name), plain.Visible(name))
 	return err
 }
 
@@ -209,18 +211,18 @@ func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
 		host, err := egress.ParseRule(text)
 		switch {
 		case err != nil:
-			return usageError(fmt.Errorf("--network: %w", err))
+			return exitcode.Usage(fmt.Errorf("--network: %w", err))
 		case !host.Public():
-			return usageError(fmt.Errorf("--network %s is not public; such addresses are granted in the configuration: sandbox.network and policy.skills", host))
+			return exitcode.Usage(fmt.Errorf("--network %s is not public; such addresses are granted in the configuration: sandbox.network and policy.skills", host))
 		}
 		given.Network = append(given.Network, config.Host{Rule: host})
 	}
 	flags, err := given.Rule(r.rule.Pattern)
 	if err != nil {
-		return usageError(err)
+		return exitcode.Usage(err)
 	}
 	if by := r.configured(&flags); by != "" {
-		return usageError(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
+		return exitcode.Usage(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
 	}
 	snap, err := snapshotOf(ctx, r.skill)
 	if err != nil {
@@ -333,11 +335,11 @@ func grantLines(r *policy.Rule) []string {
 // that they said no.
 func (c *ruleCommand) ask(ctx context.Context, r *ruling, action string, lines []string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: your rule about the skill %s\n", visible(r.rule.Pattern))
-	fmt.Fprintf(&b, "  from    %s\n", visible(r.rule.Origin))
+	fmt.Fprintf(&b, "skills-mcp: your rule about the skill %s\n", plain.Visible(r.rule.Pattern))
+	fmt.Fprintf(&b, "  from    %s\n", plain.Visible(r.rule.Origin))
 	fmt.Fprintf(&b, "  class   %s, as it declares\n", r.skill.Class)
 	for _, line := range lines {
-		fmt.Fprintf(&b, "  it      %s\n", visible(line))
+		fmt.Fprintf(&b, "  it      %s\n", plain.Visible(line))
 	}
 	return c.app.confirm(ctx, b.String(), action)
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/spf13/cobra"
 )
 
 // imageCommand manages the images that skills run in.
@@ -35,12 +37,12 @@ Which image a role has is the setting "images" of the configuration.`,
 }
 
 // withDocker calls do with a docker driver, whichever driver runs skills.
-func (c *imageCommand) withDocker(do func(*settings, *docker.Driver) error) (err error) {
+func (c *imageCommand) withDocker(do func(*setup.Settings, *docker.Driver) error) (err error) {
 	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	d := s.sandboxes.docker()
+	d := s.Sandboxes.Docker()
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return do(s, d)
 }
@@ -61,7 +63,7 @@ with packages that skills declare, which were made from these images.`,
 		Example: "  skills-mcp image list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDocker(func(_ *settings, d *docker.Driver) error {
+			return c.withDocker(func(_ *setup.Settings, d *docker.Driver) error {
 				found, err := d.Images(cmd.Context())
 				if err != nil {
 					return err
@@ -71,7 +73,7 @@ with packages that skills declare, which were made from these images.`,
 					return err
 				}
 				if asJSON {
-					return c.printJSON(images{nonNil(found), nonNil(layers)})
+					return c.printJSON(images{plain.NonNil(found), plain.NonNil(layers)})
 				}
 				if err := c.printImages(found); err != nil || len(layers) == 0 {
 					return err
@@ -93,7 +95,7 @@ func (c *imageCommand) printImages(found []docker.Image) error {
 				fmt.Fprintf(w, "%s\t%s\tnot there\t\t\t\n", i.Role, i.Ref)
 				continue
 			}
-			fmt.Fprintf(w, "%s\t%s\tready\t%s\t%s\t%s\n", i.Role, i.Ref, shortID(i.ID), sandbox.Bytes(i.Size), day(i.Created))
+			fmt.Fprintf(w, "%s\t%s\tready\t%s\t%s\t%s\n", i.Role, i.Ref, shortID(i.ID), sandbox.Bytes(i.Size), plain.Day(i.Created))
 		}
 	}, "CREATED", "ID", "SIZE")
 }
@@ -102,7 +104,7 @@ func (c *imageCommand) printLayers(layers []docker.Layer) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "LAYER\tFROM\tID\tSIZE\tUSED\tPACKAGES")
 		for _, l := range layers {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), day(l.Used), l.Kind, oneLine(l.Packages, 60))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), plain.Day(l.Used), l.Kind, plain.OneLine(l.Packages, 60))
 		}
 	}, "USED", "FROM", "ID", "SIZE")
 }
@@ -123,13 +125,13 @@ pulled the others are still tried, and the exit code is 1.`,
 		Example:           "  skills-mcp image pull default node",
 		ValidArgsFunction: c.completeRoles,
 		RunE: func(cmd *cobra.Command, roles []string) error {
-			return c.withDocker(func(s *settings, d *docker.Driver) error {
+			return c.withDocker(func(s *setup.Settings, d *docker.Driver) error {
 				if len(roles) == 0 {
 					roles = slices.Sorted(maps.Keys(s.Images))
 				}
 				for _, role := range roles {
 					if s.Images[role] == "" {
-						return usageError(fmt.Errorf("no image is configured for the role %q; these roles have one: %s", role, strings.Join(slices.Sorted(maps.Keys(s.Images)), ", ")))
+						return exitcode.Usage(fmt.Errorf("no image is configured for the role %q; these roles have one: %s", role, strings.Join(slices.Sorted(maps.Keys(s.Images)), ", ")))
 					}
 				}
 				return c.pullImages(cmd.Context(), s.Images, roles, d)
@@ -163,7 +165,7 @@ func (c *imageCommand) pullImages(ctx context.Context, images map[string]string,
 		fmt.Fprintf(c.stdout, "pulled %s\n", ref)
 	}
 	if failed {
-		return &exitError{exitFailed, nil}
+		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
@@ -193,7 +195,7 @@ what BASE lacks. To use the image, name it in the configuration:
 		Example: "  skills-mcp image build --tag mine",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDocker(func(_ *settings, d *docker.Driver) error {
+			return c.withDocker(func(_ *setup.Settings, d *docker.Driver) error {
 				if err := d.BuildImage(cmd.Context(), tag, base, c.stderr); err != nil {
 					return err
 				}
@@ -220,9 +222,9 @@ days, whenever it makes a layer.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if unused < 0 {
-				return usageError(fmt.Errorf("--unused is %s; write 0s or more", unused))
+				return exitcode.Usage(fmt.Errorf("--unused is %s; write 0s or more", unused))
 			}
-			return c.withDocker(func(_ *settings, d *docker.Driver) error {
+			return c.withDocker(func(_ *setup.Settings, d *docker.Driver) error {
 				removed, err := d.Prune(cmd.Context(), unused)
 				for _, layer := range removed {
 					fmt.Fprintf(c.stdout, "removed %s\n", layer.Ref)

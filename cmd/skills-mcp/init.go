@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/skills/scaffold"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/spf13/cobra"
 )
 
 // initCommand makes a new skill.
@@ -48,7 +49,7 @@ there would be nothing to run.`,
 
 func (c *initCommand) run(name string) error {
 	if _, err := scaffold.Files(name, c.language); err != nil {
-		return usageError(err)
+		return exitcode.Usage(err)
 	}
 	s, err := c.settings()
 	if err != nil {
@@ -66,7 +67,7 @@ func (c *initCommand) run(name string) error {
 	for _, file := range files {
 		fmt.Fprintln(c.stdout, "  "+filepath.Join(folder, filepath.FromSlash(file.Name)))
 	}
-	return c.printNext(name, folder, s.roots.list())
+	return c.printNext(name, folder, s.Roots.List())
 }
 
 // printNext prints commands to run and check a new skill in folder.
@@ -76,7 +77,7 @@ func (c *initCommand) printNext(name, folder string, roots []scan.Root) error {
 		program = append(program, "--skills", folder)
 	}
 	run := slices.Concat(program, []string{"run", name, "--text", "hello", "--times", "2"})
-	_, err := fmt.Fprintf(c.stdout, "\nRun it, make it yours, and check it:\n  %s\n  %s\n", quoteWords(run), quoteWords([]string{"skills-mcp", "check", folder}))
+	_, err := fmt.Fprintf(c.stdout, "\nRun it, make it yours, and check it:\n  %s\n  %s\n", plain.QuoteWords(run), plain.QuoteWords([]string{"skills-mcp", "check", folder}))
 	return err
 }
 

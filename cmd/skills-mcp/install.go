@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/spf13/cobra"
 )
 
 // installCommand installs skills from elsewhere.
@@ -121,7 +122,7 @@ func (c *installCommand) prepare(ctx context.Context, t *manage.Target, args []s
 	}
 	from, err := source.Parse(args[0], folder)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, exitcode.Usage(err)
 	}
 	return t.Prepare(ctx, source.Request{Source: from, Named: true, Names: c.skills, All: c.all, Progress: progress})
 }
@@ -141,7 +142,7 @@ func (c *installCommand) print(change *installation.Change, made bool) error {
 	}
 	for _, item := range change.Items {
 		if made {
-			fmt.Fprintf(c.stdout, "installed %s to %s\n", visible(item.Name), visible(item.Path))
+			fmt.Fprintf(c.stdout, "installed %s to %s\n", plain.Visible(item.Name), plain.Visible(item.Path))
 		}
 	}
 	return nil
@@ -161,12 +162,12 @@ func choicesOf(plan *install.Plan) (all []source.Choice) {
 
 func (c *installCommand) printChoices(all []source.Choice) error {
 	if c.json {
-		return c.printJSON(map[string]any{"skills": nonNil(all)})
+		return c.printJSON(map[string]any{"skills": plain.NonNil(all)})
 	}
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tKIND\tFOLDER\tDESCRIPTION")
 		for _, choice := range all {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(choice.Name), choice.Kind, visible(choice.Path), flat(choice.Description))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", plain.Visible(choice.Name), choice.Kind, plain.Visible(choice.Path), plain.Flat(choice.Description))
 		}
 	}, "FOLDER", "KIND")
 }

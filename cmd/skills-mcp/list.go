@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/spf13/cobra"
 )
 
 // listCommand lists every skill.
@@ -45,7 +47,7 @@ which --json has.`,
 
 func (c *listCommand) run(ctx context.Context) error {
 	if c.source != "" && !slices.Contains(skills.Sources(), skills.Source(c.source)) {
-		return usageError(fmt.Errorf("--source is %q; write one of session, user, system, extra", c.source))
+		return exitcode.Usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", c.source))
 	}
 	if c.changed {
 		s, catalog, err := c.catalog(ctx)
@@ -58,12 +60,12 @@ func (c *listCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	catalog = decided(ctx, s, catalog)
-	view := s.view(ctx, catalog)
+	catalog = setup.Decided(ctx, s, catalog)
+	view := s.View(ctx, catalog)
 	if c.json {
-		view.Installed = s.machine.Origins()
+		view.Installed = s.Machine.Origins()
 		found := listAll(ctx, view, skills.Source(c.source))
-		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": nonNil(catalog.Problems)})
+		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": plain.NonNil(catalog.Problems)})
 	}
 	view.Installed = nil
 	if err := c.print(listAll(ctx, view, skills.Source(c.source))); err != nil {
@@ -112,11 +114,11 @@ func (c *listCommand) print(found []describe.Listed) error {
 		}
 		grouped, group := "", func(describe.Listed) string { return "" }
 		if slices.ContainsFunc(found, func(s describe.Listed) bool { return s.Category != "" }) {
-			grouped, group = "CATEGORY\t", func(s describe.Listed) string { return oneLine(s.Category, 40) + "\t" }
+			grouped, group = "CATEGORY\t", func(s describe.Listed) string { return plain.OneLine(s.Category, 40) + "\t" }
 			found = slices.Clone(found)
 			slices.SortStableFunc(found, func(a, b describe.Listed) int { return cmp.Compare(a.Category, b.Category) })
 		}
-		described, state := "", func(s describe.Listed) string { return flat(s.State) }
+		described, state := "", func(s describe.Listed) string { return plain.Flat(s.State) }
 		if isTerminal(c.stdout) {
 			described, state = "\tDESCRIPTION", stateAndDescription
 		}
@@ -130,14 +132,14 @@ func (c *listCommand) print(found []describe.Listed) error {
 // stateAndDescription returns the cells of a skill's state, in few words, and of what
 // else is known of it, in as many as there is room for.
 func stateAndDescription(s describe.Listed) string {
-	state, why, found := strings.Cut(flat(s.State), ": ")
+	state, why, found := strings.Cut(plain.Flat(s.State), ": ")
 	if by, shadowed := strings.CutPrefix(state, "shadowed "); shadowed {
 		state, why, found = "shadowed", by, true
 	}
 	if found {
 		why += " · "
 	}
-	return state + "\t" + why + flat(s.Description)
+	return state + "\t" + why + plain.Flat(s.Description)
 }
 
 // whose returns the source of a skill or plugin, and whether it is of an untrusted

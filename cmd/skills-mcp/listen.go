@@ -10,6 +10,8 @@ import (
 	"net/http"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -30,30 +32,30 @@ type listener struct {
 
 // open listens on the address, before anything else is done, so that a wrong one is
 // reported at once. It returns nil for stdio.
-func (v *serveFlags) open(a *app, s *settings) (*listener, error) {
+func (v *serveFlags) open(a *app, s *setup.Settings) (*listener, error) {
 	if err := v.apply(&s.Serve); err != nil {
-		return nil, usageError(err)
+		return nil, exitcode.Usage(err)
 	}
 	v.record(s.Config)
-	if err := checkProfile(s.Policy, "--profile", v.profile); err != nil {
+	if err := setup.CheckProfile(s.Policy, "--profile", v.profile); err != nil {
 		return nil, err
 	}
 	if v.ui && s.Serve.Transport != "http" {
-		return nil, usageError(errNoPage)
+		return nil, exitcode.Usage(errNoPage)
 	}
 	if s.Serve.Transport == "stdio" {
-		v.hintStdio(a, s.logger)
+		v.hintStdio(a, s.Logger)
 		return nil, nil
 	}
-	token, err := s.tokenReader().token(s.Serve)
+	token, err := newTokenReader(s).token(s.Serve)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, exitcode.Usage(err)
 	}
 	l, err := net.Listen("tcp", s.Serve.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &listener{l, s.Serve, token, v.profile, s.logger, a.stderr}, nil
+	return &listener{l, s.Serve, token, v.profile, s.Logger, a.stderr}, nil
 }
 
 // hintStdio tells a waiting person that standard input and output are served.

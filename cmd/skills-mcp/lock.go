@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install/adopt"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/spf13/cobra"
 )
 
 // newLockCommand returns the parent of the commands about the lock files of other tools.
@@ -65,12 +67,12 @@ func (c *adoptCommand) run(ctx context.Context) error {
 	}
 	dir := c.project
 	if dir == "" {
-		dir = s.home
+		dir = s.Home
 	}
 	if dir == "" {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}
-	t, err := s.machine.Target(dir, false)
+	t, err := s.Machine.Target(dir, false)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,7 @@ func (c *adoptCommand) run(ctx context.Context) error {
 		return err
 	}
 	if refused {
-		return &exitError{exitFailed, nil}
+		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
@@ -119,7 +121,7 @@ func sift(found []*adopt.Candidate, file *lock.File) (fresh []*adopt.Candidate, 
 }
 
 // accept returns nil if the person, or a script with the token, agrees.
-func (c *adoptCommand) accept(ctx context.Context, s *settings, found []*adopt.Candidate) error {
+func (c *adoptCommand) accept(ctx context.Context, s *setup.Settings, found []*adopt.Candidate) error {
 	lines := adoptionLines(found)
 	if c.yes {
 		fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
@@ -136,23 +138,23 @@ func adoptionLines(found []*adopt.Candidate) (lines []string) {
 			if candidate.Remedy != "" {
 				reason += "; " + candidate.Remedy
 			}
-			lines = append(lines, fmt.Sprintf("%s (%s): not adopted: %s", visible(candidate.Name), candidate.Tool, visible(reason)))
+			lines = append(lines, fmt.Sprintf("%s (%s): not adopted: %s", plain.Visible(candidate.Name), candidate.Tool, plain.Visible(reason)))
 			continue
 		}
 		state := candidate.State
-		lines = append(lines, fmt.Sprintf("%s (%s)", visible(candidate.Path), candidate.Tool), "  from "+visible(state.Source.String()))
+		lines = append(lines, fmt.Sprintf("%s (%s)", plain.Visible(candidate.Path), candidate.Tool), "  from "+plain.Visible(state.Source.String()))
 		if state.Revision != "" {
-			lines = append(lines, "  revision "+visible(state.Revision))
+			lines = append(lines, "  revision "+plain.Visible(state.Revision))
 		}
 		lines = append(lines, "  "+capabilitiesOf(state.Surface))
 		for _, text := range state.Checked {
-			lines = append(lines, "  proved: "+visible(text))
+			lines = append(lines, "  proved: "+plain.Visible(text))
 		}
 		for _, text := range state.Unproved {
-			lines = append(lines, "  not proved: "+visible(text))
+			lines = append(lines, "  not proved: "+plain.Visible(text))
 		}
 		for _, path := range candidate.Copies {
-			lines = append(lines, "  stays as it is: another folder of this name, "+visible(path))
+			lines = append(lines, "  stays as it is: another folder of this name, "+plain.Visible(path))
 		}
 	}
 	return lines
@@ -197,7 +199,7 @@ func (c *adoptCommand) print(t *manage.Target, found []*adopt.Candidate, adopted
 		if candidate.State == nil {
 			fmt.Fprintln(c.stderr, adoptionLines([]*adopt.Candidate{candidate})[0])
 		} else {
-			fmt.Fprintf(c.stdout, "adopted %s\n", visible(t.Path(candidate.Path)))
+			fmt.Fprintf(c.stdout, "adopted %s\n", plain.Visible(t.Path(candidate.Path)))
 		}
 	}
 	if adopted > 0 && c.project == "" {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
@@ -22,7 +23,7 @@ func main() {
 	// A write to a client that is gone then fails, so that its runs end before this
 	// program does.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := interruptible(context.Background())
+	ctx, stop := exitcode.Interruptible(context.Background())
 	code := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -54,28 +55,28 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 // exitCode prints the error of a command, if any, and returns the exit code. A command
 // that lost output has failed.
 func exitCode(ctx context.Context, err error, out *output, stderr io.Writer) int {
-	var exit *exitError
-	if err == nil || errors.As(err, &exit) && exit.err == nil && exit.code != exitOK {
+	var exit *exitcode.Error
+	if err == nil || errors.As(err, &exit) && exit.Err == nil && exit.Code != exitcode.OK {
 		err = cmp.Or(out.failed(), err)
 	}
-	var ended *interruption
+	var ended *exitcode.Interruption
 	switch {
 	case err == nil:
-		return exitOK
-	case errors.As(err, &exit) && exit.err == nil:
-		return exit.code
+		return exitcode.OK
+	case errors.As(err, &exit) && exit.Err == nil:
+		return exit.Code
 	case errors.As(context.Cause(ctx), &ended):
 		fmt.Fprintln(stderr, "skills-mcp:", ended)
-		return ended.code()
+		return ended.Code()
 	case errors.As(err, &exit):
-		fmt.Fprintln(stderr, "skills-mcp:", termtext.Legible(exit.err.Error()))
-		return exit.code
+		fmt.Fprintln(stderr, "skills-mcp:", termtext.Legible(exit.Err.Error()))
+		return exit.Code
 	case out.unread() && errors.Is(err, syscall.EPIPE):
-		return exitOK
+		return exitcode.OK
 	}
 	fmt.Fprintln(stderr, "skills-mcp:", termtext.Legible(err.Error()))
 	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
-		return exitUsage
+		return exitcode.WrongUsage
 	}
-	return exitFailed
+	return exitcode.Failed
 }

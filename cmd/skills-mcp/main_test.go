@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 )
 
 // What is piped into "head" is not told that head has ended.
@@ -19,7 +21,7 @@ func TestUnread(t *testing.T) {
 	defer write.Close()
 	read.Close()
 	var stderr strings.Builder
-	if code := execute(t.Context(), []string{"version"}, strings.NewReader(""), write, &stderr); code != exitOK || stderr.Len() > 0 {
+	if code := execute(t.Context(), []string{"version"}, strings.NewReader(""), write, &stderr); code != exitcode.OK || stderr.Len() > 0 {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/seal"
@@ -30,9 +31,9 @@ func newManaged(t *testing.T, configuration, dir string) (*managing, string) {
 	file := filepath.Join(home, "config.yaml")
 	putFile(t, file, "roots: {session: false, system: false, samples: false}\n"+configuration)
 	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
-	a.flags.config, a.flags.logLevel, a.flags.logFormat, a.flags.sandbox = file, "error", "text", "native"
+	a.flags.Config, a.logLevel, a.logFormat, a.flags.Sandbox = file, "error", "text", "native"
 	if dir != "" {
-		a.flags.workspaces = []string{dir}
+		a.flags.Workspaces = []string{dir}
 	}
 	s, err := a.settings()
 	if err != nil {
@@ -329,7 +330,7 @@ func TestManageSettings(t *testing.T) {
 	workspace := t.TempDir()
 	putFile(t, filepath.Join(workspace, ".skills-mcp.yaml"), "policy: {mode: read-only, deny: [x]}\n")
 	t.Setenv(tokenVariable, "s3cret")
-	t.Setenv(budgetVariable, "5000")
+	t.Setenv(setup.BudgetVariable, "5000")
 	m, _ := newManaged(t, variable, workspace)
 	flags := serveFlags{ui: true, listen: "127.0.0.1:0"}
 	if err := flags.apply(&m.settings.Serve); err != nil {
@@ -355,7 +356,7 @@ func TestManageSettings(t *testing.T) {
 		"sandbox.driver":       {"native", "config.yaml:2, SKILLS_MCP_SANDBOX"},
 		"sandbox.env":          {"API_KEY=…", "config.yaml:2"},
 		"expose.max_tools":     {"5", "config.yaml:3"},
-		"expose.catalog_chars": {"5000", budgetVariable},
+		"expose.catalog_chars": {"5000", setup.BudgetVariable},
 		"workspaces":           {filepath.Base(workspace), "--workspace"},
 		"policy.mode":          {"read-only", ".skills-mcp.yaml"},
 		"serve.ui":             {"true", "--ui"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
@@ -53,7 +54,7 @@ func (m *managing) describeClient(client connect.Client, to *web.Client) error {
 // messages go to told.
 func (m *managing) connecting(client connect.Client, told *strings.Builder) *connectCommand {
 	return &connectCommand{
-		app: &app{stdout: told, stderr: told, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.workspaces.named,
+		app: &app{stdout: told, stderr: told, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.Workspaces.Named,
 	}
 }
 
@@ -70,7 +71,7 @@ func (m *managing) entry(c *connectCommand) (connect.Entry, error) {
 func (m *managing) Connect(_ context.Context, name string, remove, force bool) ([]string, error) {
 	client, err := connect.Find(name)
 	if err != nil {
-		return nil, &run.Error{Code: run.NotFound, Message: visible(err.Error())}
+		return nil, &run.Error{Code: run.NotFound, Message: plain.Visible(err.Error())}
 	}
 	var told strings.Builder
 	c := m.connecting(client, &told)
@@ -89,7 +90,7 @@ func (m *managing) Connect(_ context.Context, name string, remove, force bool) (
 		err = fmt.Errorf("%s has another server %q now; look at the clients again", different.File, different.Name)
 	}
 	if err != nil {
-		return nil, &run.Error{Code: run.InvalidParam, Message: visible(err.Error()), Err: err}
+		return nil, &run.Error{Code: run.InvalidParam, Message: plain.Visible(err.Error()), Err: err}
 	}
 	return strings.Split(strings.TrimSpace(told.String()), "\n"), nil
 }

@@ -10,39 +10,40 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
 
 // Settings implements [web.Manage].
 func (m *managing) Settings(context.Context) ([]web.Setting, error) {
 	all := m.folderSettings()
-	for _, v := range m.settings.effective() {
+	for _, v := range effective(m.settings) {
 		all = append(all, web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: v.Origin})
 	}
-	return append(all, m.settings.projectSettings()...), nil
+	return append(all, projectSettings(m.settings)...), nil
 }
 
 // effective returns the settings that count, with the workspaces and the mode that were
 // chosen while they were read.
-func (s *settings) effective() []config.Value {
+func effective(s *setup.Settings) []config.Value {
 	all := s.Config.Values()
 	for i, v := range all {
 		switch {
-		case v.Key == "workspaces" && len(s.workspaces.folders) > 0:
-			all[i].Text = strings.Join(s.workspaces.folders, ", ")
-			if !s.workspaces.named {
+		case v.Key == "workspaces" && len(s.Workspaces.Folders) > 0:
+			all[i].Text = strings.Join(s.Workspaces.Folders, ", ")
+			if !s.Workspaces.Named {
 				all[i].Origin = "the folder in which the server was started"
 			}
-		case v.Key == "policy.mode" && string(s.sandboxes.rules.Mode) != v.Text:
-			all[i].Text, all[i].Origin = string(s.sandboxes.rules.Mode), s.projectFile()
+		case v.Key == "policy.mode" && string(s.Sandboxes.Rules.Mode) != v.Text:
+			all[i].Text, all[i].Origin = string(s.Sandboxes.Rules.Mode), projectFile(s)
 		}
 	}
 	return all
 }
 
 // projectFile returns the path of the workspace's own file.
-func (s *settings) projectFile() string {
-	return filepath.Join(s.workspaces.folders[0], config.ProjectFile)
+func projectFile(s *setup.Settings) string {
+	return filepath.Join(s.Workspaces.Folders[0], config.ProjectFile)
 }
 
 // folderSettings returns the files and folders of the program, and whether clients need a
@@ -56,33 +57,33 @@ func (m *managing) folderSettings() []web.Setting {
 		}
 		return otherwise
 	}
-	cache, _ := cacheDir() // doctor says why there is none
+	cache, _ := setup.CacheDir() // doctor says why there is none
 	token := web.Setting{Group: group, Key: "token of clients", Value: "not set", Origin: "default"}
 	if os.Getenv(tokenVariable) != "" {
 		token.Value, token.Origin = "set", tokenVariable
 	}
 	file := web.Setting{Group: group, Key: "configuration", Value: cmp.Or(s.File, "none"), Origin: "default"}
-	if given := []string{m.app.flags.config}; given[0] != "" {
-		file.Origin = setBy("--config", given)
+	if given := []string{m.app.flags.Config}; given[0] != "" {
+		file.Origin = setup.SetBy("--config", given)
 	}
 	return []web.Setting{
 		file,
-		{Group: group, Key: "installed skills", Value: cmp.Or(s.roots.data, "none"), Origin: chosen("XDG_DATA_HOME", "default")},
-		{Group: group, Key: "record and decisions", Value: cmp.Or(s.store.File(), "none"), Origin: chosen("XDG_STATE_HOME", "default")},
+		{Group: group, Key: "installed skills", Value: cmp.Or(s.Roots.Data, "none"), Origin: chosen("XDG_DATA_HOME", "default")},
+		{Group: group, Key: "record and decisions", Value: cmp.Or(s.Store.File(), "none"), Origin: chosen("XDG_STATE_HOME", "default")},
 		{Group: group, Key: "cache", Value: cmp.Or(cache, "none"), Origin: chosen("XDG_CACHE_HOME", "default")},
 		token,
 	}
 }
 
 // projectSettings returns what the workspace's own file adds.
-func (s *settings) projectSettings() (all []web.Setting) {
-	p := s.workspaces.project
+func projectSettings(s *setup.Settings) (all []web.Setting) {
+	p := s.Workspaces.Project
 	if p == nil {
 		return nil
 	}
 	add := func(key string, values []string) {
 		if len(values) > 0 {
-			all = append(all, web.Setting{Group: "The workspace's own file", Key: key, Value: strings.Join(values, ", "), Origin: s.projectFile()})
+			all = append(all, web.Setting{Group: "The workspace's own file", Key: key, Value: strings.Join(values, ", "), Origin: projectFile(s)})
 		}
 	}
 	add("skills", p.Skills)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 )
 
@@ -29,14 +31,14 @@ type notifier struct {
 	running  sync.WaitGroup
 }
 
-func newNotifier(s *settings, terminal io.Writer) *notifier {
-	return &notifier{command: s.Notify, terminal: terminal, page: s.pages().approval, logger: s.logger, slots: make(chan struct{}, maxNotices)}
+func newNotifier(s *setup.Settings, terminal io.Writer) *notifier {
+	return &notifier{command: s.Notify, terminal: terminal, page: pagesOf(s).approval, logger: s.Logger, slots: make(chan struct{}, maxNotices)}
 }
 
 // notify tells of a question. It does not block.
 func (n *notifier) notify(r *approval.Record) {
 	// Its own words come first: a command could take a skill's name for an option.
-	text := fmt.Sprintf("skills-mcp: %s waits for your yes", visible(r.Question.Skill))
+	text := fmt.Sprintf("skills-mcp: %s waits for your yes", plain.Visible(r.Question.Skill))
 	address, served := n.page(r.ID)
 	if n.terminal != nil {
 		where := "skills-mcp approve " + r.ID + " in a terminal, or skills-mcp ui"

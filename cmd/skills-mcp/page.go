@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
@@ -33,13 +34,13 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 	if hash := b.Policy.Passphrase; hash != "" {
 		options.Passphrase = func(text string) bool { return approval.Unlock(hash, text, agent) }
 	}
-	withdraw, err := b.pages().publish(base + web.Path)
+	withdraw, err := pagesOf(b.Settings).publish(base + web.Path)
 	if err != nil {
-		b.logger.Warn("other programs of yours will not lead to the page", "err", err)
+		b.Logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	p := &pageServer{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManaging(a, b.settings, agent), withdraw: withdraw}
-	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.sandboxes.pins, Folders: b.roots.forSkills(), Version: readBuilt().Version, Logger: b.logger})
+	p := &pageServer{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManaging(a, b.Settings, agent), withdraw: withdraw}
+	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.Sandboxes.Pins, Folders: b.Roots.ForSkills(), Version: build.Read().Version, Logger: b.Logger})
 	return p
 }
 

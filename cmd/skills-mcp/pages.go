@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
@@ -30,8 +30,8 @@ type pageAddress struct {
 	PID int    `json:"pid"`
 }
 
-func (s *settings) pages() pages {
-	dir := stateDir(s.home)
+func pagesOf(s *setup.Settings) pages {
+	dir := setup.StateDir(s.Home)
 	if dir == "" {
 		return pages{}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -25,12 +27,12 @@ func pick(catalog *skills.Catalog, name string, gate *requirements.Checker) (*sk
 		if _, broken := errors.AsType[*skills.BrokenError](err); broken {
 			return nil, nil, err
 		}
-		return skill, catalog, usageError(err)
+		return skill, catalog, exitcode.Usage(err)
 	case 1:
 		skill, own := alone(catalog, found[0], gate)
 		return skill, own, nil
 	}
-	return nil, nil, usageError(ambiguous(catalog, name, found))
+	return nil, nil, exitcode.Usage(ambiguous(catalog, name, found))
 }
 
 // alone returns a skill with its catalog: a new one if another skill has its name.
@@ -106,7 +108,7 @@ func named(catalog *skills.Catalog, name string) []*skills.Skill {
 func ambiguous(catalog *skills.Catalog, name string, found []*skills.Skill) error {
 	var ways []string
 	for _, s := range found {
-		ways = append(ways, "  "+visible(wayTo(catalog, s))+"  ("+visible(s.File)+")")
+		ways = append(ways, "  "+plain.Visible(wayTo(catalog, s))+"  ("+plain.Visible(s.File)+")")
 	}
 	slices.Sort(ways)
 	return errors.New(fmt.Sprintf("%q does not say which skill is meant; name it as:\n", name) + strings.Join(slices.Compact(ways), "\n"))

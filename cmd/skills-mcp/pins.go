@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/spf13/cobra"
 )
 
 // A pinInfo is the accepted version of a skill, with the difference since.
@@ -71,16 +73,16 @@ func (i *pinInfo) write(w io.Writer) {
 		fmt.Fprintf(w, "\nchanged since it was accepted %s, on %s: %s\n", by, i.At.Format(time.DateTime), i.state())
 	}
 	for _, line := range append(i.Gained, i.Lost...) {
-		fmt.Fprintln(w, "  "+visible(line))
+		fmt.Fprintln(w, "  "+plain.Visible(line))
 	}
 	if i.Diff != "" {
 		fmt.Fprintln(w, "\nits files, those first that are executed:")
 		for line := range strings.Lines(i.Diff) {
-			fmt.Fprintln(w, "  "+visible(strings.TrimSuffix(line, "\n")))
+			fmt.Fprintln(w, "  "+plain.Visible(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	if i.Blocked {
-		fmt.Fprintf(w, "\nIt is blocked until you accept that: skills-mcp pin %s\n", visible(i.Name))
+		fmt.Fprintf(w, "\nIt is blocked until you accept that: skills-mcp pin %s\n", plain.Visible(i.Name))
 	}
 }
 
@@ -89,7 +91,7 @@ func writeSurface(w io.Writer, s *surface.Surface) {
 	fmt.Fprintln(w, "\ncapabilities:")
 	for _, item := range s.Items {
 		if item.Kind != surface.Name {
-			fmt.Fprintln(w, "  "+visible(item.String()))
+			fmt.Fprintln(w, "  "+plain.Visible(item.String()))
 		}
 	}
 }
@@ -118,14 +120,14 @@ func (c *pinCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.gate)
+	skill, _, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
 	if skill = skill.Owner(); skill.Origin().Kind == skills.OriginBundled {
-		return usageError(fmt.Errorf("%s is a part of this program; it needs no pin", visible(name)))
+		return exitcode.Usage(fmt.Errorf("%s is a part of this program; it needs no pin", plain.Visible(name)))
 	}
-	all, err := s.openPins()
+	all, err := s.OpenPins()
 	if err != nil {
 		return err
 	}
@@ -134,7 +136,7 @@ func (c *pinCommand) run(ctx context.Context, name string) error {
 		return err
 	}
 	if compared.Pin != nil && !compared.Changed() {
-		_, err := fmt.Fprintf(c.stderr, "%s is as it was accepted on %s\n", visible(name), compared.Pin.Accepted.Format(time.DateTime))
+		_, err := fmt.Fprintf(c.stderr, "%s is as it was accepted on %s\n", plain.Visible(name), compared.Pin.Accepted.Format(time.DateTime))
 		return err
 	}
 	if err := c.app.confirm(ctx, pinQuestion(skill, compared), "accept it"); err != nil {
@@ -143,15 +145,15 @@ func (c *pinCommand) run(ctx context.Context, name string) error {
 	if err := all.Accept(ctx, skill, compared.Digest, compared.Folder); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stderr, "%s is accepted as it is now\n", visible(name))
+	_, err = fmt.Fprintf(c.stderr, "%s is accepted as it is now\n", plain.Visible(name))
 	return err
 }
 
 // pinQuestion returns the question whether a skill is accepted.
 func pinQuestion(skill *skills.Skill, c *pins.Comparison) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: accept %s as it is now?\n", visible(skill.QualifiedName()))
-	fmt.Fprintf(&b, "  from    %s\n  digest  %s\n", visible(skill.Origin().Place), c.Digest)
+	fmt.Fprintf(&b, "skills-mcp: accept %s as it is now?\n", plain.Visible(skill.QualifiedName()))
+	fmt.Fprintf(&b, "  from    %s\n  digest  %s\n", plain.Visible(skill.Origin().Place), c.Digest)
 	if info := newPinInfo(skill, c); info != nil {
 		info.Blocked = false // the question is the remedy
 		info.write(&b)
@@ -162,8 +164,8 @@ func pinQuestion(skill *skills.Skill, c *pins.Comparison) string {
 }
 
 // printChanged lists the skills that differ from their accepted versions.
-func (a *app) printChanged(ctx context.Context, s *settings, catalog *skills.Catalog, asJSON bool) error {
-	all, err := s.openPins()
+func (a *app) printChanged(ctx context.Context, s *setup.Settings, catalog *skills.Catalog, asJSON bool) error {
+	all, err := s.OpenPins()
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (a *app) printChanged(ctx context.Context, s *settings, catalog *skills.Cat
 	return table(a.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tACCEPTED\tSTATE")
 		for _, i := range infos {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", visible(i.Name), i.At.Format(time.DateTime), i.state())
+			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(i.Name), i.At.Format(time.DateTime), i.state())
 		}
 	})
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/spf13/cobra"
 )
 
 // pluginsCommand lists the plugins.
@@ -41,7 +41,7 @@ func (c *pluginsCommand) run(ctx context.Context) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 		for _, p := range describe.Plugins(catalog) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, oneLine(p.Version, 40), whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), flat(p.Description))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, plain.OneLine(p.Version, 40), whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(p.Description))
 		}
 	}, "AGENTS", "SKILLS", "SOURCE", "VERSION")
 }

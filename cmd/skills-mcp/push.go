@@ -9,15 +9,17 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
 	"github.com/skillsmcp/skills-mcp/skills/install/oci"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/spf13/cobra"
 )
 
 // pushCommand publishes a skill in an OCI registry.
@@ -59,7 +61,7 @@ func (c *pushCommand) run(ctx context.Context, dir, to string) error {
 		err = errors.New("write oci://REGISTRY/NAME:TAG")
 	}
 	if err != nil {
-		return usageError(fmt.Errorf("%s: %w", visible(to), err))
+		return exitcode.Usage(fmt.Errorf("%s: %w", plain.Visible(to), err))
 	}
 	s, err := c.settings()
 	if err != nil {
@@ -69,9 +71,9 @@ func (c *pushCommand) run(ctx context.Context, dir, to string) error {
 	if err != nil {
 		return err
 	}
-	client := newDownloadClient()
+	client := setup.NewDownloadClient()
 	defer client.Close()
-	pushed, err := oci.New(client, &oci.Options{DockerConfig: dockerConfig(s.home)}).Push(ctx, skillfs.DirFS(skill.Dir), target, c.describe(skill))
+	pushed, err := setup.NewOCIFetcher(s.Home, client).Push(ctx, skillfs.DirFS(skill.Dir), target, c.describe(skill))
 	if err != nil {
 		return err
 	}
@@ -81,22 +83,22 @@ func (c *pushCommand) run(ctx context.Context, dir, to string) error {
 			*oci.Pushed
 		}{"oci://" + target.Location + "@" + pushed.Digest, pushed})
 	}
-	_, err = fmt.Fprintf(c.stdout, "pushed %s in %s, %s, to %s\n%s\n", visible(skill.Name), count(pushed.Files, "file"), sandbox.Bytes(pushed.Size), target, pushed.Digest)
+	_, err = fmt.Fprintf(c.stdout, "pushed %s in %s, %s, to %s\n%s\n", plain.Visible(skill.Name), plain.Count(pushed.Files, "file"), sandbox.Bytes(pushed.Size), target, pushed.Digest)
 	return err
 }
 
 // checked returns the skill of a folder if nothing is wrong with it. Problems are printed.
-func (c *pushCommand) checked(ctx context.Context, s *settings, dir string) (*skills.Skill, error) {
+func (c *pushCommand) checked(ctx context.Context, s *setup.Settings, dir string) (*skills.Skill, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(absolute); err != nil || !info.IsDir() {
-		return nil, usageError(fmt.Errorf("%s is no folder", dir))
+		return nil, exitcode.Usage(fmt.Errorf("%s is no folder", dir))
 	}
-	catalog, err := s.checkPath(ctx, absolute)
+	catalog, err := checkPath(ctx, s, absolute)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, exitcode.Usage(err)
 	}
 	report := &checkReport{findings: map[string][]check.Finding{}, strict: true, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
 	report.add(ctx, catalog)
@@ -105,7 +107,7 @@ func (c *pushCommand) checked(ctx context.Context, s *settings, dir string) (*sk
 		if err := report.print(c.stderr, c.stderr, found, 0); err != nil {
 			return nil, err
 		}
-		return nil, &exitError{exitFailed, errors.New("nothing was pushed")}
+		return nil, &exitcode.Error{Code: exitcode.Failed, Err: errors.New("nothing was pushed")}
 	}
 	var own []*skills.Skill
 	for _, skill := range everySkill(catalog) {
@@ -114,7 +116,7 @@ func (c *pushCommand) checked(ctx context.Context, s *settings, dir string) (*sk
 		}
 	}
 	if len(own) != 1 {
-		return nil, usageError(fmt.Errorf("%s has no SKILL.md; name the folder of one skill", dir))
+		return nil, exitcode.Usage(fmt.Errorf("%s has no SKILL.md; name the folder of one skill", dir))
 	}
 	return own[0], nil
 }

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/spf13/cobra"
 )
 
 // rateCommand rates a skill.
@@ -39,13 +40,13 @@ it, with the ratings of models and how the last runs ended. NAME is as in "show"
 
 func (c *rateCommand) run(ctx context.Context, name string) error {
 	if c.ok == c.bad {
-		return usageError(errors.New("write --ok or --bad"))
+		return exitcode.Usage(errors.New("write --ok or --bad"))
 	}
 	s, catalog, err := c.catalog(ctx)
 	if err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.gate)
+	skill, _, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
@@ -53,8 +54,8 @@ func (c *rateCommand) run(ctx context.Context, name string) error {
 	if !isTerminal(c.stdin) { // perhaps a model with a shell
 		who.Kind = "command line"
 	}
-	if err := s.feedback().Rate(ctx, who, skill, c.ok, c.note); err != nil {
-		return exit(nil, err)
+	if err := s.Feedback().Rate(ctx, who, skill, c.ok, c.note); err != nil {
+		return exitOf(nil, err)
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is rated.\n", skill.QualifiedName())
 	return err
@@ -66,14 +67,14 @@ func printFeedback(w io.Writer, f *feedback.Summary) error {
 	fmt.Fprintf(w, "\nlast runs and ratings:\n  %d runs, %d failed; rated good %d times, bad %d times\n", f.Calls, f.Failures, f.Good, f.Bad)
 	return facts(w, func(w io.Writer) {
 		for _, e := range f.LastErrors {
-			fmt.Fprintf(w, "  %s\tfailed\t%q\n", day(e.At), e.Error)
+			fmt.Fprintf(w, "  %s\tfailed\t%q\n", plain.Day(e.At), e.Error)
 		}
 		for _, n := range f.Notes {
 			verdict := "good"
 			if !n.OK {
 				verdict = "bad"
 			}
-			fmt.Fprintf(w, "  %s\t%s: %s\t%q\n", day(n.At), n.By, verdict, n.Note)
+			fmt.Fprintf(w, "  %s\t%s: %s\t%q\n", plain.Day(n.At), n.By, verdict, n.Note)
 		}
 	})
 }

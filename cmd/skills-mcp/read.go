@@ -39,18 +39,18 @@ func (c *readCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.gate)
+	skill, _, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		c.hintProblems(catalog)
 		return err
 	}
-	all, err := s.openPins()
+	all, err := s.OpenPins()
 	if err != nil {
 		return err
 	}
 	skill = skill.Owner() // of a tool
 	if err := all.Text(ctx, skill); err != nil {
-		return exit(nil, err)
+		return exitOf(nil, err)
 	}
 	text, err := skill.Text()
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 )
 
 // newRootCommand returns the tree of commands.
@@ -34,13 +36,13 @@ terminal.`,
 			return cmd.Help()
 		},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(fromEnvironment(cmd.Flags(), cmd.Root().PersistentFlags()))
+			return exitcode.Usage(fromEnvironment(cmd.Flags(), cmd.Root().PersistentFlags()))
 		},
 	}
 	a.register(root)
 	// Not cobra's: its template keeps each exported method in the program, see [markup].
 	root.Flags().BoolVar(&version, "version", false, "print the version, the commit and the protocol revisions")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitcode.Usage(err) })
 	root.AddCommand(
 		newServeCommand(a), newUICommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),
 		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newPushCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
@@ -84,7 +86,7 @@ func asUsage(cmd *cobra.Command) {
 	case cmd.Name() == "help" && !cmd.HasSubCommands():
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
-				return cmp.Or(err, fmt.Errorf("unknown command %q", joinWords(args)))
+				return cmp.Or(err, fmt.Errorf("unknown command %q", strings.Join(args, " ")))
 			}
 			return nil
 		}
@@ -92,7 +94,7 @@ func asUsage(cmd *cobra.Command) {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error { return usageError(check(cmd, args)) }
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return exitcode.Usage(check(cmd, args)) }
 	}
 	for _, sub := range cmd.Commands() {
 		asUsage(sub)
@@ -108,7 +110,7 @@ func fromEnvironment(flags, global *pflag.FlagSet) error {
 		if shared := global.Lookup(f.Name); shared != nil {
 			f = shared // a command's own flag of the name means something else
 		}
-		name := variableOf(f.Name)
+		name := setup.VariableOf(f.Name)
 		value := os.Getenv(name)
 		if f.Changed || value == "" || failed != nil || f.Name == "help" || f.Name == "version" {
 			return

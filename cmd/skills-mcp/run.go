@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
@@ -20,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/spf13/cobra"
 )
 
 // runCommand runs one skill.
@@ -73,25 +75,25 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
-	skill, own, err := pick(catalog, name, s.gate)
+	skill, own, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
 	given, err := parseRun(skill, args)
 	if err != nil {
-		return usageError(err)
+		return exitcode.Usage(err)
 	}
 	if given.help {
 		return c.printHelp(skill)
 	}
-	snapshots, err := openSnapshots()
+	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return err
 	}
-	s.sandboxes.single, s.sandboxes.pins = true, s.pins(snapshots)
-	runner := s.sandboxes.runner()
+	s.Sandboxes.Single, s.Sandboxes.Pins = true, s.Pins(snapshots)
+	runner := s.Sandboxes.Runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	if skill, err = s.learnFor(ctx, runner, own, skill); err != nil {
+	if skill, err = s.LearnFor(ctx, runner, own, skill); err != nil {
 		return err
 	}
 	request, err := c.request(own, skill, given)
@@ -99,7 +101,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 		return err
 	}
 	end := c.show(&request, given.json)
-	outcome, err := s.sandboxes.executor(runner, nil, snapshots, s.approvals(s.terminal(c.app))).Run(ctx, request)
+	outcome, err := s.Sandboxes.Executor(runner, nil, snapshots, s.Approvals(terminalOf(s, c.app))).Run(ctx, request)
 	if ended := end(); err == nil {
 		err = ended
 	}
@@ -113,7 +115,7 @@ func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Ou
 		err = result.CheckOutput(skill, outcome)
 	}
 	if outcome == nil {
-		return exit(outcome, err)
+		return exitOf(outcome, err)
 	}
 	if given.json {
 		if err := c.printJSON(result.New(skill, outcome, err)); err != nil {
@@ -129,7 +131,7 @@ func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Ou
 	if err := takeOut(given, outcome.Out, c.stderr); err != nil {
 		return err
 	}
-	return exit(outcome, err)
+	return exitOf(outcome, err)
 }
 
 func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given *runArgs) (run.Request, error) {
@@ -204,16 +206,16 @@ func display(w io.Writer) io.Writer {
 	return w
 }
 
-// exit returns the exit code of a run.
-func exit(outcome *run.Outcome, err error) error {
+// exitOf returns the exit code of a run.
+func exitOf(outcome *run.Outcome, err error) error {
 	var e *run.Error
 	switch {
 	case err == nil && outcome.Code == 0:
 		return nil
 	case err == nil:
-		return &exitError{outcome.Code, nil}
+		return &exitcode.Error{Code: outcome.Code, Err: nil}
 	case errors.As(err, &e) && (e.Code == run.InvalidParam || e.Code == run.NotFound):
-		return usageError(err)
+		return exitcode.Usage(err)
 	case errors.As(err, &e):
 		return fmt.Errorf("%s: %w", e.Code, err)
 	}
@@ -222,7 +224,7 @@ func exit(outcome *run.Outcome, err error) error {
 
 func (c *runCommand) printHelp(skill *skills.Skill) error {
 	name := skill.QualifiedName()
-	fmt.Fprintf(c.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", flat(skill.Description), name)
+	fmt.Fprintf(c.stdout, "%s\n\nUsage:\n  skills-mcp run %s [--PARAM VALUE]...\n", plain.Flat(skill.Description), name)
 	if skill.Entry == nil {
 		fmt.Fprintf(c.stdout, "\n%s has nothing to run: it gives instructions. See: skills-mcp show %s\n", name, name)
 		if tools, _ := describe.Relatives(skill); len(tools) > 0 {
@@ -251,7 +253,7 @@ func (c *runCommand) complete(cmd *cobra.Command, args []string, begun string) (
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	skill, _, err := pick(catalog, args[0], s.gate)
+	skill, _, err := pick(catalog, args[0], s.Gate)
 	if err != nil || skill.Entry == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -273,7 +275,7 @@ func missing(params []skills.Param, words []string) []string {
 		option := "--" + p.Name
 		given := slices.ContainsFunc(words, func(word string) bool { return word == option || strings.HasPrefix(word, option+"=") })
 		if !given || p.Schema.Type == "array" {
-			options = append(options, option+"\t"+oneLine(p.Help(), 80))
+			options = append(options, option+"\t"+plain.OneLine(p.Help(), 80))
 		}
 	}
 	return options

@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/spf13/cobra"
 )
 
 // runsCommand shows the record of runs.
@@ -74,15 +75,15 @@ that are marked as secret. The configuration bounds the record: record.keep, rec
 func (c *runsCommand) run(ctx context.Context, args []string) error {
 	filter, err := c.filter(time.Now())
 	if err != nil {
-		return usageError(err)
+		return exitcode.Usage(err)
 	}
 	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	c.runs, c.approvals = store.NewRuns(s.store), s.approvals(nil)
+	c.runs, c.approvals = store.NewRuns(s.Store), s.Approvals(nil)
 	if err := c.runs.Interrupt(ctx, audit.Alive); err != nil {
-		s.logger.Info("interrupted runs are not marked", "error", err)
+		s.Logger.Info("interrupted runs are not marked", "error", err)
 	}
 	switch {
 	case len(args) == 1:
@@ -199,7 +200,7 @@ func (c *runsCommand) tail(ctx context.Context, f store.RunFilter) error {
 		if len(page) < pageRows {
 			select {
 			case <-ctx.Done():
-				return &exitError{exitOK, nil}
+				return exitcode.Silent(exitcode.OK)
 			case <-tick.C:
 			}
 		}
@@ -241,11 +242,11 @@ func (c *runsCommand) printRuns(page []*store.Run, head bool) error {
 	return writeTable(c.stdout, t, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTARTED\tSKILL\tOUTCOME\tTIME\tBY\tABOUT")
 		for _, r := range page {
-			id := visible(r.ID)
+			id := plain.Visible(r.ID)
 			if short {
-				id = strings.TrimSuffix(oneLine(id, 14), "…")
+				id = strings.TrimSuffix(plain.OneLine(id, 14), "…")
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, when(r.Started, now), visible(subject(r)), outcomeText(r), duration(r.Duration), visible(by(r)), visible(about(r)))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, when(r.Started, now), plain.Visible(subject(r)), outcomeText(r), duration(r.Duration), plain.Visible(by(r)), plain.Visible(about(r)))
 		}
 	})
 }
@@ -259,9 +260,9 @@ func (c *runsCommand) one(ctx context.Context, prefix string) error {
 	exact := slices.IndexFunc(found, func(r *store.Run) bool { return r.ID == prefix })
 	switch {
 	case len(found) == 0:
-		return fmt.Errorf("no run %s is recorded; runs lists those that are", visible(prefix))
+		return fmt.Errorf("no run %s is recorded; runs lists those that are", plain.Visible(prefix))
 	case exact < 0 && len(found) > 1 && found[0].ID != found[1].ID:
-		return usageError(fmt.Errorf("more than one run begins with %s; write more of its ID", visible(prefix)))
+		return exitcode.Usage(fmt.Errorf("more than one run begins with %s; write more of its ID", plain.Visible(prefix)))
 	}
 	r := found[max(0, exact)]
 	if c.json {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
@@ -20,7 +22,7 @@ func newRuns(t *testing.T) (*app, store.Runs) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	s := store.New(storeFile(""), nil)
+	s := store.New(setup.StoreFile(""), nil)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -111,7 +113,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-ended; exitCode(ctx, err, nil, io.Discard) != exitOK {
+	if err := <-ended; exitCode(ctx, err, nil, io.Discard) != exitcode.OK {
 		t.Errorf("it ended with %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -72,9 +73,9 @@ func by(r *store.Run) string {
 // about returns the message of a run that did not end well, or its arguments.
 func about(r *store.Run) string {
 	if r.Message != "" {
-		return flat(r.Message)
+		return plain.Flat(r.Message)
 	}
-	return oneLine(string(r.Args), 200)
+	return plain.OneLine(string(r.Args), 200)
 }
 
 // printRun writes all that is recorded about a run. answer are the words for its approval.
@@ -82,7 +83,7 @@ func printRun(w io.Writer, r *store.Run, answer string, children []*store.Run) e
 	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
+				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
 			}
 		}
 		row("id", r.ID)
@@ -91,7 +92,7 @@ func printRun(w io.Writer, r *store.Run, answer string, children []*store.Run) e
 		row("digest", r.Digest)
 		row("outcome", outcomeText(r))
 		row("error", r.Error)
-		row("message", flat(r.Message))
+		row("message", plain.Flat(r.Message))
 		row("limit", r.Limit)
 		row("started", r.Started.Format(time.RFC3339))
 		row("time", duration(r.Duration))

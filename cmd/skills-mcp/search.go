@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 	"github.com/skillsmcp/skills-mcp/skills/search"
+	"github.com/spf13/cobra"
 )
 
 // searchCommand finds skills by words.
@@ -42,9 +44,9 @@ the words are found too. --or adds another phrasing of the same wish.
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.clawhub {
-				return c.runClawHub(cmd.Context(), joinWords(args))
+				return c.runClawHub(cmd.Context(), strings.Join(args, " "))
 			}
-			return c.run(cmd.Context(), joinWords(args))
+			return c.run(cmd.Context(), strings.Join(args, " "))
 		},
 	}
 	cmd.Flags().StringArrayVar(&c.alternatives, "or", nil, "another `PHRASING` of the query; may be repeated")
@@ -65,19 +67,19 @@ type matched struct {
 func (c *searchCommand) run(ctx context.Context, query string) error {
 	switch {
 	case c.limit < 1:
-		return usageError(fmt.Errorf("--limit is %d; write 1 or more", c.limit))
+		return exitcode.Usage(fmt.Errorf("--limit is %d; write 1 or more", c.limit))
 	case c.source != "" && !slices.Contains(skills.Sources(), skills.Source(c.source)):
-		return usageError(fmt.Errorf("--source is %q; write one of session, user, system, extra", c.source))
+		return exitcode.Usage(fmt.Errorf("--source is %q; write one of session, user, system, extra", c.source))
 	}
 	s, catalog, err := c.catalog(ctx)
 	if err != nil {
 		return err
 	}
-	catalog = decided(ctx, s, catalog)
+	catalog = setup.Decided(ctx, s, catalog)
 	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
-	v, found := s.view(ctx, catalog), []matched{}
+	v, found := s.View(ctx, catalog), []matched{}
 	result, err := search.New(nil).Search(ctx, catalog, search.Query{
-		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.uses(ctx)),
+		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.Uses(ctx)),
 	})
 	if err != nil {
 		return err
@@ -86,7 +88,7 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 		found = append(found, matched{v.Listed(h.Skill), h.Why()})
 	}
 	if c.json {
-		return c.printJSON(map[string]any{"skills": found, "doubtful": result.Doubtful, "nearest": nonNil(result.Nearest), "more": result.Total - len(found)})
+		return c.printJSON(map[string]any{"skills": found, "doubtful": result.Doubtful, "nearest": plain.NonNil(result.Nearest), "more": result.Total - len(found)})
 	}
 	return c.print(result, found)
 }
@@ -115,22 +117,22 @@ func (c *searchCommand) print(result search.Result, found []matched) error {
 func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	switch {
 	case c.limit < 1:
-		return usageError(fmt.Errorf("--limit is %d; write 1 or more", c.limit))
+		return exitcode.Usage(fmt.Errorf("--limit is %d; write 1 or more", c.limit))
 	case len(c.alternatives) > 0 || c.source != "":
-		return usageError(errors.New("--or and --source are for your own skills; leave them out with --clawhub"))
+		return exitcode.Usage(errors.New("--or and --source are for your own skills; leave them out with --clawhub"))
 	}
 	s, err := c.settings()
 	if err != nil {
 		return err
 	}
-	client := newDownloadClient()
+	client := setup.NewDownloadClient()
 	defer client.Close()
 	hits, err := clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}).Search(ctx, "", query, c.limit)
 	if err != nil {
-		return errors.New(visible(err.Error()))
+		return errors.New(plain.Visible(err.Error()))
 	}
 	if c.json {
-		return c.printJSON(map[string]any{"skills": nonNil(hits)})
+		return c.printJSON(map[string]any{"skills": plain.NonNil(hits)})
 	}
 	if len(hits) == 0 {
 		_, err := fmt.Fprintln(c.stderr, "no skill of ClawHub matches; try other words")
@@ -139,7 +141,7 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	err = table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "SOURCE\tVERSION\tDOWNLOADS\tDESCRIPTION")
 		for _, hit := range hits {
-			fmt.Fprintf(w, "clawhub:%s\t%s\t%d\t%s\n", visible(hit.Name), visible(hit.Version), hit.Downloads, flat(hit.Summary))
+			fmt.Fprintf(w, "clawhub:%s\t%s\t%d\t%s\n", plain.Visible(hit.Name), plain.Visible(hit.Version), hit.Downloads, plain.Flat(hit.Summary))
 		}
 	}, "DOWNLOADS", "VERSION")
 	fmt.Fprintln(c.stderr, "to look at one: skills-mcp install SOURCE --dry-run")
@@ -161,12 +163,12 @@ func (m matched) print(w io.Writer, screen terminal.Screen) error {
 	if screen.Width > 0 {
 		most = max(20, screen.Width-4)
 	}
-	lines := []string{screen.Paint(terminal.Bold, m.Name), "    " + oneLine(m.Description, most)}
+	lines := []string{screen.Paint(terminal.Bold, m.Name), "    " + plain.OneLine(m.Description, most)}
 	if m.State != "ready" {
 		state, _, _ := strings.Cut(m.State, " ")
-		lines = append(lines, "    "+screen.Paint(terminal.Tone(strings.TrimSuffix(state, ":")), oneLine(m.State, most)))
+		lines = append(lines, "    "+screen.Paint(terminal.Tone(strings.TrimSuffix(state, ":")), plain.OneLine(m.State, most)))
 	}
-	if why := oneLine(m.Why, most); why != "" {
+	if why := plain.OneLine(m.Why, most); why != "" {
 		lines = append(lines, "    "+why)
 	}
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))

@@ -7,11 +7,12 @@ import (
 	"log/slog"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/spf13/cobra"
 )
 
 // serveCommand serves MCP.
@@ -64,8 +65,8 @@ once.`,
 }
 
 func (c *serveCommand) run(ctx context.Context) (err error) {
-	collector := newCollector()
-	defer collector.close()
+	collector := heap.New()
+	defer collector.Close()
 	s, err := c.settings()
 	if err != nil {
 		return err
@@ -79,24 +80,24 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		notices = c.stderr
 	}
 	b, err := newBackend(ctx, s, backendOptions{
-		app: c.app, flags: c.flags, idle: collector.rest, notices: notices,
+		app: c.app, flags: c.flags, idle: collector.Rest, notices: notices,
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
-		clientRoots: listener == nil && !s.workspaces.named, page: listener != nil && s.Serve.UI, shared: listener != nil && !isLoopback(listener.Addr().String()),
+		clientRoots: listener == nil && !s.Workspaces.Named, page: listener != nil && s.Serve.UI, shared: listener != nil && !isLoopback(listener.Addr().String()),
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if c.flags.shortcut {
-		if _, err := addShortcut(s.home); err != nil {
-			s.logger.Warn("the page is not among your applications", "error", err)
+		if _, err := addShortcut(s.Home); err != nil {
+			s.Logger.Warn("the page is not among your applications", "error", err)
 		}
 	}
 	if listener != nil {
 		return listener.serve(ctx, c.app, b)
 	}
-	return c.serveStdio(ctx, b.server.Backend(), b.reloader, s.logger)
+	return c.serveStdio(ctx, b.server.Backend(), b.reloader, s.Logger)
 }
 
 // serveStdio answers on standard input and output until the input ends. A signal, or
@@ -105,7 +106,7 @@ func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend
 	ctx = identity.NewContext(ctx, identity.Principal{Kind: identity.Model, Profile: c.flags.profile})
 	err := transport.ServeStdio(ctx, backend, c.stdin, c.stdout, &transport.StdioOptions{Logger: logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
-		return &exitError{exitOK, nil}
+		return exitcode.Silent(exitcode.OK)
 	}
 	if err == nil { // a person who tries a configuration without input wants its warnings
 		ctx, cancel := context.WithTimeout(ctx, firstScan)

@@ -5,14 +5,14 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web"
+	"github.com/spf13/cobra"
 )
 
 // serveFlags are the flags by which clients reach the server.
@@ -58,11 +58,11 @@ func (v serveFlags) record(c *config.Config) {
 		"serve.transport": {"--transport", []string{v.transport}}, "serve.listen": {"--listen", []string{v.listen}},
 		"serve.token_file": {"--token-file", []string{v.tokenFile}}, "serve.allow_hosts": {"--allow-host", v.allowHosts}, "serve.allow_origins": {"--allow-origin", v.allowOrigins},
 	} {
-		recordFlag(c, key, given.flag, given.values)
+		setup.RecordFlag(c, key, given.flag, given.values)
 	}
 	for flag, on := range map[string]bool{"no-token": v.noToken, "ui": v.ui} {
 		if on {
-			recordFlag(c, "serve."+strings.ReplaceAll(flag, "-", "_"), "--"+flag, []string{"true"})
+			setup.RecordFlag(c, "serve."+strings.ReplaceAll(flag, "-", "_"), "--"+flag, []string{"true"})
 		}
 	}
 }
@@ -73,13 +73,13 @@ func (v *serveFlags) principal() identity.Principal {
 }
 
 // filter returns the filter of the skills that exist for the clients of the server.
-func (v *serveFlags) filter(s *settings) *policy.Filter {
-	return policy.NewFilter(s.sandboxes.decider(nil), v.principal())
+func (v *serveFlags) filter(s *setup.Settings) *policy.Filter {
+	return policy.NewFilter(s.Sandboxes.Decider(nil), v.principal())
 }
 
 // offer turns off the tools that do not exist for the clients of the server.
-func (v *serveFlags) offer(ctx context.Context, s *settings, options *server.Options) {
-	decider := s.sandboxes.decider(nil)
+func (v *serveFlags) offer(ctx context.Context, s *setup.Settings, options *server.Options) {
+	decider := s.Sandboxes.Decider(nil)
 	options.RunCode = options.RunCode && decider.Offers(ctx, v.principal(), run.WayCode)
 	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, v.principal(), run.WaySession)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
@@ -33,21 +34,21 @@ func (s *apiServer) Close() error {
 // the backend. It is called once. The caller closes it before the backend.
 func (b *backend) service() *apiServer {
 	directory := b.server.Directory()
-	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.logger})
+	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.Settings.Sandbox.Asking), Logger: b.Settings.Logger})
 	if b.asker != nil {
 		b.asker.jobs.Store(running)
 	}
 	return &apiServer{running: running, Service: api.New(api.Options{
-		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.store), Jobs: running,
-		Page:   func(approval string) string { url, _ := b.pages().approval(approval); return url },
-		Doctor: b.diagnose, Passphrases: passphrases(b.Config), Workspaces: b.workspaces.folders, Trusting: b.approvalsFor,
+		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.Store), Jobs: running,
+		Page:   func(approval string) string { url, _ := pagesOf(b.Settings).approval(approval); return url },
+		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.Config), Workspaces: b.Workspaces.Folders, Trusting: b.approvalsFor,
 	})}
 }
 
 // approvalsFor returns the approvals in which a question about trust in a workspace is
 // answered: another program may have asked it, for a workspace of its own.
 func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.Approvals, error) {
-	if slices.Contains(b.workspaces.folders, t.Workspace) {
+	if slices.Contains(b.Workspaces.Folders, t.Workspace) {
 		return b.approvals, nil
 	}
 	other := *b.options.app // whose flags this changes
@@ -55,13 +56,13 @@ func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 	if err != nil {
 		return nil, err
 	}
-	return s.approvals(nil), nil
+	return s.Approvals(nil), nil
 }
 
 // diagnose returns the report of doctor about this process. Registries are not asked.
 func (b *backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
-	s, sandboxes := *b.settings, *b.sandboxes
-	sandboxes.single, s.sandboxes = true, &sandboxes
+	s, sandboxes := *b.Settings, *b.Sandboxes
+	sandboxes.Single, s.Sandboxes = true, &sandboxes
 	found, err := (&diagnosis{&s, b.server.Catalog()}).sections(ctx, false)
 	if err != nil {
 		return nil, err

@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/spf13/cobra"
 )
 
 // showCommand shows one skill.
@@ -46,19 +46,19 @@ func (c *showCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	catalog = s.sandboxes.rules.Book.Apply(ctx, catalog)
-	skill, own, err := pick(catalog, name, s.gate)
+	catalog = s.Sandboxes.Rules.Book.Apply(ctx, catalog)
+	skill, own, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		c.hintProblems(catalog)
 		return err
 	}
-	view := s.view(ctx, own)
+	view := s.View(ctx, own)
 	view.Shadowed = catalog.Shadowed
 	info, err := view.Skill(ctx, skill)
 	if err != nil {
 		return err
 	}
-	all, err := s.openPins()
+	all, err := s.OpenPins()
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
 	}
 	fmt.Fprintln(c.stdout, "\nfiles:")
 	for _, name := range info.Files {
-		fmt.Fprintln(c.stdout, "  "+visible(name))
+		fmt.Fprintln(c.stdout, "  "+plain.Visible(name))
 	}
 	if len(info.Problems) > 0 {
 		fmt.Fprintln(c.stdout, "\nproblems:")
@@ -126,28 +126,28 @@ func printFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
 	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
+				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
 			}
 		}
 		row("name", info.Name)
 		row("tool", info.Tool)
 		row("prompt", info.Prompt)
 		row("resources", uris(info.Resources))
-		row("reached by", flat(fmt.Sprintf("%s: %s", info.Reach, info.Why)))
-		row("description", flat(info.Description))
-		row("when to use", flat(info.WhenToUse))
-		row("Conduit's agent", flat(info.ConduitAgent))
+		row("reached by", plain.Flat(fmt.Sprintf("%s: %s", info.Reach, info.Why)))
+		row("description", plain.Flat(info.Description))
+		row("when to use", plain.Flat(info.WhenToUse))
+		row("Conduit's agent", plain.Flat(info.ConduitAgent))
 		row("source", whose(info.Source, info.Untrusted))
 		row("workspace", info.Workspace)
 		if from := info.Installed; from != nil {
-			row("installed", strings.TrimSuffix(fmt.Sprintf("from %s, on %s, revision %s", from.Source, day(from.At), from.Revision), ", revision "))
+			row("installed", strings.TrimSuffix(fmt.Sprintf("from %s, on %s, revision %s", from.Source, plain.Day(from.At), from.Revision), ", revision "))
 			row("its files", cmp.Or(strings.Join(from.Differences, ", "), "as they were installed"))
 		}
 		row("class", string(info.Class))
 		row("kind", info.Kind)
 		row("tools", strings.Join(info.Tools, ", "))
 		row("tool of", info.Of)
-		row("state", flat(info.State))
+		row("state", plain.Flat(info.State))
 		row("file", info.File)
 		row("uri", info.URI)
 		row("unlisted", info.Unlisted)
@@ -243,7 +243,7 @@ func warm(n int) string {
 func printParams(w io.Writer, entry *skills.Entry) error {
 	return facts(w, func(w io.Writer) {
 		for _, p := range entry.Params() {
-			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), oneLine(p.Help(), 400))
+			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), plain.OneLine(p.Help(), 400))
 		}
 	})
 }
@@ -277,12 +277,12 @@ func processors(n float64) string {
 // printPlan writes the plan of a call.
 func printPlan(w io.Writer, p *describe.Plan) error {
 	return facts(w, func(w io.Writer) {
-		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, visible(value)) }
+		row := func(key, value string) { fmt.Fprintf(w, "  %s\t%s\n", key, plain.Visible(value)) }
 		if p.Refused != nil {
-			row("refused", flat(fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message)))
+			row("refused", plain.Flat(fmt.Sprintf("%s: %s", p.Refused.Code, p.Refused.Message)))
 		}
 		// Its spaces are part of its words.
-		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(termtext.Text(quoteWords(p.Argv)), "\n", " "))
+		fmt.Fprintf(w, "  command\t%s\n", strings.ReplaceAll(termtext.Text(plain.QuoteWords(p.Argv)), "\n", " "))
 		if p.Stdin != "" {
 			row("stdin", p.Stdin)
 		}

@@ -7,12 +7,14 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/spf13/cobra"
 )
 
 // A targetCommand shows or changes the installed skills of a target.
@@ -32,14 +34,14 @@ func (c *targetCommand) jsonFlag(cmd *cobra.Command, usage string) {
 }
 
 // open reads the settings, and returns the target.
-func (c *targetCommand) open() (*settings, *manage.Target, error) {
+func (c *targetCommand) open() (*setup.Settings, *manage.Target, error) {
 	s, err := c.settings()
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := s.machine.Target(c.project, isTerminal(c.stdin) && isTerminal(c.stderr))
+	t, err := s.Machine.Target(c.project, isTerminal(c.stdin) && isTerminal(c.stderr))
 	if errors.Is(err, manage.ErrNoFolder) {
-		err = usageError(fmt.Errorf("--project: %w", err))
+		err = exitcode.Usage(fmt.Errorf("--project: %w", err))
 	}
 	return s, t, err
 }
@@ -61,7 +63,7 @@ func show(w io.Writer, change *installation.Change) {
 func asUsageOf(err error) error {
 	_, choice := errors.AsType[*source.ChoiceError](err)
 	if _, unknown := errors.AsType[*install.UnknownError](err); choice || unknown {
-		return usageError(err)
+		return exitcode.Usage(err)
 	}
 	return err
 }
@@ -78,7 +80,7 @@ func (c *targetCommand) completeInstalled(*cobra.Command, []string, string) ([]s
 	}
 	var names []string
 	for path, entry := range file.Entries {
-		names = append(names, entry.Name+"\t"+oneLine(path+", "+entry.Source.String(), 80))
+		names = append(names, entry.Name+"\t"+plain.OneLine(path+", "+entry.Source.String(), 80))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

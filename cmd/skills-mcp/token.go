@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
@@ -36,9 +37,9 @@ type tokenReader struct {
 }
 
 // tokenReader returns the reader of the token of a server with these settings.
-func (s *settings) tokenReader() *tokenReader {
-	t := &tokenReader{workspaces: s.workspaces.folders, roots: s.roots.folders()}
-	if dir := stateDir(s.home); dir != "" {
+func newTokenReader(s *setup.Settings) *tokenReader {
+	t := &tokenReader{workspaces: s.Workspaces.Folders, roots: s.Roots.Folders()}
+	if dir := setup.StateDir(s.Home); dir != "" {
 		t.made = filepath.Join(dir, "http-token")
 	}
 	return t
@@ -168,12 +169,12 @@ func (t *tokenReader) outside(name, remedy string) error {
 		return fmt.Errorf("read the token: %w", err)
 	}
 	for _, w := range t.workspaces {
-		if lies(path, w) {
+		if setup.Lies(path, w) {
 			return fmt.Errorf("the token file %s is in the workspace %s, whose files every skill reads; %s", name, w, remedy)
 		}
 	}
 	for _, root := range t.roots {
-		if lies(path, root) {
+		if setup.Lies(path, root) {
 			return fmt.Errorf("the token file %s is in %s, where skills are found; %s", name, root, remedy)
 		}
 	}
@@ -190,7 +191,7 @@ const (
 // a file of root may read it, as administrators hand files to services so.
 func private(name string, info fs.FileInfo) error {
 	mode := info.Mode()
-	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && ownedBy(info, 0) {
+	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && setup.OwnedBy(info, 0) {
 		return nil
 	}
 	return fmt.Errorf("the token file %s has the mode %04o, so other users read or write it; run: chmod 600 %s, and make a new token if others may have read it", name, mode.Perm(), name)

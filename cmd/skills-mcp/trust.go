@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/trust"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/spf13/cobra"
 )
 
 // trustCommand trusts a workspace.
@@ -60,14 +61,14 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.trust.Trusts(ctx, workspace) {
-		_, err := fmt.Fprintf(c.stdout, "%s is trusted already\n", visible(workspace))
+	if s.Trust.Trusts(ctx, workspace) {
+		_, err := fmt.Fprintf(c.stdout, "%s is trusted already\n", plain.Visible(workspace))
 		return err
 	}
-	if _, err := s.scan(ctx); err != nil {
+	if _, err := s.Scan(ctx); err != nil {
 		return err
 	}
-	proposed, err := s.trust.Propose(workspace)
+	proposed, err := s.Trust.Propose(workspace)
 	if err != nil {
 		return err
 	}
@@ -75,20 +76,20 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	// The folder that was shown: another one may have taken its place meanwhile.
-	if err := (truster{s}).Trust(ctx, proposed); err != nil {
+	if err := (setup.Truster{Settings: s}).Trust(ctx, proposed); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", visible(workspace))
+	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", plain.Visible(workspace))
 	return err
 }
 
 // question describes a trust, with strangers' text escaped.
 func question(t *run.Trust) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: you do not trust this workspace:\n> %s\n", visible(t.Workspace))
+	fmt.Fprintf(&b, "skills-mcp: you do not trust this workspace:\n> %s\n", plain.Visible(t.Workspace))
 	b.WriteString("If you do, its skills come first. They may get the variables that your\nconfiguration grants to skills, and you may approve what they ask for.\nIts skills:\n")
 	for _, change := range t.Changes {
-		fmt.Fprintf(&b, "> %s\n", visible(change))
+		fmt.Fprintf(&b, "> %s\n", plain.Visible(change))
 	}
 	if len(t.Changes) == 0 {
 		b.WriteString("> none\n")
@@ -102,7 +103,7 @@ func (c *trustCommand) printList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.trust.List(ctx)
+	all, err := s.Trust.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (c *trustCommand) printList(ctx context.Context) error {
 	}
 	list := []listed{}
 	for _, w := range all {
-		list = append(list, listed{w.Path, day(w.Since), w.State})
+		list = append(list, listed{w.Path, plain.Day(w.Since), w.State})
 	}
 	if c.json {
 		return c.printJSON(map[string]any{"workspaces": list})
@@ -125,7 +126,7 @@ func (c *trustCommand) printList(ctx context.Context) error {
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "WORKSPACE\tSINCE\tSTATE")
 		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", visible(l.Path), l.Since, l.State)
+			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(l.Path), l.Since, l.State)
 		}
 	})
 }
@@ -157,15 +158,15 @@ func (c *untrustCommand) run(ctx context.Context, args []string) error {
 	}
 	// What is there now may be a link, or nothing.
 	for _, path := range slices.Compact([]string{dir, skillfs.Resolved(dir)}) {
-		found, err := s.trust.Untrust(ctx, path)
+		found, err := s.Trust.Untrust(ctx, path)
 		if err != nil {
 			return err
 		}
 		if found {
-			_, err := fmt.Fprintf(c.stdout, "%s is not trusted any more\n", visible(path))
+			_, err := fmt.Fprintf(c.stdout, "%s is not trusted any more\n", plain.Visible(path))
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s was not trusted\n", visible(dir))
+	_, err = fmt.Fprintf(c.stdout, "%s was not trusted\n", plain.Visible(dir))
 	return err
 }

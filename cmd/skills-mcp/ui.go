@@ -10,12 +10,14 @@ import (
 	"os/exec"
 	"runtime"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
+	"github.com/spf13/cobra"
 )
 
 // uiCommand serves the page to the person at the terminal.
@@ -61,22 +63,22 @@ func (c *uiCommand) addShortcut() error {
 	if err != nil {
 		return err
 	}
-	path, err := addShortcut(s.home)
+	path, err := addShortcut(s.Home)
 	if err == nil {
-		fmt.Fprintf(c.stderr, "Skills is among your applications: %s\n", visible(path))
+		fmt.Fprintf(c.stderr, "Skills is among your applications: %s\n", plain.Visible(path))
 	}
 	return err
 }
 
 func (c *uiCommand) run(ctx context.Context) (err error) {
 	if !isLoopback(c.listen) {
-		return usageError(fmt.Errorf("--listen is %q, and the page is for this machine alone; write a loopback address, such as 127.0.0.1:0; for others there is serve --transport http --ui", c.listen))
+		return exitcode.Usage(fmt.Errorf("--listen is %q, and the page is for this machine alone; write a loopback address, such as 127.0.0.1:0; for others there is serve --transport http --ui", c.listen))
 	}
 	if _, err := newTerminal(c.stdin, c.stderr, nil); err != nil {
 		return fmt.Errorf("who opens the page decides as the person: %w; run skills-mcp ui yourself, in a terminal of your own", err)
 	}
-	collector := newCollector()
-	defer collector.close()
+	collector := heap.New()
+	defer collector.Close()
 	s, err := c.settings()
 	if err != nil {
 		return err
@@ -86,7 +88,7 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
 	defer l.Close()
-	b, err := newBackend(ctx, s, backendOptions{app: c.app, idle: collector.rest, page: true})
+	b, err := newBackend(ctx, s, backendOptions{app: c.app, idle: collector.Rest, page: true})
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 // serve serves the page of a backend until ctx ends.
 func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *backend) error {
 	p := newPageServer(c.app, b, serverURL(c.listen, l), signin.Options{}, signedOut{})
-	srv := httpd.New(&httpd.Options{Logger: b.logger, Ready: b.server.Ready, Authenticator: p, Fail: api.Fail})
+	srv := httpd.New(&httpd.Options{Logger: b.Logger, Ready: b.server.Ready, Authenticator: p, Fail: api.Fail})
 	p.mount(srv)
 	link := p.link()
 	fmt.Fprintf(c.stderr, "skills-mcp: the page is at %s\nSign in, once and within ten minutes:\n  %s\nPress Enter for another link, and Ctrl-C to end the page.\n", p.base+web.Path, link)

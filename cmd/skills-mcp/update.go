@@ -7,11 +7,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/spf13/cobra"
 )
 
 // updateCommand changes installed skills to another version.
@@ -73,11 +74,11 @@ func (c *updateCommand) review(action string) manage.Review {
 	ask := c.accepted(func(ctx context.Context, change *installation.Change) (bool, error) {
 		if c.yes {
 			show(c.stderr, change)
-			return false, fmt.Errorf("%s needs a person's yes, which --yes is not; run it in a terminal", visible(strings.Join(names(change), ", ")))
+			return false, fmt.Errorf("%s needs a person's yes, which --yes is not; run it in a terminal", plain.Visible(strings.Join(names(change), ", ")))
 		}
 		err := c.confirmShown(ctx, change.Lines(), change.Action(action))
 		if err != nil {
-			err = fmt.Errorf("%s is as it was: %w", visible(strings.Join(names(change), ", ")), err)
+			err = fmt.Errorf("%s is as it was: %w", plain.Visible(strings.Join(names(change), ", ")), err)
 		}
 		return err == nil, err
 	})
@@ -99,7 +100,7 @@ func (c *updateCommand) print(change *installation.Change, _ *install.Plan) {
 		return
 	}
 	for _, item := range change.Items {
-		fmt.Fprintf(c.stdout, "%s is now of %s\n", visible(item.Name), visible(manage.Revision(&item)))
+		fmt.Fprintf(c.stdout, "%s is now of %s\n", plain.Visible(item.Name), plain.Visible(manage.Revision(&item)))
 	}
 }
 
@@ -192,7 +193,7 @@ func (c *updateCommand) outdated(ctx context.Context, names []string) error {
 		return err
 	}
 	if failed {
-		return &exitError{exitFailed, nil}
+		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
@@ -210,14 +211,14 @@ func (c *updateCommand) printOutdated(list []outdatedInfo) error {
 		for _, info := range list {
 			current := shortRevision(info.Current)
 			if info.Error != "" {
-				current = "unknown: " + oneLine(info.Error, 100)
+				current = "unknown: " + plain.OneLine(info.Error, 100)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", visible(info.Name), shortRevision(info.Installed), current, visible(info.Source))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", plain.Visible(info.Name), shortRevision(info.Installed), current, plain.Visible(info.Source))
 		}
 	}, "SOURCE")
 }
 
 // shortRevision returns a revision of at most 20 characters.
 func shortRevision(revision string) string {
-	return oneLine(strings.TrimPrefix(revision, "sha256:"), 20)
+	return plain.OneLine(strings.TrimPrefix(revision, "sha256:"), 20)
 }

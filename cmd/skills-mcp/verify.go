@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/spf13/cobra"
 )
 
 // verifyCommand compares installed skills with the lock file, and removes them.
@@ -44,14 +45,14 @@ func (c *verifyCommand) run(ctx context.Context, names []string) error {
 		return err
 	}
 	if len(found) > 0 {
-		return &exitError{exitFailed, nil}
+		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
 
 func (c *verifyCommand) print(t *manage.Target, found []install.Difference) error {
 	if c.json {
-		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": nonNil(found)})
+		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": plain.NonNil(found)})
 	}
 	if len(found) == 0 {
 		file, err := t.Installed()
@@ -68,7 +69,7 @@ func (c *verifyCommand) print(t *manage.Target, found []install.Difference) erro
 	return table(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ENTRY\tDIFFERENCE\tFILE")
 		for _, d := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", visible(d.Path), d.Kind, visible(d.File))
+			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(d.Path), d.Kind, plain.Visible(d.File))
 		}
 	})
 }
@@ -100,10 +101,10 @@ func (c *verifyCommand) uninstall(ctx context.Context, names []string) error {
 		return asUsageOf(err)
 	}
 	for _, entry := range removed.Entries {
-		fmt.Fprintf(c.stdout, "removed %s\n", visible(t.Path(entry)))
+		fmt.Fprintf(c.stdout, "removed %s\n", plain.Visible(t.Path(entry)))
 	}
 	for _, path := range removed.Kept {
-		fmt.Fprintf(c.stderr, "skills-mcp: files that were added or edited are in %s\n", visible(path))
+		fmt.Fprintf(c.stderr, "skills-mcp: files that were added or edited are in %s\n", plain.Visible(path))
 	}
 	return nil
 }

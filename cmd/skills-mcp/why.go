@@ -7,12 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+	"github.com/spf13/cobra"
 )
 
 // whyCommand explains the decision about a call of a skill.
@@ -57,14 +58,14 @@ func (c *whyCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkProfile(s.Policy, "--as", c.as); err != nil {
+	if err := setup.CheckProfile(s.Policy, "--as", c.as); err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.gate)
+	skill, _, err := pick(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
-	e, err := s.explain(ctx, skill, c.as)
+	e, err := explain(ctx, s, skill, c.as)
 	if err != nil {
 		return err
 	}
@@ -75,26 +76,26 @@ func (c *whyCommand) run(ctx context.Context, name string) error {
 }
 
 // explain returns the decisions about calls of a skill.
-func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile string) (*explanation, error) {
+func explain(ctx context.Context, s *setup.Settings, skill *skills.Skill, profile string) (*explanation, error) {
 	snap, err := snapshotOf(ctx, skill)
 	if err != nil {
 		return nil, err
 	}
-	if all, err := s.openPins(); err == nil && s.sandboxes.pins == nil { // no server runs
+	if all, err := s.OpenPins(); err == nil && s.Sandboxes.Pins == nil { // no server runs
 		if compared, err := all.Compare(ctx, skill); err == nil && compared.Pin != nil { // a look accepts nothing
-			s.sandboxes.pins = all
+			s.Sandboxes.Pins = all
 		}
 	}
-	decider := s.sandboxes.decider(nil)
+	decider := s.Sandboxes.Decider(nil)
 	e := &explanation{
 		Skill: skill.QualifiedName(), Origin: skill.Origin().String(), Digest: snap.Digest, Class: skill.Class,
-		Profile: profile, Mode: s.Policy.Mode, Notes: nonNil(decider.Foreign(ctx, skill)),
+		Profile: profile, Mode: s.Policy.Mode, Notes: plain.NonNil(decider.Foreign(ctx, skill)),
 	}
 	if skill.Untrusted() {
 		e.Notes = append(e.Notes, fmt.Sprintf("the workspace %s is not trusted: no rule gives its skills anything", skill.Workspace))
 	}
-	approved := run.Approved(ctx, s.standing(), nil)
-	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.workspaces.folders, approved) {
+	approved := run.Approved(ctx, s.Standing(), nil)
+	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.Workspaces.Folders, approved) {
 		e.Calls = append(e.Calls, describe.NewOutlook(o.Callers, o.Decision, o.Refused, o.Approved))
 	}
 	return e, nil
@@ -102,7 +103,7 @@ func (s *settings) explain(ctx context.Context, skill *skills.Skill, profile str
 
 // snapshotOf returns a snapshot of a skill's folder.
 func snapshotOf(ctx context.Context, skill *skills.Skill) (*snapshot.Snapshot, error) {
-	snapshots, err := openSnapshots()
+	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (e *explanation) print(w io.Writer) error {
 	return facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, visible(value))
+				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
 			}
 		}
 		row("skill", e.Skill)
@@ -140,7 +141,7 @@ func printOutlook(c *describe.Outlook, row func(key, value string)) {
 	}
 	verdict := "runs"
 	if c.Signatures > 0 {
-		verdict = fmt.Sprintf("runs after the yes of %s, which covers %s", count(c.Signatures, "person"), c.Covers)
+		verdict = fmt.Sprintf("runs after the yes of %s, which covers %s", plain.Count(c.Signatures, "person"), c.Covers)
 		if c.Signatures > 1 {
 			verdict = fmt.Sprintf("runs after the yes of %d different people, which covers %s", c.Signatures, c.Covers)
 		}

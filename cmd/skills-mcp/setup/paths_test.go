@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"os"
@@ -25,7 +25,7 @@ func TestUnwritable(t *testing.T) {
 		if err := os.Chmod(dir, test.mode); err != nil {
 			t.Fatal(err)
 		}
-		if note := unwritable(dir, test.uid); (note != "") != test.said {
+		if note := Unwritable(dir, test.uid); (note != "") != test.said {
 			t.Errorf("mode %o, user %d: %q", test.mode, test.uid, note)
 		}
 	}

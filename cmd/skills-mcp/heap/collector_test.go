@@ -1,4 +1,4 @@
-package main
+package heap
 
 import (
 	"runtime"
@@ -27,13 +27,13 @@ func TestCollector(t *testing.T) {
 	t.Setenv("GOGC", "")
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
-	c := newCollector()
-	defer c.close()
+	c := New()
+	defer c.Close()
 	if got := debug.SetGCPercent(c.percent); got != 100*startRoom/leastHeap {
 		t.Errorf("at the start the target is %d %%", got)
 	}
 	large := make([]byte, 100<<20)
-	c.rest()
+	c.Rest()
 	wait(t, "a small target", func() bool {
 		runtime.GC()
 		percent := debug.SetGCPercent(100)
@@ -48,9 +48,9 @@ func TestCollectorOff(t *testing.T) {
 	t.Setenv("GOGC", "70")
 	before := debug.SetGCPercent(70)
 	defer debug.SetGCPercent(before)
-	c := newCollector()
-	defer c.close()
-	c.rest()
+	c := New()
+	defer c.Close()
+	c.Rest()
 	if got := debug.SetGCPercent(before); got != 70 {
 		t.Errorf("the target is %d %%, want 70", got)
 	}

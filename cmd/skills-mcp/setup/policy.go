@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
@@ -23,16 +24,16 @@ func newRules(c *config.Config, book *policy.Book, workspaces policy.Workspaces)
 	return options
 }
 
-// checkProfile returns an error for a profile that the configuration does not have.
-func checkProfile(p config.Policy, flag, name string) error {
+// CheckProfile returns an error for a profile that the configuration does not have.
+func CheckProfile(p config.Policy, flag, name string) error {
 	if _, known := p.Profiles[name]; known || name == "" {
 		return nil
 	}
 	known := slices.Sorted(maps.Keys(p.Profiles))
 	if len(known) == 0 {
-		return usageError(fmt.Errorf("%s is %q, and the configuration has no policy.profiles", flag, name))
+		return exitcode.Usage(fmt.Errorf("%s is %q, and the configuration has no policy.profiles", flag, name))
 	}
-	return usageError(fmt.Errorf("%s is %q; the configuration has %s", flag, name, strings.Join(known, ", ")))
+	return exitcode.Usage(fmt.Errorf("%s is %q; the configuration has %s", flag, name, strings.Join(known, ", ")))
 }
 
 // stateUnder returns whether a skill can be used under a policy, in a few words.

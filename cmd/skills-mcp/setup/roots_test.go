@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"os"
@@ -47,10 +47,10 @@ func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")
 	}
-	r := &rootSettings{Config: config.Default(), home: "/home/ann", data: "/home/ann/.local/share/skills-mcp", workspaces: &workspaces{folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
+	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &workspaces{Folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
 	got := map[skills.Source][]string{}
 	ongrid := 0
-	for _, root := range r.list() {
+	for _, root := range r.List() {
 		got[root.Source] = append(got[root.Source], root.String())
 		if root.Ongrid {
 			ongrid++
@@ -77,7 +77,7 @@ func TestRoots(t *testing.T) {
 		t.Error(diff)
 	}
 	r.Roots = config.Roots{Session: true, User: true}
-	for _, root := range r.list() {
+	for _, root := range r.List() {
 		for _, client := range []string{".github", ".copilot", ".gemini", ".codex"} {
 			if strings.Contains(root.Dir, client) {
 				t.Errorf("%s is switched off, and a root", root)

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -52,21 +52,21 @@ func (entries grantable) Values(_ context.Context, _ identity.Principal, names [
 	return values, nil
 }
 
-// setBy returns a flag that has values, or the variable that set it.
-func setBy(flag string, values []string) string {
-	if personal(flag, values) {
-		return variableOf(flag)
+// SetBy returns a flag that has values, or the variable that set it.
+func SetBy(flag string, values []string) string {
+	if Personal(flag, values) {
+		return VariableOf(flag)
 	}
 	return flag
 }
 
-// personal reports whether a flag's values come from this person's environment.
-func personal(flag string, values []string) bool {
-	set := os.Getenv(variableOf(flag))
+// Personal reports whether a flag's values come from this person's environment.
+func Personal(flag string, values []string) bool {
+	set := os.Getenv(VariableOf(flag))
 	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
 }
 
-// variableOf returns the variable of a flag, with or without its dashes.
-func variableOf(flag string) string {
+// VariableOf returns the variable of a flag, with or without its dashes.
+func VariableOf(flag string) string {
 	return "SKILLS_MCP_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"))
 }

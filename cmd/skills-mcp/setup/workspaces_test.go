@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func TestWorkspacesAmong(t *testing.T) {
 		"nothing":                {[]string{at("gone")}, nil},
 		"one of several is good": {[]string{"/", at("gone"), app}, []string{app}},
 	} {
-		if diff := cmp.Diff(test.want, w.among(test.roots)); diff != "" {
+		if diff := cmp.Diff(test.want, w.Among(test.roots)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -91,7 +91,7 @@ func TestProjectIsBounded(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, config.ProjectFile), text[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w := &workspaces{folders: []string{dir}}
+		w := &workspaces{Folders: []string{dir}}
 		if err := w.loadProject(); !errors.Is(err, want) {
 			t.Errorf("%d bytes: %v, want %v", size, err, want)
 		}

@@ -1,9 +1,10 @@
-package main
+package setup
 
 import (
 	"os"
 	"path/filepath"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
@@ -17,25 +18,31 @@ import (
 
 // fetchers returns the fetcher of each kind of source. With terminal, git may ask the
 // person for a password.
-func (s *settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
-	client := newDownloadClient()
+func (s *Settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
+	client := NewDownloadClient()
 	local := files.New(client)
 	return map[source.Kind]install.Fetcher{
 		source.Folder: local, source.Archive: local, source.URL: local,
 		source.Git:     git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
 		source.Index:   wellknown.New(client),
 		source.ClawHub: clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}),
-		source.OCI:     oci.New(client, &oci.Options{DockerConfig: dockerConfig(s.home)}),
+		source.OCI:     NewOCIFetcher(s.Home, client),
 	}
 }
 
-// newDownloadClient returns a client for the files of strangers.
-func newDownloadClient() *download.Client {
-	return download.New(&download.Options{Public: egress.Public, UserAgent: userAgent()})
+// NewDownloadClient returns a client for the files of strangers.
+func NewDownloadClient() *download.Client {
+	return download.New(&download.Options{Public: egress.Public, UserAgent: UserAgent()})
 }
 
-// userAgent names the program to servers.
-func userAgent() string { return "skills-mcp/" + readBuilt().Version }
+// NewOCIFetcher returns the fetcher of OCI registries, with the credentials of Docker's
+// configuration in a home folder.
+func NewOCIFetcher(home string, client *download.Client) *oci.Fetcher {
+	return oci.New(client, &oci.Options{DockerConfig: dockerConfig(home)})
+}
+
+// UserAgent names the program to servers.
+func UserAgent() string { return "skills-mcp/" + build.Read().Version }
 
 // dockerConfig returns the path of the person's Docker configuration; "" if there is none.
 func dockerConfig(home string) string {

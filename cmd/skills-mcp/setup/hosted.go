@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/live"
@@ -25,7 +26,7 @@ func newHost(home string, s *store.Store, key *seal.Key, logger *slog.Logger) *s
 		home = "" // programs run in the current folder
 	}
 	return skillshost.New(filepath.Join(filepath.Dir(s.File()), "mcp"), s, key, &skillshost.HostOptions{
-		Session: skillshost.Options{Version: readBuilt().Version, Env: os.Environ(), Dir: home},
+		Session: skillshost.Options{Version: build.Read().Version, Env: os.Environ(), Dir: home},
 		Getenv:  os.Getenv, Logger: logger,
 	})
 }
@@ -45,23 +46,23 @@ func (d hostedDecider) Decide(ctx context.Context, p *run.Proposal) (*run.Decisi
 	return d.Policy.Decide(ctx, p)
 }
 
-// A connected fetches skills of other MCP servers for calls.
-type connected struct {
-	host      *skillshost.Host
-	approvals *approval.Approvals
+// A Connected fetches skills of other MCP servers for calls.
+type Connected struct {
+	Host      *skillshost.Host
+	Approvals *approval.Approvals
 }
 
 // Fetched implements the connected skills of package server.
-func (c connected) Fetched(skill *skills.Skill) bool { return c.host.Fetched(skill) }
+func (c Connected) Fetched(skill *skills.Skill) bool { return c.Host.Fetched(skill) }
 
 // Again implements the connected skills of package server.
-func (c connected) Again() { c.host.Again() }
+func (c Connected) Again() { c.Host.Again() }
 
 // Fetch implements the connected skills of package server.
-func (c connected) Fetch(ctx context.Context, skill *skills.Skill, call *run.Call) error {
-	proposed, err := c.host.Propose(skill)
+func (c Connected) Fetch(ctx context.Context, skill *skills.Skill, call *run.Call) error {
+	proposed, err := c.Host.Propose(skill)
 	if err == nil && proposed != nil {
-		err = c.approvals.Approve(ctx, &run.Proposal{
+		err = c.Approvals.Approve(ctx, &run.Proposal{
 			Way: call.Way, Principal: call.Principal, Client: call.Client, Skill: skill, Digest: proposed.Set, Command: &sandbox.Command{},
 			Decision: &run.Decision{Class: skills.Safe, Signatures: 1, Fetch: proposed, Version: "fetch 1"},
 		})
@@ -70,7 +71,7 @@ func (c connected) Fetch(ctx context.Context, skill *skills.Skill, call *run.Cal
 		if call.Progress != nil {
 			call.Progress("fetching skill " + skill.QualifiedName())
 		}
-		err = c.host.Fetch(ctx, skill)
+		err = c.Host.Fetch(ctx, skill)
 	}
 	return fetchError(skill, err)
 }
@@ -86,9 +87,9 @@ func fetchError(skill *skills.Skill, err error) error {
 	return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot be fetched from its MCP server now: %v", skill.QualifiedName(), err), Retryable: true, Err: err}
 }
 
-// followServers asks the connected servers for their skills in the background, until stop
+// FollowServers asks the connected servers for their skills in the background, until stop
 // is called, which waits for that.
-func followServers(ctx context.Context, host *skillshost.Host, reloader *live.Reloader) (stop func()) {
+func FollowServers(ctx context.Context, host *skillshost.Host, reloader *live.Reloader) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type dailyHandler struct {
 // daily returns a logger for warnings that a short-lived program repeats at each
 // start. With a log level below warnings, it logs each.
 func daily(logger *slog.Logger) *slog.Logger {
-	dir, err := cacheDir()
+	dir, err := CacheDir()
 	if err != nil || logger.Enabled(context.Background(), slog.LevelInfo) {
 		return logger
 	}

@@ -1,4 +1,6 @@
-package main
+// Package heap sets the target of the garbage collector for a server. Start with
+// [New].
+package heap
 
 import (
 	"os"
@@ -27,15 +29,15 @@ const (
 // A collector sets the target of the garbage collector from what the process holds,
 // after each collection. A person's GOGC turns it off, and a GOMEMLIMIT applies as ever:
 // near the limit, Go collects whatever the target is.
-type collector struct {
+type Collector struct {
 	closed  atomic.Bool
 	room    atomic.Int64
 	percent int // that was set last; of the sentinel's cleanups, which run one at a time
 }
 
-// newCollector returns a collector with the room for the start.
-func newCollector() *collector {
-	c := &collector{}
+// New returns a collector with the room for the start.
+func New() *Collector {
+	c := &Collector{}
 	if c.closed.Store(os.Getenv("GOGC") != ""); c.closed.Load() {
 		return c
 	}
@@ -45,21 +47,21 @@ func newCollector() *collector {
 	return c
 }
 
-// rest is called when the server waits for calls: it collects the garbage of the start,
+// Rest is called when the server waits for calls: it collects the garbage of the start,
 // so that no call pays for it, and returns the memory to the system.
-func (c *collector) rest() {
+func (c *Collector) Rest() {
 	c.room.Store(servingRoom)
 	debug.FreeOSMemory()
 }
 
-// close stops setting the target.
-func (c *collector) close() { c.closed.Store(true) }
+// Close stops setting the target.
+func (c *Collector) Close() { c.closed.Store(true) }
 
 // follow sets the target after the next collection, and follows the one behind it: the
 // cleanup of an object without references runs after each.
-func (c *collector) follow() {
+func (c *Collector) follow() {
 	sentinel := new([32]byte) // too large for Go's allocator of tiny objects
-	runtime.AddCleanup(sentinel, func(c *collector) {
+	runtime.AddCleanup(sentinel, func(c *Collector) {
 		if !c.closed.Load() {
 			c.aim(held())
 			c.follow()
@@ -68,7 +70,7 @@ func (c *collector) follow() {
 }
 
 // aim sets the target for a process that holds so many bytes.
-func (c *collector) aim(held uint64) {
+func (c *Collector) aim(held uint64) {
 	percent := percentFor(held, c.room.Load())
 	if percent != c.percent {
 		c.percent = percent

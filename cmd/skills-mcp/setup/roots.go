@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+
 	colonysamples "github.com/skillsmcp/skills-mcp/plugins/colony-samples"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
@@ -23,11 +25,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
-// rootSettings say where skills are found and how they are read.
-type rootSettings struct {
+// Roots say where skills are found and how they are read.
+type Roots struct {
 	*config.Config
 	home       string
-	data       string   // folder of the skills that the person installs; "" is none
+	Data       string   // folder of the skills that the person installs; "" is none
 	ongrid     []string // folders of ongrid's skills
 	workspaces *workspaces
 	trust      *trust.Workspaces
@@ -35,19 +37,19 @@ type rootSettings struct {
 	logger     *slog.Logger
 }
 
-// list returns the roots to scan, highest priority first.
-func (r *rootSettings) list() []scan.Root {
+// List returns the roots to scan, highest priority first.
+func (r *Roots) List() []scan.Root {
 	var roots []scan.Root
 	if r.Roots.Session {
-		for _, workspace := range r.workspaces.folders {
+		for _, workspace := range r.workspaces.Folders {
 			roots = append(roots, r.sessionRoots(workspace)...)
 		}
 	}
 	if r.Roots.User && r.home != "" {
 		roots = append(roots, r.userRoots(r.home)...)
 	}
-	if r.Roots.User && r.data != "" {
-		for _, root := range rootsIn(skills.SourceUser, r.data, "") {
+	if r.Roots.User && r.Data != "" {
+		for _, root := range rootsIn(skills.SourceUser, r.Data, "") {
 			root.Installed = true
 			roots = append(roots, root)
 		}
@@ -61,10 +63,10 @@ func (r *rootSettings) list() []scan.Root {
 	return append(roots, r.extra()...)
 }
 
-// forSkills returns the folders in which a person can put a skill, those that exist first.
-func (r *rootSettings) forSkills() (folders []string) {
+// ForSkills returns the folders in which a person can put a skill, those that exist first.
+func (r *Roots) ForSkills() (folders []string) {
 	var missing []string
-	for _, root := range r.list() {
+	for _, root := range r.List() {
 		if root.Dir == "" || root.Plugins || root.Commands || root.Agents || root.Ongrid || root.Installed {
 			continue
 		}
@@ -79,14 +81,14 @@ func (r *rootSettings) forSkills() (folders []string) {
 
 // extra returns the roots that the project, the configuration and flags name, and the
 // samples.
-func (r *rootSettings) extra() []scan.Root {
+func (r *Roots) extra() []scan.Root {
 	var roots []scan.Root
-	if project := r.workspaces.project; project != nil {
+	if project := r.workspaces.Project; project != nil {
 		for _, dir := range project.Skills {
-			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.folders[0]})
+			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.Folders[0]})
 		}
 		for _, dir := range project.Plugins {
-			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.folders[0], Plugins: true})
+			roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Within: r.workspaces.Folders[0], Plugins: true})
 		}
 	}
 	for _, dir := range r.Skills {
@@ -106,7 +108,7 @@ func (r *rootSettings) extra() []scan.Root {
 
 // sessionRoots returns the roots in a workspace. It may be a stranger's, so nothing in
 // it leads out of it; its owner trusts all other folders.
-func (r *rootSettings) sessionRoots(workspace string) []scan.Root {
+func (r *Roots) sessionRoots(workspace string) []scan.Root {
 	var roots []scan.Root
 	for _, name := range []string{".colony", ".claude", ".agents"} {
 		roots = append(roots, rootsIn(skills.SourceSession, filepath.Join(workspace, name), workspace)...)
@@ -118,7 +120,7 @@ func (r *rootSettings) sessionRoots(workspace string) []scan.Root {
 }
 
 // userRoots returns the roots in the home folder.
-func (r *rootSettings) userRoots(home string) []scan.Root {
+func (r *Roots) userRoots(home string) []scan.Root {
 	var roots []scan.Root
 	for _, name := range []string{".colony", ".claude", ".agents", ".openclaw"} {
 		roots = append(roots, rootsIn(skills.SourceUser, filepath.Join(home, name), "")...)
@@ -131,7 +133,7 @@ func (r *rootSettings) userRoots(home string) []scan.Root {
 
 // clients returns the folders of Copilot, Gemini CLI and Codex, in this order, that are not
 // switched off. "" is a client without a folder there.
-func (r *rootSettings) clients(copilot, gemini, codex string) (names []string) {
+func (r *Roots) clients(copilot, gemini, codex string) (names []string) {
 	if r.Roots.Copilot {
 		names = append(names, copilot)
 	}
@@ -168,16 +170,16 @@ func ongridFolders(list, folder string) []string {
 	var folders []string
 	for _, dir := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ':' }) {
 		if dir = strings.TrimSpace(dir); dir != "" {
-			folders = append(folders, absolutePath(folder, dir))
+			folders = append(folders, AbsolutePath(folder, dir))
 		}
 	}
 	return folders
 }
 
-// folders returns the host folders of the roots.
-func (r *rootSettings) folders() []string {
+// Folders returns the host folders of the roots.
+func (r *Roots) Folders() []string {
 	var dirs []string
-	for _, root := range r.list() {
+	for _, root := range r.List() {
 		if root.Dir != "" {
 			dirs = append(dirs, root.Dir)
 		}
@@ -185,9 +187,9 @@ func (r *rootSettings) folders() []string {
 	return dirs
 }
 
-func (r *rootSettings) scanOptions() *scan.Options {
+func (r *Roots) ScanOptions() *scan.Options {
 	return &scan.Options{
-		Problems: r.workspaces.problems, Trusted: func(workspace string) bool { return r.trust.Trusts(context.Background(), workspace) },
+		Problems: r.workspaces.Problems, Trusted: func(workspace string) bool { return r.trust.Trusts(context.Background(), workspace) },
 		Depth: r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := r.Images[role]
@@ -201,10 +203,10 @@ func (r *rootSettings) scanOptions() *scan.Options {
 	}
 }
 
-// scanner returns a scanner of the roots with the parse cache of earlier runs. saved
+// Scanner returns a scanner of the roots with the parse cache of earlier runs. saved
 // waits until the cache is written.
-func (r *rootSettings) scanner() (scanner *scan.Scanner, saved func()) {
-	roots, options := r.list(), r.scanOptions()
+func (r *Roots) Scanner() (scanner *scan.Scanner, saved func()) {
+	roots, options := r.List(), r.ScanOptions()
 	saved = func() {}
 	if store := r.cache(roots); store != nil {
 		options.Cache, saved = store.Open, store.Wait
@@ -213,8 +215,8 @@ func (r *rootSettings) scanner() (scanner *scan.Scanner, saved func()) {
 }
 
 // cache returns the parse cache of the roots; nil if there is no folder for it.
-func (r *rootSettings) cache(roots []scan.Root) *cache.Store {
-	dir, err := cacheDir()
+func (r *Roots) cache(roots []scan.Root) *cache.Store {
+	dir, err := CacheDir()
 	if err != nil {
 		return nil
 	}
@@ -228,7 +230,7 @@ func (r *rootSettings) cache(roots []scan.Root) *cache.Store {
 	}
 	return cache.New(filepath.Join(dir, "parsed", rootsKey(roots)), &cache.Options{
 		// Another build may parse the same files differently.
-		Version: fmt.Sprint(readBuilt().Version, info.Size(), info.ModTime().UnixNano()),
+		Version: fmt.Sprint(build.Read().Version, info.Size(), info.ModTime().UnixNano()),
 		Logger:  r.logger,
 	})
 }
@@ -247,7 +249,7 @@ func rootsKey(roots []scan.Root) string {
 // kernel's memory.
 const maxWatched = 50_000
 
-// watcher watches the roots, and other files.
-func (r *rootSettings) watcher(logger *slog.Logger, others ...string) (*watch.Watcher, error) {
-	return watch.New(append(r.folders(), others...), &watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
+// Watcher watches the roots, and other files.
+func (r *Roots) Watcher(logger *slog.Logger, others ...string) (*watch.Watcher, error) {
+	return watch.New(append(r.Folders(), others...), &watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
 }

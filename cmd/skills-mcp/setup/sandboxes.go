@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"log/slog"
@@ -31,45 +31,45 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
-// sandboxSettings say how skills are run.
-type sandboxSettings struct {
+// Sandboxes say how skills are run.
+type Sandboxes struct {
 	*config.Config
 	home       string
 	workspaces []string // folders
 	logger     *slog.Logger
 	recorder   run.Recorder
-	rules      policy.Options
+	Rules      policy.Options
 	host       *skillshost.Host
-	pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
-	single     bool       // one call is made, so nothing is prepared for others
+	Pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
+	Single     bool       // one call is made, so nothing is prepared for others
 }
 
-// runner returns a runner of commands in sandboxes, which the caller closes.
-func (s *sandboxSettings) runner() *sandbox.Runner {
+// Runner returns a runner of commands in sandboxes, which the caller closes.
+func (s *Sandboxes) Runner() *sandbox.Runner {
 	slots := admission.Slots(s.Sandbox.Slots)
 	return sandbox.New(s.driver(), &sandbox.Options{Admission: admission.New(&slots), Limits: s.Limits()})
 }
 
-func (s *sandboxSettings) driver() sandbox.Driver {
-	if s.single {
+func (s *Sandboxes) driver() sandbox.Driver {
+	if s.Single {
 		warnsDaily := *s
 		warnsDaily.logger = daily(s.logger)
 		s = &warnsDaily
 	}
 	switch s.Sandbox.Driver {
 	case "docker":
-		return s.docker()
+		return s.Docker()
 	case "native":
-		return s.native()
+		return s.Native()
 	}
-	return sandbox.Fallback(s.docker(), s.native(), func(reason error) {
+	return sandbox.Fallback(s.Docker(), s.Native(), func(reason error) {
 		s.logger.Warn("skills run in the native sandbox, not in containers", "reason", reason)
 	})
 }
 
-func (s *sandboxSettings) docker() *docker.Driver {
+func (s *Sandboxes) Docker() *docker.Driver {
 	var dir string
-	if cache, err := cacheDir(); err == nil {
+	if cache, err := CacheDir(); err == nil {
 		dir = filepath.Join(cache, "docker")
 	}
 	return docker.New(&docker.Options{
@@ -95,7 +95,7 @@ func (s *sandboxSettings) docker() *docker.Driver {
 
 // guard returns the guard of writable workspaces, nil without a cache folder.
 func guard() *protect.Guard {
-	cache, err := cacheDir()
+	cache, err := CacheDir()
 	if err != nil {
 		return nil
 	}
@@ -104,9 +104,9 @@ func guard() *protect.Guard {
 
 // pool returns the bounds of waiting containers; the driver's zero value is its
 // default, so none is -1.
-func (s *sandboxSettings) pool() warmpool.Limits {
+func (s *Sandboxes) pool() warmpool.Limits {
 	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
-	if pool.Max == 0 || s.single {
+	if pool.Max == 0 || s.Single {
 		pool.Max = -1
 	}
 	return pool
@@ -121,16 +121,16 @@ func forwarder() string {
 	return program
 }
 
-func (s *sandboxSettings) native() *native.Driver {
+func (s *Sandboxes) Native() *native.Driver {
 	options := &native.Options{Logger: s.logger, Egress: s.Egress(), Guard: guard()}
-	if s.single {
+	if s.Single {
 		options.Warm = -1
 	}
 	return native.New(options)
 }
 
 // newRecorder returns the recorder of runs, which has its file opened at the first one.
-func (s *sandboxSettings) newRecorder(state *store.Store) *audit.Recorder {
+func (s *Sandboxes) newRecorder(state *store.Store) *audit.Recorder {
 	var secrets []string
 	for _, variable := range environ(s.Sandbox.Env) {
 		_, value, _ := strings.Cut(variable, "=")
@@ -139,19 +139,19 @@ func (s *sandboxSettings) newRecorder(state *store.Store) *audit.Recorder {
 	return audit.New(state, &audit.Options{Keep: time.Duration(s.Record.Keep), Max: int64(s.Record.Max), Secrets: secrets, Logger: s.logger})
 }
 
-// openSnapshots returns the snapshots in the cache folder.
-func openSnapshots() (*snapshot.Store, error) {
-	dir, err := cacheDir()
+// OpenSnapshots returns the snapshots in the cache folder.
+func OpenSnapshots() (*snapshot.Store, error) {
+	dir, err := CacheDir()
 	if err != nil {
 		return nil, err
 	}
 	return snapshot.New(filepath.Join(dir, "snapshots")), nil
 }
 
-// executor returns an executor of skills. approvals ask the person who runs the
+// Executor returns an executor of skills. approvals ask the person who runs the
 // program whether a skill may run that is not safe.
-func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approvals *approval.Approvals) *run.Executor {
-	return run.New(runner, snapshots, hostedDecider{s.decider(approvals), s.host}, &run.Options{
+func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approvals *approval.Approvals) *run.Executor {
+	return run.New(runner, snapshots, hostedDecider{s.Decider(approvals), s.host}, &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces,
 		Secrets:    grantable(s.Sandbox.Env),
@@ -164,22 +164,22 @@ func (s *sandboxSettings) executor(runner *sandbox.Runner, sessions *session.Man
 	})
 }
 
-// decider returns the policy that decides about calls.
-func (s *sandboxSettings) decider(approver policy.Approver) *policy.Policy {
-	options := s.rules
+// Decider returns the policy that decides about calls.
+func (s *Sandboxes) Decider(approver policy.Approver) *policy.Policy {
+	options := s.Rules
 	options.CodeNeedsGrant = !s.Tools.RunCode
 	options.Approver = approver
-	if s.pins != nil {
-		options.Pins = s.pins
+	if s.Pins != nil {
+		options.Pins = s.Pins
 	}
 	return policy.New(&options)
 }
 
-// description describes how commands are run.
-func (s *sandboxSettings) description() describe.Sandbox {
+// Description describes how commands are run.
+func (s *Sandboxes) Description() describe.Sandbox {
 	return describe.Sandbox{
 		Driver: s.Sandbox.Driver, Images: s.Images, Limits: s.Limits(),
-		Unwritable: func(workspace string) string { return unwritable(workspace, os.Getuid()) },
+		Unwritable: func(workspace string) string { return Unwritable(workspace, os.Getuid()) },
 	}
 }
 
@@ -201,7 +201,7 @@ func newGate(c *config.Config, logger *slog.Logger) *requirements.Checker {
 		},
 		Config: c.Provides.Config, Capabilities: c.Provides.Capabilities, Logger: logger,
 	}
-	if cache, err := cacheDir(); err == nil {
+	if cache, err := CacheDir(); err == nil {
 		options.Dir = filepath.Join(cache, "programs")
 	}
 	return requirements.New(options)

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"fmt"
@@ -10,16 +10,16 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-func absolutePath(folder, path string) string {
+func AbsolutePath(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(folder, path)
 }
 
-// lies reports whether a file is dir or below it, by its own path or by the one that
+// Lies reports whether a file is dir or below it, by its own path or by the one that
 // links lead to.
-func lies(name, dir string) bool { return isBelow(name, dir) || isBelow(skillfs.Resolved(name), dir) }
+func Lies(name, dir string) bool { return isBelow(name, dir) || isBelow(skillfs.Resolved(name), dir) }
 
 // isBelow is lies for one path. Folders are compared by identity, so that another spelling
 // of a path, or a mount, is the same folder.
@@ -43,8 +43,8 @@ func isBelow(name, dir string) bool {
 	}
 }
 
-// isArchive reports whether a file is a ZIP or a gzip file, by its first bytes.
-func isArchive(path string) bool {
+// IsArchive reports whether a file is a ZIP or a gzip file, by its first bytes.
+func IsArchive(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		return false
@@ -53,20 +53,20 @@ func isArchive(path string) bool {
 	return skillfs.IsPackage(file)
 }
 
-// unwritable says that skills cannot write to a workspace which they are granted:
+// Unwritable says that skills cannot write to a workspace which they are granted:
 // those of a server that root runs are nobody. It is "" where they can, and for
 // any other user's server.
-func unwritable(workspace string, uid int) string {
+func Unwritable(workspace string, uid int) string {
 	info, err := os.Stat(workspace)
-	if uid != 0 || err != nil || info.Mode().Perm()&0o002 != 0 || ownedBy(info, sandbox.Nobody) {
+	if uid != 0 || err != nil || info.Mode().Perm()&0o002 != 0 || OwnedBy(info, sandbox.Nobody) {
 		return ""
 	}
 	return "skills of a server that root runs are nobody, who may not write there; start it as the owner of the folder"
 }
 
-// writable checks that files can be made in dir, or in the folder that it would
+// Writable checks that files can be made in dir, or in the folder that it would
 // be made in.
-func writable(dir string) error {
+func Writable(dir string) error {
 	for {
 		if _, err := os.Stat(dir); err == nil {
 			break
@@ -85,8 +85,8 @@ func writable(dir string) error {
 	return os.Remove(file.Name())
 }
 
-// cacheDir returns the folder for files that can be made again.
-func cacheDir() (string, error) {
+// CacheDir returns the folder for files that can be made again.
+func CacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find a cache folder: %w; set HOME or XDG_CACHE_HOME", err)
@@ -94,9 +94,9 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "skills-mcp"), nil
 }
 
-// stateDir returns the folder for records that outlive a run, such as usage counts;
+// StateDir returns the folder for records that outlive a run, such as usage counts;
 // "" if there is none.
-func stateDir(home string) string {
+func StateDir(home string) string {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "skills-mcp")
 	}
@@ -129,9 +129,9 @@ func dataDir(home string) string {
 	return filepath.Join(home, ".local", "share", "skills-mcp")
 }
 
-// storeFile returns the path of the store's file; "" if there is no state folder.
-func storeFile(home string) string {
-	if dir := stateDir(home); dir != "" {
+// StoreFile returns the path of the store's file; "" if there is no state folder.
+func StoreFile(home string) string {
+	if dir := StateDir(home); dir != "" {
 		return filepath.Join(dir, "skills-mcp.db")
 	}
 	return ""

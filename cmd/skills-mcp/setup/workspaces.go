@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -18,27 +19,27 @@ import (
 type workspaces struct {
 	home     string
 	logger   *slog.Logger
-	folders  []string         // without links
-	named    bool             // by flags or configuration
-	project  *config.Project  // of the first folder; nil without a file, or with a bad one
-	problems []skills.Problem // of the project's file, for catalogs
+	Folders  []string         // without links
+	Named    bool             // by flags or configuration
+	Project  *config.Project  // of the first folder; nil without a file, or with a bad one
+	Problems []skills.Problem // of the project's file, for catalogs
 }
 
 // newWorkspaces returns the workspaces given by flags, else the configured ones, else
 // the current folder if it is a project's.
 func newWorkspaces(given, configured []string, folder, home string, logger *slog.Logger) (*workspaces, error) {
-	w := &workspaces{home: home, logger: logger, named: len(given)+len(configured) > 0}
+	w := &workspaces{home: home, logger: logger, Named: len(given)+len(configured) > 0}
 	chosen := configured
 	if len(given) > 0 {
 		chosen = nil
 		for _, dir := range given {
-			chosen = append(chosen, absolutePath(folder, dir))
+			chosen = append(chosen, AbsolutePath(folder, dir))
 		}
 	} else if len(chosen) == 0 {
 		chosen = defaultWorkspace(folder, home, os.TempDir())
 	}
 	var err error
-	w.folders, err = resolveWorkspaces(chosen)
+	w.Folders, err = resolveWorkspaces(chosen)
 	return w, err
 }
 
@@ -50,15 +51,15 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 	for i, w := range chosen {
 		for j, outer := range chosen {
 			if i != j && skillfs.Inside(outer, w) {
-				return nil, usageError(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
+				return nil, exitcode.Usage(fmt.Errorf("workspace %s is in workspace %s, which shows it already; name one of them", w, outer))
 			}
 		}
 		resolved, err := filepath.EvalSymlinks(w)
 		if err != nil {
-			return nil, usageError(fmt.Errorf("workspace: %w", err))
+			return nil, exitcode.Usage(fmt.Errorf("workspace: %w", err))
 		}
 		if info, err := os.Stat(resolved); err != nil || !info.IsDir() {
-			return nil, usageError(fmt.Errorf("workspace %s is not a folder", w))
+			return nil, exitcode.Usage(fmt.Errorf("workspace %s is not a folder", w))
 		}
 		real = append(real, resolved)
 	}
@@ -116,22 +117,22 @@ func (w *workspaces) addProject() {
 
 // reject omits the project's file, with a reason.
 func (w *workspaces) reject(err error) {
-	w.project = nil
-	file := filepath.Join(w.folders[0], config.ProjectFile)
+	w.Project = nil
+	file := filepath.Join(w.Folders[0], config.ProjectFile)
 	p := skills.Problem{
 		Severity: skills.Warning, Path: file, Message: "it is left out: " + strings.TrimPrefix(err.Error(), file+": "),
 		Remedy: "correct the file, or remove it",
 	}
-	w.problems = append(w.problems, p)
+	w.Problems = append(w.Problems, p)
 	w.logger.Warn("the workspace's own configuration does not count", "problem", p.String())
 }
 
 // loadProject reads the project's file in the first folder, if there is one.
 func (w *workspaces) loadProject() error {
-	if len(w.folders) == 0 {
+	if len(w.Folders) == 0 {
 		return nil
 	}
-	dir := w.folders[0]
+	dir := w.Folders[0]
 	data, err := skillfs.ReadRegular(skillfs.DirFS(dir), config.ProjectFile, maxProject)
 	info, missing := os.Lstat(filepath.Join(dir, config.ProjectFile))
 	if missing != nil || info.IsDir() { // a folder keeps skills from making the file; see package protect
@@ -140,13 +141,13 @@ func (w *workspaces) loadProject() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, config.ProjectFile), err)
 	}
-	w.project, err = config.ParseProject(data, dir)
+	w.Project, err = config.ParseProject(data, dir)
 	return err
 }
 
-// among returns the client's roots that could be default workspaces, without links,
+// Among returns the client's roots that could be default workspaces, without links,
 // and none in another.
-func (w *workspaces) among(roots []string) []string {
+func (w *workspaces) Among(roots []string) []string {
 	var found []string
 	for _, root := range roots {
 		workspace, err := workspaceAt(root, w.home, os.TempDir())

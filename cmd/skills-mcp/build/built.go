@@ -1,0 +1,49 @@
+// Package build says how this binary was built. Start with [Read].
+package build
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server"
+)
+
+// Info has the build information of this binary.
+type Info struct {
+	Version   string   `json:"version"`
+	Commit    string   `json:"commit,omitempty"`
+	Modified  bool     `json:"modified,omitempty"`
+	Go        string   `json:"go"`
+	Platform  string   `json:"platform"`
+	Protocols []string `json:"protocols"`
+}
+
+// Read returns the build information of this binary.
+func Read() Info {
+	b := Info{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: server.ProtocolVersions()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// String returns the lines that version and --version print.
+func (b Info) String() string {
+	return fmt.Sprintf("skills-mcp %s\ncommit     %s\nbuilt with %s for %s\nprotocols  %v\n",
+		b.Version, cmp.Or(b.Commit, "unknown"), b.Go, b.Platform, strings.Join(b.Protocols, " "))
+}

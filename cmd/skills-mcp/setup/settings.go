@@ -1,0 +1,244 @@
+// Package setup makes the parts of the program by its configuration: where skills are found,
+// which folders they see, how they run, and what a person has decided.
+//
+// Start with [New].
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/audit"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/skillshost"
+	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/trust"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/install"
+)
+
+// Settings are the configuration with the flags applied, and its parts by subject.
+type Settings struct {
+	*config.Config
+	Home       string
+	Logger     *slog.Logger
+	Workspaces *workspaces
+	Roots      *Roots
+	Sandboxes  *Sandboxes
+	Gate       *requirements.Checker
+	Trust      *trust.Workspaces
+	Host       *skillshost.Host // the connected MCP servers
+	Machine    *manage.Machine  // its installed skills
+	key        *seal.Key        // of the person's decisions, beside the store
+	Store      *store.Store     // opens its file when it is used
+	Recorder   *audit.Recorder
+}
+
+// Flags are the flags of all commands that change the settings.
+type Flags struct {
+	Config                      string
+	Skills, Plugins, Workspaces []string
+	Sandbox, Expose             string
+}
+
+// New reads the configuration. Flags override the environment, which overrides
+// the file, which overrides the defaults. A nil state or recorder is made; the caller closes
+// them.
+func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Recorder) (*Settings, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	home, _ := os.UserHomeDir() // without a home there are no folders in it
+	c, err := f.configuration(home, folder, logger)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorkspaces(f.Workspaces, c.Workspaces, folder, home, logger)
+	if err != nil {
+		return nil, err
+	}
+	if state == nil {
+		state = store.New(StoreFile(home), &store.Options{Logger: logger})
+	}
+	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
+	s := &Settings{Config: c, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
+	s.Sandboxes = &Sandboxes{Config: c, home: home, workspaces: w.Folders, host: s.Host, logger: logger}
+	if recorder == nil {
+		s.Recorder = s.Sandboxes.newRecorder(state)
+	}
+	s.Sandboxes.recorder = s.Recorder
+	s.Roots = &Roots{Config: c, home: home, Data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.Trust, host: s.Host, logger: logger}
+	s.Gate = newGate(c, logger)
+	s.Machine = s.newMachine()
+	w.addProject()
+	s.Sandboxes.Rules = newRules(c, policy.NewBook(s.Store, key, logger), s.Trust)
+	if project := w.Project; project != nil {
+		if err := project.Policy.Narrow(&s.Sandboxes.Rules); err != nil {
+			w.reject(err)
+		}
+	}
+	return s, nil
+}
+
+// newMachine returns the machine whose skills are installed by these settings.
+func (s *Settings) newMachine() *manage.Machine {
+	return manage.New(manage.Options{
+		Data: s.Roots.Data, Home: s.Home, Workspaces: s.Workspaces.Folders, Trusts: s.Trust.Trusts, Logger: s.Logger,
+		Install: func(terminal bool) *install.Options {
+			return &install.Options{Fetchers: s.fetchers(terminal), Public: egress.Public, Limits: s.Install.Limits.Quarantine()}
+		},
+		Scan: func(ctx context.Context) (*skills.Catalog, error) {
+			scanner, saved := s.Roots.Scanner()
+			defer saved()
+			return scanner.Scan(ctx)
+		},
+		Pins: s.OpenPins,
+	})
+}
+
+// Passphrases returns the hashes by which people prove who they are.
+func Passphrases(c *config.Config) approval.Passphrases {
+	return approval.Passphrases{Person: c.Policy.Passphrase, Approvers: c.Policy.Approvers, Script: c.Policy.ScriptToken}
+}
+
+// configuration returns the configuration with the flags applied. Relative paths
+// start from folder.
+func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config.Config, error) {
+	c, err := f.loadConfig(home)
+	if err != nil {
+		return nil, exitcode.Usage(err)
+	}
+	if c.Skills, err = appendFolders(c.Skills, f.Skills, folder, true); err != nil {
+		return nil, err
+	}
+	if c.Plugins, err = appendFolders(c.Plugins, f.Plugins, folder, false); err != nil {
+		return nil, err
+	}
+	warnMissing(slices.Concat(c.Skills, c.Plugins), logger)
+	if driver := f.Sandbox; driver != "" {
+		if !slices.Contains(config.Drivers(), driver) {
+			return nil, exitcode.Usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
+		}
+		c.Sandbox.Driver = driver
+	}
+	if err := chooseExpose(&c.Expose, f.Expose); err != nil {
+		return nil, err
+	}
+	f.recordFlags(c)
+	return c, nil
+}
+
+// recordFlags records which flags and variables are applied over the file.
+func (f *Flags) recordFlags(c *config.Config) {
+	for key, given := range map[string]struct {
+		flag   string
+		values []string
+	}{
+		"skills": {"--skills", f.Skills}, "plugins": {"--plugins", f.Plugins}, "workspaces": {"--workspace", f.Workspaces},
+		"sandbox.driver": {"--sandbox", []string{f.Sandbox}}, "expose.mode": {"--expose", []string{f.Expose}},
+	} {
+		RecordFlag(c, key, given.flag, given.values)
+	}
+	if os.Getenv(BudgetVariable) != "" {
+		c.Apply("expose.catalog_chars", BudgetVariable)
+	}
+}
+
+// RecordFlag records that a flag, or its variable, is applied over a key. Without values
+// it is not.
+func RecordFlag(c *config.Config, key, flag string, values []string) {
+	if strings.Join(values, "") != "" {
+		c.Apply(key, SetBy(flag, values))
+	}
+}
+
+// loadConfig reads the file of --config (or its variable), else the one in the user's
+// configuration folder.
+func (f *Flags) loadConfig(home string) (*config.Config, error) {
+	if f.Config != "" {
+		if _, err := os.Stat(f.Config); err != nil {
+			return nil, fmt.Errorf("read configuration: %w", err)
+		}
+		file, err := filepath.Abs(f.Config)
+		if err != nil {
+			return nil, err
+		}
+		return config.Load([]string{file}, home)
+	}
+	var files []string
+	if dir, err := os.UserConfigDir(); err == nil {
+		files = append(files, filepath.Join(dir, "skills-mcp", "config.yaml"))
+	}
+	return config.Load(files, home)
+}
+
+// appendFolders adds folders of flags, which need not exist yet. With packages, a file
+// with a packed skill is valid, too.
+func appendFolders(folders, given []string, from string, packages bool) ([]string, error) {
+	for _, folder := range given {
+		folder = AbsolutePath(from, folder)
+		info, err := os.Stat(folder)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, exitcode.Usage(err)
+		case info.IsDir(), packages && info.Mode().IsRegular() && IsArchive(folder):
+		case packages:
+			return nil, exitcode.Usage(fmt.Errorf("%s is neither a folder nor a ZIP or tar.gz file", folder))
+		default:
+			return nil, exitcode.Usage(fmt.Errorf("%s is not a folder", folder))
+		}
+		folders = append(folders, folder)
+	}
+	return folders, nil
+}
+
+// warnMissing warns of folders of flags and configuration that do not exist. They
+// may be made later, and are watched for.
+func warnMissing(folders []string, logger *slog.Logger) {
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			logger.Warn("a folder to find skills in does not exist", "folder", folder)
+		}
+	}
+}
+
+// BudgetVariable limits the total length of the skills' descriptions, in characters,
+// as in the Skill tool. It overrides the configuration.
+const BudgetVariable = "SKILLS_PROMPT_CHAR_BUDGET"
+
+// chooseExpose applies the mode of --expose, if any, and the variable.
+func chooseExpose(e *config.Expose, mode string) error {
+	if text := os.Getenv(BudgetVariable); text != "" {
+		chars, err := strconv.Atoi(text)
+		if err != nil || chars < 1 {
+			return exitcode.Usage(fmt.Errorf("%s is %q; write a number of characters", BudgetVariable, text))
+		}
+		e.CatalogChars = chars
+	}
+	if mode == "" {
+		return nil
+	}
+	if !slices.Contains(exposure.Modes(), mode) {
+		return exitcode.Usage(fmt.Errorf("--expose is %q; write one of auto, all, search", mode))
+	}
+	e.Mode = mode
+	return nil
+}
