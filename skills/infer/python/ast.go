@@ -34,7 +34,7 @@ type node struct {
 	kind  nodeKind
 	line  int
 	name  string
-	value value
+	value any // nil, a bool, an int64, a float64, a string, none, ellipsis, *funcDef or []*node
 	kids  []*node
 }
 
@@ -70,8 +70,8 @@ type stmt struct {
 	note     *node // the annotation of targets[0]
 	imports  []imported
 	names    []string
-	function *function
-	class    *class
+	function *funcDef
+	class    *classDef
 	clauses  []clause
 }
 
@@ -85,26 +85,16 @@ type clause struct {
 // An imported name stands for a dotted path: argparse.ArgumentParser.
 type imported struct{ name, path string }
 
-// A function is a definition with def.
-type function struct {
+// A funcDef is a definition with def.
+type funcDef struct {
 	name       string
 	line       int
 	params     []param
 	decorators []*node
-	body       []*stmt     // see block
-	unparsed   []token     // of the body, and what follows; nil where it is parsed
-	nested     []*function // of a body that was parsed later
-	tokens     []token     // of its parameters and its body
-	scope      *scope      // where it was defined
-	mentioned  *mentions   // nil until they are searched
-	relevant   bool        // it can reach argparse
-	called     bool
-}
-
-// mentions holds the names in a function that may make it relevant.
-type mentions struct {
-	declares bool     // a function of argparse that declares arguments
-	names    []string // functions of the file
+	body       []*stmt    // see block
+	unparsed   []token    // of the body, and what follows; nil where it is parsed
+	nested     []*funcDef // of a body that was parsed later
+	tokens     []token    // of its parameters and its body
 }
 
 // A param is a parameter of a function.
@@ -116,15 +106,11 @@ type param struct {
 	fallback   *node // the default
 }
 
-// A class is a definition with class.
-type class struct {
+// A classDef is a definition with class.
+type classDef struct {
 	name  string
 	bases []*node
 	body  []*stmt
-	// What follows is filled in when it is executed.
-	members   map[string]value // and the inherited ones
-	ancestors []reference      // that the file does not define; "" where one is not known
-	fields    []*stmt          // annotated, the inherited ones first
 }
 
 // any reports whether the expression, or a part of it that is no lambda's body, is
@@ -146,28 +132,8 @@ func dotted(n *node) string {
 	return ""
 }
 
-// declares reports whether a method of this name adds to a command line.
-func declares(name string) bool {
-	switch name {
-	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser", "OptionParser", "OptionGroup", "add_option", "make_option":
-		return true
-	}
-	return false
-}
+// none is the value of None.
+type none struct{}
 
-// A value is a Python value as far as the source tells it: none, bool, int64,
-// float64, string, ellipsis, *sequence, *mapping, reference, *function, *class,
-// *libraryCall, *alias, method, argvector, *parser, *group, *subparsers, *action,
-// or unknown.
-type value any
-
-// A reference is a name that the file does not define, with its module:
-// argparse.ArgumentParser, builtins.int.
-type reference string
-
-// A scope holds the variables of a module, a class or a call.
-type scope struct {
-	vars    map[string]value
-	outer   *scope
-	globals map[string]bool // names declared global
-}
+// ellipsis is Python's ..., which typer and pydantic take for required.
+type ellipsis struct{}

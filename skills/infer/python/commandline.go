@@ -78,7 +78,7 @@ func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 // hasNumberFlags reports whether an option of the parser looks like a negative number:
 // then argparse takes all of these for options.
 func (p *parser) hasNumberFlags() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(p.flags)), func(flag string) bool { return len(flag) > 1 && (isDigit(flag[1]) || flag[1] == '.') })
+	return slices.ContainsFunc(slices.Collect(maps.Keys(p.flags)), func(flag string) bool { return len(flag) > 1 && strings.Contains("0123456789.", flag[1:2]) })
 }
 
 // shows reports whether an argument becomes a property. One that its author hides does

@@ -10,8 +10,9 @@ import (
 // not known it reads each branch, and takes its declarations for uncertain.
 type evaluator struct {
 	*reading
-	globals *scope
-	library library
+	globals   *scope
+	library   library
+	functions functions
 }
 
 // A library evaluates calls of modules beside argparse.
@@ -25,8 +26,8 @@ type library interface {
 }
 
 // newEvaluator returns one for a source of this size. Library may be nil.
-func newEvaluator(prog string, size int, told *notes) *evaluator {
-	e := &evaluator{reading: &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*size}, globals: newScope(nil)}
+func newEvaluator(prog string, m *Module, told *notes) *evaluator {
+	e := &evaluator{reading: &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*len(m.source)}, globals: newScope(nil), functions: m.functions}
 	e.invoke = e.invokeFunction
 	return e
 }
@@ -65,6 +66,9 @@ func (e *evaluator) eval(n *node, s *scope) value {
 	}
 	switch n.kind {
 	case nConst:
+		if n.value == nil { // of bytes, or a number that is too large
+			return unknown{}
+		}
 		return n.value
 	case nName:
 		return s.lookup(n.name)
@@ -94,9 +98,7 @@ func (e *evaluator) eval(n *node, s *scope) value {
 	case nFString:
 		return e.format(n, s)
 	case nLambda:
-		fn := *n.value.(*function)
-		fn.scope = s
-		return &fn
+		return &function{funcDef: n.value.(*funcDef), scope: s}
 	case nWalrus:
 		v := e.eval(n.kids[0], s)
 		e.assign(s, n.name, v)

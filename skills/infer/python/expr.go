@@ -196,7 +196,7 @@ func name(line int, text string) *node {
 }
 
 func (r *exprReader) lambda(line int) *node {
-	fn := &function{name: "<lambda>", line: line, params: r.parameters(":", false)}
+	fn := &funcDef{name: "<lambda>", line: line, params: r.parameters(":", false)}
 	r.expect(":")
 	fn.body = []*stmt{{kind: sReturn, line: line, value: r.expression(ternary)}}
 	return &node{kind: nLambda, line: line, value: fn}

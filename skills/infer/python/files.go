@@ -6,6 +6,17 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
+// code is the tokens of a source.
+type code []token
+
+// text returns the text of the token at an index, "" where there is none.
+func (c code) text(at int) string {
+	if at < 0 || at >= len(c) {
+		return ""
+	}
+	return c[at].text
+}
+
 // A File is an argument that the source shows to name a file or a folder.
 type File struct {
 	Written bool // the script writes it

@@ -132,12 +132,13 @@ func (e *evaluator) execute(s *stmt, f *frame) {
 	case sImport:
 		bindImports(s, f.scope)
 	case sDef:
-		var v value = s.function
-		s.function.scope = f.scope
-		if command := e.library.decorate(s.function, f.scope); command != nil {
+		fn := e.functions.of(s.function)
+		fn.scope = f.scope
+		var v value = fn
+		if command := e.library.decorate(fn, f.scope); command != nil {
 			v = command
 		}
-		e.assign(f.scope, s.function.name, v)
+		e.assign(f.scope, fn.name, v)
 	case sClass:
 		e.defineClass(s.class, f.scope)
 	case sGlobal:
@@ -278,8 +279,8 @@ func bindImports(s *stmt, scope *scope) {
 var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "FileType", "Namespace", "Action"}
 
 // defineClass executes the body of a class, and adds what it inherits.
-func (e *evaluator) defineClass(c *class, s *scope) {
-	c.members, c.ancestors, c.fields = map[string]value{}, nil, nil
+func (e *evaluator) defineClass(def *classDef, s *scope) {
+	c := &class{classDef: def, members: map[string]value{}}
 	inner := &scope{vars: c.members, outer: s}
 	e.run(c.body, &frame{scope: inner})
 	for _, member := range c.members {

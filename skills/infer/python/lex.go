@@ -30,17 +30,6 @@ type token struct {
 	text string
 }
 
-// code is the tokens of a source.
-type code []token
-
-// text returns the text of the token at an index, "" where there is none.
-func (c code) text(at int) string {
-	if at < 0 || at >= len(c) {
-		return ""
-	}
-	return c[at].text
-}
-
 // Bounds of a source. CPython's parser ends at 200 brackets and 100 blocks
 // (MAXINDENT), its compiler at a depth of a few thousand.
 const (
@@ -62,7 +51,7 @@ type lexer struct {
 	src     string
 	pos     int
 	line    int
-	tokens  code
+	tokens  []token
 	open    []opening
 	indents []int // columns of open blocks
 	err     error // on this line
@@ -78,7 +67,7 @@ type opening struct {
 
 // lex returns a lexer at the end of a source. The last token is tokEnd.
 func lex(src string) *lexer {
-	l := &lexer{src: src, line: 1, indents: []int{0}, tokens: make(code, 0, len(src)/4+2)}
+	l := &lexer{src: src, line: 1, indents: []int{0}, tokens: make([]token, 0, len(src)/4+2)}
 	for l.err == nil && l.indentation() {
 		l.logicalLine()
 	}

@@ -9,8 +9,8 @@ type commands struct{ typeReader }
 
 // newTypeReader returns a reader of annotations, with an evaluator that knows click
 // and typer.
-func newTypeReader(prog string, size int, told *notes) typeReader {
-	t := typeReader{newEvaluator(prog, size, told)}
+func newTypeReader(prog string, m *Module, told *notes) typeReader {
+	t := typeReader{newEvaluator(prog, m, told)}
 	t.library = &commands{t}
 	return t
 }

@@ -36,8 +36,6 @@ func (n *notes) sorted() []Note {
 
 // Bounds of a reading.
 const (
-	// MaxSource is the maximum size of a script in bytes.
-	MaxSource = 1 << 20
 	// maxArguments is the maximum number of arguments, or sub-commands, of one parser.
 	maxArguments = 256
 	// maxNotes is the maximum number of notes on one script.

@@ -39,7 +39,7 @@ func (m *Module) Read(name string) *Script {
 		s.Notes = told.all
 		return s
 	}
-	findRelevant(body, m.functions, m.tokens, declares)
+	m.findRelevant(declares)
 	s.Doc = docstring(body)
 	s.CommandLine = m.commandLine(name, s.Doc, body, told)
 	if s.CommandLine == nil && len(told.all) == 0 {
@@ -54,7 +54,7 @@ func (m *Module) Read(name string) *Script {
 
 // commandLine follows the module and returns the command line that it reads.
 func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *CommandLine {
-	e := newTypeReader(name, len(m.source), told)
+	e := newTypeReader(name, m, told)
 	e.runModule(body)
 	if len(e.parses) == 0 && e.stray == nil {
 		e.runUncalled(body)
@@ -71,17 +71,18 @@ func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *Comma
 // installer's entry point may.
 func (e *evaluator) runUncalled(body []*stmt) {
 	for _, s := range body {
-		if s.kind != sDef || s.function.scope == nil || s.function.called || !s.function.relevant {
+		fn := e.functions[s.function]
+		if fn == nil || fn.scope == nil || fn.called || !fn.relevant {
 			continue
 		}
-		inner := newScope(s.function.scope)
-		for _, p := range s.function.params {
+		inner := newScope(fn.scope)
+		for _, p := range fn.params {
 			inner.vars[p.name] = unknown{parameter: true}
 			if p.fallback != nil {
-				inner.vars[p.name] = e.eval(p.fallback, s.function.scope)
+				inner.vars[p.name] = e.eval(p.fallback, fn.scope)
 			}
 		}
-		e.run(s.function.block(), &frame{scope: inner})
+		e.run(fn.block(), &frame{scope: inner})
 	}
 }
 

@@ -9,17 +9,18 @@ import (
 // findRelevant marks the functions that declare arguments, and those that name
 // one of these, or a command of click or typer. Only they are followed. Declares
 // reports whether a name declares arguments.
-func findRelevant(body []*stmt, functions []*function, source code, declares func(name string) bool) {
-	wanted := map[string]bool{}
+func (m *Module) findRelevant(declares func(name string) bool) {
+	wanted, source := map[string]bool{}, m.tokens
+	functions := m.wrap(m.defined)
 	for _, fn := range functions {
 		fn.mentioned, fn.called = nil, false
 	}
-	for _, s := range body {
+	for _, s := range m.body {
 		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
 			wanted[s.targets[0].name] = true
 		}
 	}
-	functions = withCommands(functions, wanted)
+	functions = m.withCommands(functions, wanted)
 	if len(wanted) == 0 && !slices.ContainsFunc(source, func(tok token) bool { return tok.kind == tokName && declares(tok.text) }) {
 		return
 	}
@@ -30,13 +31,22 @@ func findRelevant(body []*stmt, functions []*function, source code, declares fun
 		for i := 0; i < len(functions); i++ {
 			if fn := functions[i]; fn.mentions(defined, declares).any(wanted) && !wanted[fn.name] {
 				fn.relevant, wanted[fn.name], found = true, true, true
-				functions = append(functions, fn.parseNested()...)
+				functions = append(functions, m.wrap(fn.parseNested())...)
 			}
 		}
 		if !found {
 			return
 		}
 	}
+}
+
+// wrap returns the functions of definitions.
+func (m *Module) wrap(defs []*funcDef) []*function {
+	var all []*function
+	for _, def := range defs {
+		all = append(all, m.functions.of(def))
+	}
+	return all
 }
 
 // defined returns the names of the functions of a source, at any depth.
@@ -76,7 +86,7 @@ func (m *mentions) any(wanted map[string]bool) bool {
 
 // withCommands adds the names of commands of click and typer to wanted. It returns the
 // functions, and those in bodies that may define such commands.
-func withCommands(functions []*function, wanted map[string]bool) []*function {
+func (m *Module) withCommands(functions []*function, wanted map[string]bool) []*function {
 	functions = slices.Clone(functions)
 	for i := 0; i < len(functions); i++ {
 		fn := functions[i]
@@ -89,7 +99,7 @@ func withCommands(functions []*function, wanted map[string]bool) []*function {
 			}
 		}
 		if fn.unparsed != nil && slices.ContainsFunc(fn.tokens, func(tok token) bool { return tok.kind == tokName && isCommand(tok.text) }) {
-			functions = append(functions, fn.parseNested()...)
+			functions = append(functions, m.wrap(fn.parseNested())...)
 		}
 	}
 	return functions

@@ -9,9 +9,9 @@ import (
 // one that is opaque.
 type reader struct {
 	exprReader
-	functions []*function // all that are defined, without those in bodies that are parsed later
-	broken    int         // the line of the first statement that is not Python's; 0 without one
-	whole     bool        // no body is parsed later
+	functions []*funcDef // all that are defined, without those in bodies that are parsed later
+	broken    int        // the line of the first statement that is not Python's; 0 without one
+	whole     bool       // no body is parsed later
 }
 
 func newReader(tokens []token) *reader {
@@ -157,7 +157,7 @@ func (r *reader) decorated() *stmt {
 }
 
 func (r *reader) def() *stmt {
-	fn := &function{line: r.tok.line}
+	fn := &funcDef{line: r.tok.line}
 	r.functions = append(r.functions, fn)
 	r.advance()
 	fn.name = r.name()
@@ -179,7 +179,7 @@ func (r *reader) def() *stmt {
 }
 
 func (r *reader) class() *stmt {
-	c := &class{}
+	c := &classDef{}
 	r.advance()
 	c.name = r.name()
 	r.typeParameters()
@@ -350,7 +350,7 @@ func (r *reader) importStatement() *stmt {
 
 // block returns the function's body. It is parsed at the first use: few functions have
 // to do with the command line, and their bodies are most of a script.
-func (f *function) block() []*stmt {
+func (f *funcDef) block() []*stmt {
 	if f.unparsed != nil {
 		r := newReader(f.unparsed)
 		f.unparsed = nil
@@ -361,7 +361,7 @@ func (f *function) block() []*stmt {
 
 // parseNested parses the function's body, and returns the functions in it that were not
 // known.
-func (f *function) parseNested() []*function {
+func (f *funcDef) parseNested() []*funcDef {
 	f.block()
 	nested := f.nested
 	f.nested = nil
@@ -369,7 +369,7 @@ func (f *function) parseNested() []*function {
 }
 
 // doc returns the function's docstring.
-func (f *function) doc() string { return docstring(f.block()) }
+func (f *funcDef) doc() string { return docstring(f.block()) }
 
 // docstring returns the text that a body starts with, cleaned.
 func docstring(body []*stmt) string {

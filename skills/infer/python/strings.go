@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-func constant(line int, v value) *node { return &node{kind: nConst, line: line, value: v} }
+func constant(line int, v any) *node { return &node{kind: nConst, line: line, value: v} }
 
 // literal returns the constant of a string that is not formatted.
 func literal(tok *token) *node {
 	at := strings.IndexAny(tok.text, `"'`)
 	prefix, body := strings.ToLower(tok.text[:at]), tok.text[at:]
 	if strings.Contains(prefix, "b") {
-		return constant(tok.line, unknown{})
+		return constant(tok.line, nil)
 	}
 	quotes := 1
 	if len(body) >= 6 && body[1] == body[0] && body[2] == body[0] {
@@ -21,9 +21,9 @@ func literal(tok *token) *node {
 	return constant(tok.line, unescape(body[quotes:len(body)-quotes], strings.Contains(prefix, "r")))
 }
 
-// number returns the value of a literal, unknown where it has none of int64 or
+// number returns the value of a literal, nil where it has none of int64 or
 // float64.
-func number(text string) value {
+func number(text string) any {
 	octal := len(text) > 1 && text[0] == '0' && isDigit(text[1]) // 0755 is no number in Python 3
 	if n, err := strconv.ParseInt(text, 0, 64); err == nil && (!octal || n == 0) {
 		return n
@@ -31,12 +31,12 @@ func number(text string) value {
 	if f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64); err == nil && strings.ContainsAny(text, ".eE") && !strings.ContainsAny(text, "xXpP") {
 		return f
 	}
-	return unknown{}
+	return nil
 }
 
-// unescape returns the text of a literal's body; unknown where that is no Unicode
+// unescape returns the text of a literal's body; nil where that is no Unicode
 // text, or names a character.
-func unescape(body string, raw bool) value {
+func unescape(body string, raw bool) any {
 	at := strings.IndexByte(body, '\\')
 	if raw || at < 0 {
 		return body
@@ -45,7 +45,7 @@ func unescape(body string, raw bool) value {
 	for ; at >= 0; at = strings.IndexByte(body, '\\') {
 		text, rest, ok := escape(body[at:])
 		if !ok {
-			return unknown{}
+			return nil
 		}
 		b.WriteString(body[:at] + text)
 		body = rest

@@ -27,11 +27,12 @@ type Function struct {
 // source; none where the source cannot be read. Arguments that have a model of
 // another file (args_schema) have a schema that takes any.
 func Tools(source []byte) []Function {
-	body, err := NewModule(source).parse()
+	m := NewModule(source)
+	body, err := m.parse()
 	if err != nil {
 		return nil
 	}
-	t := newTypeReader("", len(source), &notes{})
+	t := newTypeReader("", m, &notes{})
 	var found []Function
 	for _, s := range body {
 		switch s.kind {
@@ -39,13 +40,15 @@ func Tools(source []byte) []Function {
 			t.execute(s, &frame{scope: t.globals})
 		case sClass:
 			t.execute(s, &frame{scope: t.globals})
-			if f, ok := t.toolClass(s.class); ok && len(found) < maxArguments {
+			c, _ := t.globals.vars[s.class.name].(*class)
+			if f, ok := t.toolClass(c); ok && len(found) < maxArguments {
 				f.Line = s.line
 				found = append(found, f)
 			}
 		case sDef:
-			if decorator := t.toolDecorator(s.function); decorator != nil && len(found) < maxArguments {
-				found = append(found, t.tool(s.function, decorator))
+			fn := m.functions.of(s.function)
+			if decorator := t.toolDecorator(fn); decorator != nil && len(found) < maxArguments {
+				found = append(found, t.tool(fn, decorator))
 			}
 		}
 	}
@@ -69,7 +72,7 @@ func (t typeReader) toolDecorator(fn *function) *node {
 
 func (t typeReader) tool(fn *function, decorator *node) Function {
 	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc()}
-	f.Params = t.paramsOf(fn)
+	f.Params = t.paramsOf(fn, 0)
 	if decorator.kind != nCall {
 		return f
 	}
@@ -86,10 +89,10 @@ func (t typeReader) tool(fn *function, decorator *node) Function {
 	return f
 }
 
-func (t typeReader) paramsOf(fn *function) *jsonschema.Schema {
+func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 	schema := newObject()
 	described := describedArgs(fn.doc())
-	for _, p := range fn.params {
+	for _, p := range fn.params[min(from, len(fn.params)):] {
 		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
 		}
@@ -135,7 +138,7 @@ func describedArgs(doc string) map[string]string {
 // toolClass reads a class that comes from LangChain's BaseTool and has something
 // to run.
 func (t typeReader) toolClass(c *class) (f Function, ok bool) {
-	if !c.comesFrom("BaseTool", "langchain") || strings.HasPrefix(c.name, "_") {
+	if c == nil || !c.comesFrom("BaseTool", "langchain") || strings.HasPrefix(c.name, "_") {
 		return f, false
 	}
 	run, ok := c.members["_run"].(*function)
@@ -148,9 +151,7 @@ func (t typeReader) toolClass(c *class) (f Function, ok bool) {
 	if model := c.members["args_schema"]; model != nil && !isNone(model) {
 		f.Params = t.modelOf(model)
 	} else {
-		bound := *run
-		bound.params = bound.params[min(1, len(bound.params)):] // self
-		f.Params = t.paramsOf(&bound)
+		f.Params = t.paramsOf(run, 1) // behind self
 	}
 	return f, true
 }

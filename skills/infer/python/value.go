@@ -9,10 +9,39 @@ import (
 	"strings"
 )
 
-type none struct{}
+// A function is one that the file defines.
+type function struct {
+	*funcDef
+	scope     *scope    // where it was defined
+	mentioned *mentions // nil until they are searched
+	relevant  bool      // it can reach argparse
+	called    bool
+}
 
-// ellipsis is Python's ..., which typer and pydantic take for required.
-type ellipsis struct{}
+// mentions holds the names in a function that may make it relevant.
+type mentions struct {
+	declares bool     // a function that declares arguments
+	names    []string // functions of the file
+}
+
+// functions are those of a module, by their definitions.
+type functions map[*funcDef]*function
+
+// of returns the function of a definition.
+func (f functions) of(def *funcDef) *function {
+	if f[def] == nil {
+		f[def] = &function{funcDef: def}
+	}
+	return f[def]
+}
+
+// A class is one that the file defines, after its execution.
+type class struct {
+	*classDef
+	members   map[string]value // and the inherited ones
+	ancestors []reference      // that the file does not define; "" where one is not known
+	fields    []*stmt          // annotated, the inherited ones first
+}
 
 // An unknown is a value that only a run could tell.
 type unknown struct {
@@ -370,4 +399,30 @@ func floatJSON(f float64) json.Number {
 		return json.Number(strconv.FormatFloat(f, 'f', -1, 64))
 	}
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+}
+
+// declares reports whether a method of this name adds to a command line.
+func declares(name string) bool {
+	switch name {
+	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser", "OptionParser", "OptionGroup", "add_option", "make_option":
+		return true
+	}
+	return false
+}
+
+// A value is a Python value as far as the source tells it: none, bool, int64,
+// float64, string, ellipsis, *sequence, *mapping, reference, *function, *class,
+// *libraryCall, *alias, method, argvector, *parser, *group, *subparsers, *action,
+// or unknown.
+type value any
+
+// A reference is a name that the file does not define, with its module:
+// argparse.ArgumentParser, builtins.int.
+type reference string
+
+// A scope holds the variables of a module, a class or a call.
+type scope struct {
+	vars    map[string]value
+	outer   *scope
+	globals map[string]bool // names declared global
 }

@@ -21,7 +21,7 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 		note = &Note{m.broken, "a statement could not be read"}
 	}
 	if note == nil && m.mentions("argv") {
-		findRelevant(m.body, m.functions, m.tokens, func(name string) bool { return name == "argv" })
+		m.findRelevant(func(name string) bool { return name == "argv" })
 		note = m.declareWords(top)
 	}
 	if note != nil {
@@ -41,12 +41,12 @@ func newWordParser(name string) *parser {
 
 // follow executes the module. First is the text of the first argument; "" is any.
 func (m *Module) follow(first string) *wordReader {
-	e := newTypeReader("", len(m.source), &notes{})
+	e := newTypeReader("", m, &notes{})
 	w := newWordReader(first)
 	e.words = w
 	e.runModule(m.body)
 	w.path = w.path.join(w.ends)
-	for _, fn := range m.functions {
+	for _, fn := range m.wrap(m.defined) {
 		if fn.mentioned != nil && fn.mentioned.declares && !fn.called && m.calls(fn.name) {
 			w.fail(fn.line, "the function "+fn.name+" reads the arguments, and is not followed")
 		}
