@@ -9,6 +9,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
@@ -47,7 +48,7 @@ func reviewPython(s *skills.Skill) []skills.Problem {
 	if err != nil {
 		return nil
 	}
-	if line, err := python.SyntaxError(source); err != nil {
+	if line, err := syntax.SyntaxError(source); err != nil {
 		file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(script))
 		return []skills.Problem{{Severity: skills.Error, Path: file, Line: line, Message: "Python does not read the script: " + err.Error(), Remedy: "correct it; it is run with python3"}}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // suppress is the value of argparse.SUPPRESS.
@@ -123,7 +125,7 @@ func (a *action) settings(args *arguments) string {
 		return problem
 	}
 	var ok bool
-	if a.nargs, ok = nargsOf(args.named("nargs", none{})); !ok {
+	if a.nargs, ok = nargsOf(args.named("nargs", syntax.None{})); !ok {
 		return "has nargs that are computed"
 	}
 	if a.nargs != "" && !a.takesValue() {
@@ -137,9 +139,9 @@ func (a *action) settings(args *arguments) string {
 	case !a.positional() && a.nargs == "...":
 		return "takes all words that follow"
 	}
-	a.setType(args.named("type", none{}))
+	a.setType(args.named("type", syntax.None{}))
 	a.constant = args.named("const", nil)
-	if v := args.named("choices", none{}); !isNone(v) {
+	if v := args.named("choices", syntax.None{}); !isNone(v) {
 		a.choices = v
 	}
 	required, given := args.get(-1, "required")
@@ -181,7 +183,7 @@ func (a *action) setKind(v value) string {
 
 func nargsOf(v value) (string, bool) {
 	switch v := v.(type) {
-	case none:
+	case syntax.None:
 		return "", true
 	case int64:
 		return strconv.FormatInt(v, 10), v > 0 && v <= maxArguments
@@ -236,7 +238,7 @@ func (a *action) setType(v value) {
 }
 
 func (a *action) describe(args *arguments) {
-	switch help := args.named("help", none{}).(type) {
+	switch help := args.named("help", syntax.None{}).(type) {
 	case string:
 		a.help = help
 	case unknown:
@@ -267,7 +269,7 @@ func (a *action) span() span {
 
 // help returns the help text, "" where it is not known or suppressed.
 func (a *arguments) help() string {
-	text, _ := a.named("help", none{}).(string)
+	text, _ := a.named("help", syntax.None{}).(string)
 	if text == suppress {
 		return ""
 	}

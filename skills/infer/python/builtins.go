@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // plainFunction evaluates a call of a function of values.
@@ -40,7 +42,7 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 		return unknown{path: "."}
 	case "textwrap.dedent", "inspect.cleandoc":
 		if isText {
-			return cleanDoc(text)
+			return syntax.CleanDoc(text)
 		}
 	case "argcomplete.autocomplete", "builtins.print", "builtins.repr", "builtins.type", "builtins.id", "builtins.len", "builtins.vars", "builtins.hasattr", "builtins.callable":
 		return unknown{} // they add nothing to a parser
@@ -308,13 +310,13 @@ var constants = map[string]string{
 
 // spareKeywords returns the value of **kwargs: the keyword arguments of a call that
 // are no parameter's.
-func spareKeywords(params []param, a *arguments) value {
+func spareKeywords(params []syntax.Param, a *arguments) value {
 	if a.spread {
 		return unknown{}
 	}
 	m := &mapping{}
 	for _, k := range a.keywords {
-		if !slices.ContainsFunc(params, func(p param) bool { return p.name == k.name && p.star == "" }) {
+		if !slices.ContainsFunc(params, func(p syntax.Param) bool { return p.Name == k.name && p.Star == "" }) {
 			m.set(k.name, k.value)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // newCommand returns a command of click or typer.
@@ -13,22 +15,22 @@ func (r *reading) newCommand(name string, line int) *parser {
 
 // commandOf returns the command of a function, with the arguments of its decorator.
 func (r *reading) commandOf(fn *function, a *arguments) *parser {
-	p := r.newCommand(strings.ReplaceAll(strings.ToLower(fn.name), "_", "-"), fn.line)
+	p := r.newCommand(strings.ReplaceAll(strings.ToLower(fn.Name), "_", "-"), fn.Line)
 	given, _ := a.get(0, "name")
 	if name, ok := given.(string); ok {
 		p.name = name
 	}
-	p.description, _, _ = strings.Cut(cmp.Or(a.help(), fn.doc()), "\f")
+	p.description, _, _ = strings.Cut(cmp.Or(a.help(), fn.Doc()), "\f")
 	p.description = strings.TrimSpace(p.description)
 	return p
 }
 
 func (r *reading) clickCommand(fn *function, kind string, a *arguments) *parser {
 	p := r.commandOf(fn, a)
-	if a.spread || a.named("cls", none{}) != (none{}) {
+	if a.spread || a.named("cls", syntax.None{}) != (syntax.None{}) {
 		p.poison(a.line, "the command is made by a class, or with arguments, that are not known")
 	}
-	if _, named := a.get(0, "name"); !named && suffixed(fn.name) {
+	if _, named := a.get(0, "name"); !named && suffixed(fn.Name) {
 		p.poison(a.line, "the command's name depends on click's version")
 	}
 	if kind == "group" {
@@ -113,8 +115,8 @@ func (a *action) clickSettings(args *arguments) string {
 	a.hidden = args.named("hidden", false) == true
 	a.fallback = args.named("default", nil)
 	prompt := args.named("prompt", false)
-	a.required = args.named("required", false) == true || prompt != false && prompt != none{}
-	isFlag, multiple := args.named("is_flag", none{}), args.named("multiple", false)
+	a.required = args.named("required", false) == true || prompt != false && prompt != syntax.None{}
+	isFlag, multiple := args.named("is_flag", syntax.None{}), args.named("multiple", false)
 	switch {
 	case isUnknown(isFlag) || isUnknown(multiple) || args.named("callback", nil) != nil && a.required:
 		return "has settings that are computed"
@@ -150,7 +152,7 @@ func (a *action) clickFlag() string {
 }
 
 func (a *action) clickType(args *arguments) string {
-	typ := args.named("type", none{})
+	typ := args.named("type", syntax.None{})
 	if isNone(typ) {
 		typ = inferred(a.fallback)
 	}

@@ -3,6 +3,8 @@ package python
 import (
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // An evaluator reads a script's constants, and the calls that declare its command
@@ -60,65 +62,65 @@ func (r *reading) eitherOf(a, b value) value {
 
 // eval returns the value of an expression. Calls in it that declare arguments change
 // their parsers.
-func (e *evaluator) eval(n *node, s *scope) value {
+func (e *evaluator) eval(n *syntax.Node, s *scope) value {
 	if n == nil || !e.charge(1) {
 		return unknown{}
 	}
-	switch n.kind {
-	case nConst:
-		if n.value == nil { // of bytes, or a number that is too large
+	switch n.Kind {
+	case syntax.Const:
+		if n.Value == nil { // of bytes, or a number that is too large
 			return unknown{}
 		}
-		return n.value
-	case nName:
-		return s.lookup(n.name)
-	case nAttribute:
-		return e.attribute(e.eval(n.kids[0], s), n.name, n.line)
-	case nSubscript:
+		return n.Value
+	case syntax.Name:
+		return s.lookup(n.Name)
+	case syntax.Attribute:
+		return e.attribute(e.eval(n.Kids[0], s), n.Name, n.Line)
+	case syntax.Subscript:
 		return e.subscript(n, s)
-	case nCall:
+	case syntax.Call:
 		return e.call(n, s)
-	case nTuple, nList, nSet:
+	case syntax.Tuple, syntax.List, syntax.Set:
 		a := e.arguments(n, s)
 		if a.spread {
 			return unknown{}
 		}
-		return &sequence{a.positional, map[nodeKind]byte{nTuple: '(', nList: '[', nSet: '{'}[n.kind]}
-	case nDict:
+		return &sequence{a.positional, map[syntax.Kind]byte{syntax.Tuple: '(', syntax.List: '[', syntax.Set: '{'}[n.Kind]}
+	case syntax.Dict:
 		return e.dict(n, s)
-	case nUnary:
-		return negate(n.name, e.eval(n.kids[0], s))
-	case nBinary:
-		a, b := e.eval(n.kids[0], s), e.eval(n.kids[1], s)
+	case syntax.Unary:
+		return negate(n.Name, e.eval(n.Kids[0], s))
+	case syntax.Binary:
+		a, b := e.eval(n.Kids[0], s), e.eval(n.Kids[1], s)
 		return e.operateWords(n, a, b)
-	case nBool:
+	case syntax.Bool:
 		return e.boolean(n, s)
-	case nTernary:
+	case syntax.Ternary:
 		return e.ternary(n, s)
-	case nFString:
+	case syntax.FString:
 		return e.format(n, s)
-	case nLambda:
-		return &function{funcDef: n.value.(*funcDef), scope: s}
-	case nWalrus:
-		v := e.eval(n.kids[0], s)
-		e.assign(s, n.name, v)
+	case syntax.Lambda:
+		return &function{Function: n.Value.(*syntax.Function), scope: s}
+	case syntax.Walrus:
+		v := e.eval(n.Kids[0], s)
+		e.assign(s, n.Name, v)
 		return v
-	case nAs:
-		e.eval(n.kids[0], s)
-		e.bind(n.kids[1], unknown{}, s)
+	case syntax.As:
+		e.eval(n.Kids[0], s)
+		e.bind(n.Kids[1], unknown{}, s)
 		return unknown{}
-	case nComprehension:
-		if v, ok := e.eval(n.kids[2], s).(argvector); ok {
+	case syntax.Comprehension:
+		if v, ok := e.eval(n.Kids[2], s).(argvector); ok {
 			return e.convertAll(n, v, s)
 		}
 		e.unsure++
 		defer func() { e.unsure-- }()
 		s = newScope(s)
-		for at := 1; at < len(n.kids); at += 2 {
-			e.bind(n.kids[at], unknown{}, s)
+		for at := 1; at < len(n.Kids); at += 2 {
+			e.bind(n.Kids[at], unknown{}, s)
 		}
 	}
-	for _, kid := range n.kids {
+	for _, kid := range n.Kids {
 		e.eval(kid, s)
 	}
 	return unknown{}
@@ -142,23 +144,23 @@ func (e *evaluator) attribute(object value, name string, line int) value {
 	return unknown{}
 }
 
-func (e *evaluator) subscript(n *node, s *scope) value {
-	object, index := e.eval(n.kids[0], s), n.kids[1]
-	if index.kind == nSlice {
-		from, ok := e.eval(index.kids[0], s).(int64)
+func (e *evaluator) subscript(n *syntax.Node, s *scope) value {
+	object, index := e.eval(n.Kids[0], s), n.Kids[1]
+	if index.Kind == syntax.Slice {
+		from, ok := e.eval(index.Kids[0], s).(int64)
 		v, is := object.(argvector)
-		if is && ok && index.kids[1] == nil && index.kids[2] == nil && from >= 0 {
+		if is && ok && index.Kids[1] == nil && index.Kids[2] == nil && from >= 0 {
 			return v + argvector(min(from, 1000))
 		}
 		if is {
-			e.words.fail(n.line, "it reads arguments at places that are computed")
+			e.words.fail(n.Line, "it reads arguments at places that are computed")
 		}
 		return unknown{}
 	}
 	key := e.eval(index, s)
 	switch o := object.(type) {
 	case argvector:
-		return e.words.at(key, o, n.line)
+		return e.words.at(key, o, n.Line)
 	case reference:
 		if isGeneric(o) {
 			return &alias{n, s}
@@ -178,13 +180,13 @@ func (e *evaluator) subscript(n *node, s *scope) value {
 	return unknown{}
 }
 
-func (e *evaluator) dict(n *node, s *scope) value {
+func (e *evaluator) dict(n *syntax.Node, s *scope) value {
 	m := &mapping{}
 	certain := true
-	for at := 0; at+1 < len(n.kids); at += 2 {
-		v := e.eval(n.kids[at+1], s)
-		if n.kids[at] != nil {
-			key := e.eval(n.kids[at], s)
+	for at := 0; at+1 < len(n.Kids); at += 2 {
+		v := e.eval(n.Kids[at+1], s)
+		if n.Kids[at] != nil {
+			key := e.eval(n.Kids[at], s)
 			m.set(key, v)
 			certain = certain && !isUnknown(key)
 		} else {
@@ -202,12 +204,12 @@ func (e *evaluator) dict(n *node, s *scope) value {
 }
 
 // format evaluates an f-string.
-func (e *evaluator) format(n *node, s *scope) value {
+func (e *evaluator) format(n *syntax.Node, s *scope) value {
 	var b strings.Builder
-	for _, part := range n.kids {
+	for _, part := range n.Kids {
 		v := e.eval(part, s)
 		text, ok := pyStr(v)
-		e.words.spend(n.line, v)
+		e.words.spend(n.Line, v)
 		if !ok {
 			u, _ := v.(unknown)
 			return unknown{prefix: b.String() + u.prefix}
@@ -222,22 +224,22 @@ func (e *evaluator) format(n *node, s *scope) value {
 
 // arguments evaluates the arguments of a call, or the items of a list, a tuple or a
 // set.
-func (e *evaluator) arguments(n *node, s *scope) *arguments {
-	a := &arguments{line: n.line}
-	kids := n.kids
-	if n.kind == nCall {
+func (e *evaluator) arguments(n *syntax.Node, s *scope) *arguments {
+	a := &arguments{line: n.Line}
+	kids := n.Kids
+	if n.Kind == syntax.Call {
 		kids = kids[1:]
 	}
 	for _, kid := range kids {
 		switch {
 		case kid == nil:
 			a.spread = true
-		case kid.kind == nStar:
-			a.spreadItems(e.reading, e.eval(kid.kids[0], s))
-		case kid.kind == nKeyword && kid.name == "":
-			a.spreadKeywords(e.reading, e.eval(kid.kids[0], s))
-		case kid.kind == nKeyword:
-			a.keywords = append(a.keywords, keyword{kid.name, e.eval(kid.kids[0], s)})
+		case kid.Kind == syntax.Star:
+			a.spreadItems(e.reading, e.eval(kid.Kids[0], s))
+		case kid.Kind == syntax.Keyword && kid.Name == "":
+			a.spreadKeywords(e.reading, e.eval(kid.Kids[0], s))
+		case kid.Kind == syntax.Keyword:
+			a.keywords = append(a.keywords, keyword{kid.Name, e.eval(kid.Kids[0], s)})
 		default:
 			a.positional = append(a.positional, e.eval(kid, s))
 		}
@@ -275,8 +277,8 @@ func (a *arguments) spreadKeywords(r *reading, v value) {
 }
 
 // call evaluates a call.
-func (e *evaluator) call(n *node, s *scope) value {
-	callee := e.eval(n.kids[0], s)
+func (e *evaluator) call(n *syntax.Node, s *scope) value {
+	callee := e.eval(n.Kids[0], s)
 	a := e.arguments(n, s)
 	if !e.charge(1) {
 		return unknown{}

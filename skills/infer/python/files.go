@@ -4,17 +4,18 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // code is the tokens of a source.
-type code []token
+type code []syntax.Token
 
 // text returns the text of the token at an index, "" where there is none.
 func (c code) text(at int) string {
 	if at < 0 || at >= len(c) {
 		return ""
 	}
-	return c[at].text
+	return c[at].Text
 }
 
 // A File is an argument that the source shows to name a file or a folder.
@@ -52,12 +53,12 @@ func (c *CommandLine) Fallbacks() map[string]string {
 // is none.
 func (c code) variable(at int, member bool) (name string, after int) {
 	switch {
-	case c[at].kind != tokName || !member && c.text(at-1) == ".":
+	case c[at].Kind != syntax.NameToken || !member && c.text(at-1) == ".":
 		return "", 0
 	case !member:
-		return c[at].text, at + 1
-	case c.text(at+1) == "." && c[at+2].kind == tokName:
-		return c[at+2].text, at + 3
+		return c[at].Text, at + 1
+	case c.text(at+1) == "." && c[at+2].Kind == syntax.NameToken:
+		return c[at+2].Text, at + 3
 	}
 	return "", 0
 }
@@ -69,7 +70,7 @@ func (c code) opens(at int) bool {
 		return false
 	}
 	member := c.text(at-1) == "."
-	switch c[at].text {
+	switch c[at].Text {
 	case "open", "Path", "read_csv", "read_excel", "read_json", "loadtxt", "glob":
 		return true
 	case "listdir", "walk", "scandir", "stat", "makedirs", "mkdir":

@@ -3,6 +3,8 @@ package python
 import (
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A frame is one execution of a function's body.
@@ -21,7 +23,7 @@ func (e *evaluator) construct(c *class, a *arguments) value {
 		return e.newParser(c, a)
 	}
 	if c.relevant() && e.unread == nil {
-		e.unread = &Note{a.line, "the class " + c.name + " declares arguments, which is not followed"}
+		e.unread = &Note{a.line, "the class " + c.Name + " declares arguments, which is not followed"}
 	}
 	if init, ok := c.members["__init__"].(*function); ok && (init.relevant || slices.ContainsFunc(a.positional, isOfWords)) {
 		with := *a
@@ -35,7 +37,7 @@ func (e *evaluator) construct(c *class, a *arguments) value {
 
 // invokeFunction executes one of the file's own functions.
 func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
-	if e.calls >= maxCalls || !e.charge(len(fn.params)+1) {
+	if e.calls >= maxCalls || !e.charge(len(fn.Params)+1) {
 		e.giveAway(a)
 		return unknown{}
 	}
@@ -43,11 +45,11 @@ func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
 	f := &frame{scope: newScope(fn.scope)}
 	e.bindParameters(fn, a, f.scope)
 	e.calls++
-	e.run(fn.block(), f)
+	e.run(fn.Block(), f)
 	e.calls--
 	e.words.path = e.words.path.join(f.path)
 	if f.result == nil {
-		return none{}
+		return syntax.None{}
 	}
 	return f.result
 }
@@ -55,36 +57,36 @@ func (e *evaluator) invokeFunction(fn *function, a *arguments) value {
 // bindParameters gives a function's parameters their values.
 func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
 	rest := a.positional
-	for _, p := range fn.params {
+	for _, p := range fn.Params {
 		switch {
-		case p.star == "*":
-			inner.vars[p.name] = &sequence{items: rest, open: '('}
+		case p.Star == "*":
+			inner.vars[p.Name] = &sequence{items: rest, open: '('}
 			if a.rest != nil && len(rest) == 0 {
-				inner.vars[p.name] = *a.rest
+				inner.vars[p.Name] = *a.rest
 			} else if a.spread {
-				inner.vars[p.name] = unknown{}
+				inner.vars[p.Name] = unknown{}
 			}
 			rest = nil
-		case p.star == "**":
-			inner.vars[p.name] = spareKeywords(fn.params, a)
-		case !p.keyword && len(rest) > 0:
-			inner.vars[p.name], rest = rest[0], rest[1:]
+		case p.Star == "**":
+			inner.vars[p.Name] = spareKeywords(fn.Params, a)
+		case !p.Keyword && len(rest) > 0:
+			inner.vars[p.Name], rest = rest[0], rest[1:]
 		default:
-			v, given := a.get(-1, p.name)
-			if !given && !a.spread && p.fallback != nil {
-				v, given = e.eval(p.fallback, fn.scope), true
+			v, given := a.get(-1, p.Name)
+			if !given && !a.spread && p.Fallback != nil {
+				v, given = e.eval(p.Fallback, fn.scope), true
 			}
 			if !given {
 				v = unknown{}
 			}
-			inner.vars[p.name] = v
+			inner.vars[p.Name] = v
 		}
-		e.words.named(inner.vars[p.name], p.name)
+		e.words.named(inner.vars[p.Name], p.Name)
 	}
 }
 
 // run executes statements.
-func (e *evaluator) run(body []*stmt, f *frame) {
+func (e *evaluator) run(body []*syntax.Stmt, f *frame) {
 	for _, s := range body {
 		if f.ended || f.jumped != "" || e.words.path.ended || !e.charge(1) {
 			return
@@ -94,7 +96,7 @@ func (e *evaluator) run(body []*stmt, f *frame) {
 }
 
 // runMaybe executes statements of which a run may leave out any.
-func (e *evaluator) runMaybe(body []*stmt, f *frame) {
+func (e *evaluator) runMaybe(body []*syntax.Stmt, f *frame) {
 	e.unsure++
 	ended := f.ended
 	before := e.words.path.clone()
@@ -104,54 +106,54 @@ func (e *evaluator) runMaybe(body []*stmt, f *frame) {
 	e.words.path = e.words.path.join(before)
 }
 
-func (e *evaluator) execute(s *stmt, f *frame) {
-	switch s.kind {
-	case sExpr:
-		e.expression(s.value, f)
-	case sAssign:
-		v := e.eval(s.value, f.scope)
-		for _, target := range s.targets {
+func (e *evaluator) execute(s *syntax.Stmt, f *frame) {
+	switch s.Kind {
+	case syntax.ExprStmt:
+		e.expression(s.Value, f)
+	case syntax.AssignStmt:
+		v := e.eval(s.Value, f.scope)
+		for _, target := range s.Targets {
 			e.bind(target, v, f.scope)
 		}
-	case sAugment:
-		right, target := e.eval(s.value, f.scope), s.targets[0]
+	case syntax.AugmentStmt:
+		right, target := e.eval(s.Value, f.scope), s.Targets[0]
 		left := e.eval(target, f.scope)
-		e.words.spend(s.line, left, right)
-		e.bind(target, e.operate(s.name, left, right), f.scope)
-	case sReturn:
-		var v value = none{}
-		if s.value != nil {
-			v = e.eval(s.value, f.scope)
+		e.words.spend(s.Line, left, right)
+		e.bind(target, e.operate(s.Name, left, right), f.scope)
+	case syntax.ReturnStmt:
+		var v value = syntax.None{}
+		if s.Value != nil {
+			v = e.eval(s.Value, f.scope)
 		}
 		e.giveBack(f, v)
-	case sRaise:
-		e.eval(s.value, f.scope)
+	case syntax.RaiseStmt:
+		e.eval(s.Value, f.scope)
 		f.ended, e.words.path.ended = true, true
-	case sJump:
-		f.jumped = s.name
-	case sImport:
+	case syntax.JumpStmt:
+		f.jumped = s.Name
+	case syntax.ImportStmt:
 		bindImports(s, f.scope)
-	case sDef:
-		fn := e.functions.of(s.function)
+	case syntax.DefStmt:
+		fn := e.functions.of(s.Function)
 		fn.scope = f.scope
 		var v value = fn
 		if command := e.library.decorate(fn, f.scope); command != nil {
 			v = command
 		}
-		e.assign(f.scope, fn.name, v)
-	case sClass:
-		e.defineClass(s.class, f.scope)
-	case sGlobal:
+		e.assign(f.scope, fn.Name, v)
+	case syntax.ClassStmt:
+		e.defineClass(s.Class, f.scope)
+	case syntax.GlobalStmt:
 		if f.scope.globals == nil {
 			f.scope.globals = map[string]bool{}
 		}
-		for _, name := range s.names {
-			f.scope.globals[name] = s.name == "global"
+		for _, name := range s.Names {
+			f.scope.globals[name] = s.Name == "global"
 		}
-	case sOpaque:
-		e.words.fail(s.line, "a statement could not be read")
-		if s.name != "" && e.stray == nil {
-			e.stray = &Note{s.line, "a statement that declares arguments could not be read"}
+	case syntax.OpaqueStmt:
+		e.words.fail(s.Line, "a statement could not be read")
+		if e.stray == nil && slices.ContainsFunc(s.Tokens, func(t syntax.Token) bool { return t.Kind == syntax.NameToken && declares(t.Text) }) {
+			e.stray = &Note{s.Line, "a statement that declares arguments could not be read"}
 		}
 	default:
 		e.compound(s, f)
@@ -172,10 +174,10 @@ func (e *evaluator) giveBack(f *frame, v value) {
 }
 
 // compound executes a statement with blocks.
-func (e *evaluator) compound(s *stmt, f *frame) {
-	switch s.name {
+func (e *evaluator) compound(s *syntax.Stmt, f *frame) {
+	switch s.Name {
 	case "if":
-		e.branch(s.clauses, f)
+		e.branch(s.Clauses, f)
 		return
 	case "for":
 		e.loop(s, f)
@@ -184,36 +186,36 @@ func (e *evaluator) compound(s *stmt, f *frame) {
 	if e.compoundWords(s, f) {
 		return
 	}
-	e.eval(s.value, f.scope)
-	for _, c := range s.clauses {
-		e.eval(c.value, f.scope)
-		if s.name == "while" || c.word == "except" || c.word == "case" {
-			e.runMaybe(c.body, f)
+	e.eval(s.Value, f.scope)
+	for _, c := range s.Clauses {
+		e.eval(c.Value, f.scope)
+		if s.Name == "while" || c.Word == "except" || c.Word == "case" {
+			e.runMaybe(c.Body, f)
 		} else {
-			e.run(c.body, f)
+			e.run(c.Body, f)
 		}
 	}
 }
 
 // loop goes through a list that is known, and once through the body of any other
 // loop, which may happen.
-func (e *evaluator) loop(s *stmt, f *frame) {
-	round := s.clauses[0]
-	over := e.eval(round.value, f.scope)
+func (e *evaluator) loop(s *syntax.Stmt, f *frame) {
+	round := s.Clauses[0]
+	over := e.eval(round.Value, f.scope)
 	over = e.loopWords(s, over, f)
 	items, ok := iterable(over)
 	if !ok || len(items) > maxUnroll {
 		if w, is := over.(word); is {
-			f.scope.vars[s.targets[0].name] = w
+			f.scope.vars[s.Targets[0].Name] = w
 		} else {
-			e.bind(s.targets[0], unknown{}, f.scope)
+			e.bind(s.Targets[0], unknown{}, f.scope)
 		}
-		e.runMaybe(round.body, f)
+		e.runMaybe(round.Body, f)
 		items = nil
 	}
 	for _, item := range items {
-		e.bind(s.targets[0], item, f.scope)
-		e.run(round.body, f)
+		e.bind(s.Targets[0], item, f.scope)
+		e.run(round.Body, f)
 		jumped := f.jumped
 		f.jumped = ""
 		if jumped == "break" && e.unsure == 0 {
@@ -223,51 +225,51 @@ func (e *evaluator) loop(s *stmt, f *frame) {
 			return
 		}
 	}
-	for _, otherwise := range s.clauses[1:] {
-		e.run(otherwise.body, f)
+	for _, otherwise := range s.Clauses[1:] {
+		e.run(otherwise.Body, f)
 	}
 }
 
 // bind assigns to a target, which may be a tuple, an attribute or an item.
-func (e *evaluator) bind(target *node, v value, s *scope) {
-	switch target.kind {
-	case nName:
-		e.assign(s, target.name, v)
-	case nTuple, nList:
+func (e *evaluator) bind(target *syntax.Node, v value, s *scope) {
+	switch target.Kind {
+	case syntax.Name:
+		e.assign(s, target.Name, v)
+	case syntax.Tuple, syntax.List:
 		items, ok := iterable(v)
 		if argv, is := v.(argvector); is {
 			items, ok = e.words.unpack(argv, target), true
 		}
-		for at, kid := range target.kids {
-			if ok && len(items) == len(target.kids) && (kid.kind != nStar || isOfWords(items[at])) {
+		for at, kid := range target.Kids {
+			if ok && len(items) == len(target.Kids) && (kid.Kind != syntax.Star || isOfWords(items[at])) {
 				e.bind(kid, items[at], s)
 			} else {
 				e.bind(kid, unknown{}, s)
 			}
 		}
-	case nStar:
-		e.bind(target.kids[0], v, s)
-	case nAttribute:
+	case syntax.Star:
+		e.bind(target.Kids[0], v, s)
+	case syntax.Attribute:
 		e.words.setAttribute(e.eval(target, s), target, v)
-		e.setAttribute(e.eval(target.kids[0], s), target.name, v, target.line)
-	case nSubscript:
-		object := e.eval(target.kids[0], s)
-		e.words.spend(target.line, object, v)
+		e.setAttribute(e.eval(target.Kids[0], s), target.Name, v, target.Line)
+	case syntax.Subscript:
+		object := e.eval(target.Kids[0], s)
+		e.words.spend(target.Line, object, v)
 		m, ok := object.(*mapping)
 		if ok && e.unsure == 0 && len(m.keys) < maxItems {
-			m.set(e.eval(target.kids[1], s), v)
+			m.set(e.eval(target.Kids[1], s), v)
 		}
 	}
 }
 
 // bindImports gives imported names their values.
-func bindImports(s *stmt, scope *scope) {
-	for _, name := range s.imports {
-		if name.name != "*" {
-			scope.vars[name.name] = wellKnown(name.path)
+func bindImports(s *syntax.Stmt, scope *scope) {
+	for _, name := range s.Imports {
+		if name.Name != "*" {
+			scope.vars[name.Name] = wellKnown(name.Path)
 			continue
 		}
-		if name.path == "argparse" {
+		if name.Path == "argparse" {
 			for _, exported := range argparseNames {
 				scope.vars[exported] = wellKnown("argparse." + exported)
 			}
@@ -279,22 +281,22 @@ func bindImports(s *stmt, scope *scope) {
 var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "FileType", "Namespace", "Action"}
 
 // defineClass executes the body of a class, and adds what it inherits.
-func (e *evaluator) defineClass(def *classDef, s *scope) {
-	c := &class{classDef: def, members: map[string]value{}}
+func (e *evaluator) defineClass(def *syntax.Class, s *scope) {
+	c := &class{Class: def, members: map[string]value{}}
 	inner := &scope{vars: c.members, outer: s}
-	e.run(c.body, &frame{scope: inner})
+	e.run(c.Body, &frame{scope: inner})
 	for _, member := range c.members {
 		if fn, ok := member.(*function); ok && fn.scope == inner {
 			fn.scope = s
 		}
 	}
-	for _, base := range c.bases {
-		if base.kind != nKeyword {
+	for _, base := range c.Bases {
+		if base.Kind != syntax.Keyword {
 			c.inherit(e.reading, e.eval(base, s))
 		}
 	}
-	c.addFields(c.body)
-	e.assign(s, c.name, c)
+	c.addFields(c.Body)
+	e.assign(s, c.Name, c)
 }
 
 // inherit adds a parent's members to a class.
@@ -318,12 +320,12 @@ func (c *class) inherit(r *reading, parent value) {
 }
 
 // addFields adds the statements that declare fields; they replace inherited ones.
-func (c *class) addFields(body []*stmt) {
+func (c *class) addFields(body []*syntax.Stmt) {
 	for _, s := range body {
-		if s.note == nil || len(s.targets) != 1 || s.targets[0].kind != nName || strings.HasPrefix(s.targets[0].name, "_") {
+		if s.Note == nil || len(s.Targets) != 1 || s.Targets[0].Kind != syntax.Name || strings.HasPrefix(s.Targets[0].Name, "_") {
 			continue
 		}
-		same := func(other *stmt) bool { return other.targets[0].name == s.targets[0].name }
+		same := func(other *syntax.Stmt) bool { return other.Targets[0].Name == s.Targets[0].Name }
 		if at := slices.IndexFunc(c.fields, same); at >= 0 {
 			c.fields[at] = s
 		} else if len(c.fields) < maxArguments {

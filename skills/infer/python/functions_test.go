@@ -3,6 +3,8 @@ package python
 import (
 	"fmt"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A function that makes booleans of texts is asked which.
@@ -52,7 +54,7 @@ func TestBodiesParsedLater(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", source, got, want)
 		}
 	}
-	if line, err := SyntaxError([]byte("def f():\n  def g():\n    x y\n")); line != 3 || err == nil {
+	if line, err := syntax.SyntaxError([]byte("def f():\n  def g():\n    x y\n")); line != 3 || err == nil {
 		t.Errorf("line %d, %v", line, err)
 	}
 }

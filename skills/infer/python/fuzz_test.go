@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // FuzzRead: any source is read, in bounded time, and what is found can be shown
@@ -26,7 +28,7 @@ func FuzzRead(f *testing.F) {
 		Tools(source)
 		NewModule(source).Runs()
 		NewModule(source).Asks()
-		if line, err := SyntaxError(source); err != nil && line < 1 {
+		if line, err := syntax.SyntaxError(source); err != nil && line < 1 {
 			t.Errorf("%v on line %d", err, line)
 		}
 		if len(s.Notes) > maxNotes {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -53,7 +54,7 @@ func (a *action) parameter(name, prog string) value {
 		return a.dest
 	case "default":
 		if a.fallback == nil {
-			return none{}
+			return syntax.None{}
 		}
 		if a.fallback != suppress {
 			return a.fallback

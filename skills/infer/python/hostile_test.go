@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // Sources that would take a careless reader for ever, or all memory, take
 // neither. The bound is far above what they take, which is tens of milliseconds.
 func TestHostile(t *testing.T) {
-	const size = MaxSource - 1000
+	const size = syntax.MaxSource - 1000
 	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
 	calls := &strings.Builder{}
 	for n := range 60 {

@@ -2,6 +2,8 @@ package python
 
 import (
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // commands is the library of click and typer.
@@ -37,10 +39,10 @@ func (c *commands) decorate(fn *function, s *scope) *parser {
 	var p *parser
 	var params []*libraryCall
 	foreign := 0
-	for _, decorator := range fn.decorators {
-		callee, a := decorator, &arguments{line: fn.line}
-		if decorator.kind == nCall {
-			callee, a = decorator.kids[0], c.arguments(decorator, s)
+	for _, decorator := range fn.Decorators {
+		callee, a := decorator, &arguments{line: fn.Line}
+		if decorator.Kind == syntax.Call {
+			callee, a = decorator.Kids[0], c.arguments(decorator, s)
 		}
 		of := c.eval(callee, s)
 		m, _ := of.(method)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A parser is an argparse.ArgumentParser, or a command of click or typer.
@@ -199,7 +201,7 @@ func (r *reading) newParser(c *class, a *arguments) *parser {
 	if a.named("prefix_chars", "-") != "-" {
 		p.poison(a.line, "prefix_chars is set")
 	}
-	if !isNone(a.named("fromfile_prefix_chars", none{})) {
+	if !isNone(a.named("fromfile_prefix_chars", syntax.None{})) {
 		p.poison(a.line, "fromfile_prefix_chars is set")
 	}
 	p.argDefault = a.named("argument_default", nil)
@@ -320,7 +322,7 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 		p.poison(a.line, "its sub-commands are computed")
 	}
 	s := &subparsers{parser: p, required: a.named("required", false) == true, class: p.class, after: len(p.actions)}
-	if dest, _ := a.named("dest", none{}).(string); dest != suppress {
+	if dest, _ := a.named("dest", syntax.None{}).(string); dest != suppress {
 		s.dest = dest
 	}
 	if given, ok := a.get(-1, "parser_class"); ok {
@@ -357,7 +359,7 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 	if _, has := a.get(-1, "prog"); !has {
 		child.prog = s.parser.prog + " " + name
 	}
-	aliases, _ := iterable(a.named("aliases", none{}))
+	aliases, _ := iterable(a.named("aliases", syntax.None{}))
 	for _, alias := range aliases {
 		text, _ := alias.(string)
 		c.others = append(c.others, text)
@@ -504,7 +506,7 @@ func (p *parser) newAction(r *reading, a *arguments) (act *action, problem strin
 // makes booleans of texts, and of which.
 func (r *reading) tryTruths(act *action) {
 	fn, ok := act.given.(*function)
-	if !ok || len(fn.params) == 0 {
+	if !ok || len(fn.Params) == 0 {
 		return
 	}
 	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}} {

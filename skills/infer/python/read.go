@@ -10,7 +10,11 @@
 // Start with [Read].
 package python
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
+)
 
 // A Script is the result of reading a Python script.
 type Script struct {
@@ -40,7 +44,7 @@ func (m *Module) Read(name string) *Script {
 		return s
 	}
 	m.findRelevant(declares)
-	s.Doc = docstring(body)
+	s.Doc = syntax.Docstring(body)
 	s.CommandLine = m.commandLine(name, s.Doc, body, told)
 	if s.CommandLine == nil && len(told.all) == 0 {
 		s.CommandLine = m.wordsOf(name, told)
@@ -53,7 +57,7 @@ func (m *Module) Read(name string) *Script {
 }
 
 // commandLine follows the module and returns the command line that it reads.
-func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *CommandLine {
+func (m *Module) commandLine(name, doc string, body []*syntax.Stmt, told *notes) *CommandLine {
 	e := newTypeReader(name, m, told)
 	e.runModule(body)
 	if len(e.parses) == 0 && e.stray == nil {
@@ -69,30 +73,30 @@ func (m *Module) commandLine(name, doc string, body []*stmt, told *notes) *Comma
 
 // runUncalled follows each function of a script that nobody calls here: an
 // installer's entry point may.
-func (e *evaluator) runUncalled(body []*stmt) {
+func (e *evaluator) runUncalled(body []*syntax.Stmt) {
 	for _, s := range body {
-		fn := e.functions[s.function]
+		fn := e.functions[s.Function]
 		if fn == nil || fn.scope == nil || fn.called || !fn.relevant {
 			continue
 		}
 		inner := newScope(fn.scope)
-		for _, p := range fn.params {
-			inner.vars[p.name] = unknown{parameter: true}
-			if p.fallback != nil {
-				inner.vars[p.name] = e.eval(p.fallback, fn.scope)
+		for _, p := range fn.Params {
+			inner.vars[p.Name] = unknown{parameter: true}
+			if p.Fallback != nil {
+				inner.vars[p.Name] = e.eval(p.Fallback, fn.scope)
 			}
 		}
-		e.run(fn.block(), &frame{scope: inner})
+		e.run(fn.Block(), &frame{scope: inner})
 	}
 }
 
 // runModule executes a module as the script that is run.
-func (e *evaluator) runModule(body []*stmt) {
+func (e *evaluator) runModule(body []*syntax.Stmt) {
 	e.globals.vars["__name__"] = "__main__"
 	e.globals.vars["__file__"] = unknown{}
-	e.globals.vars["__doc__"] = none{}
-	if len(body) > 0 && docstring(body[:1]) != "" {
-		e.globals.vars["__doc__"] = body[0].value.value
+	e.globals.vars["__doc__"] = syntax.None{}
+	if len(body) > 0 && syntax.Docstring(body[:1]) != "" {
+		e.globals.vars["__doc__"] = body[0].Value.Value
 	}
 	e.run(body, &frame{scope: e.globals})
 }

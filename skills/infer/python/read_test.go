@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 const header = "import argparse, sys\np = argparse.ArgumentParser()\n"
@@ -121,7 +123,7 @@ func TestRead(t *testing.T) {
 		"after them":          {header + "s = p.add_subparsers()\ns.add_parser('a')\np.add_argument('x')\np.parse_args()", "none (line 5: a positional argument comes after the sub-commands)"},
 		"awful nesting":       {"x = " + strings.Repeat("(", 300) + strings.Repeat(")", 300) + "\n", "none (the source cannot be read: line 1: it nests too deeply)"},
 		"a long sum":          {header + "x = 1" + strings.Repeat("+1", 5000) + "\np.add_argument('x')\np.parse_args()\n", "x:string*"},
-		"too long":            {strings.Repeat("#", MaxSource+1), "none (the source cannot be read: it is larger than 1024 KiB)"},
+		"too long":            {strings.Repeat("#", syntax.MaxSource+1), "none (the source cannot be read: it is larger than 1024 KiB)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := summary(Read("tool.py", []byte(test.source))); got != test.want {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // findRelevant marks the functions that declare arguments, and those that name
@@ -16,12 +18,12 @@ func (m *Module) findRelevant(declares func(name string) bool) {
 		fn.mentioned, fn.called = nil, false
 	}
 	for _, s := range m.body {
-		if s.kind == sAssign && s.value.kind == nCall && strings.HasSuffix(dotted(s.value.kids[0]), "Typer") {
-			wanted[s.targets[0].name] = true
+		if s.Kind == syntax.AssignStmt && s.Value.Kind == syntax.Call && strings.HasSuffix(syntax.Dotted(s.Value.Kids[0]), "Typer") {
+			wanted[s.Targets[0].Name] = true
 		}
 	}
 	functions = m.withCommands(functions, wanted)
-	if len(wanted) == 0 && !slices.ContainsFunc(source, func(tok token) bool { return tok.kind == tokName && declares(tok.text) }) {
+	if len(wanted) == 0 && !slices.ContainsFunc(source, func(tok syntax.Token) bool { return tok.Kind == syntax.NameToken && declares(tok.Text) }) {
 		return
 	}
 	defined := source.defined()
@@ -29,9 +31,9 @@ func (m *Module) findRelevant(declares func(name string) bool) {
 	for range maxCalls {
 		found := false
 		for i := 0; i < len(functions); i++ {
-			if fn := functions[i]; fn.mentions(defined, declares).any(wanted) && !wanted[fn.name] {
-				fn.relevant, wanted[fn.name], found = true, true, true
-				functions = append(functions, m.wrap(fn.parseNested())...)
+			if fn := functions[i]; fn.mentions(defined, declares).any(wanted) && !wanted[fn.Name] {
+				fn.relevant, wanted[fn.Name], found = true, true, true
+				functions = append(functions, m.wrap(fn.ParseNested())...)
 			}
 		}
 		if !found {
@@ -41,7 +43,7 @@ func (m *Module) findRelevant(declares func(name string) bool) {
 }
 
 // wrap returns the functions of definitions.
-func (m *Module) wrap(defs []*funcDef) []*function {
+func (m *Module) wrap(defs []*syntax.Function) []*function {
 	var all []*function
 	for _, def := range defs {
 		all = append(all, m.functions.of(def))
@@ -53,8 +55,8 @@ func (m *Module) wrap(defs []*funcDef) []*function {
 func (c code) defined() map[string]bool {
 	names := map[string]bool{}
 	for at, tok := range c {
-		if at > 0 && tok.kind == tokName && c[at-1].kind == tokOp && c[at-1].text == "def" {
-			names[tok.text] = true
+		if at > 0 && tok.Kind == syntax.NameToken && c[at-1].Kind == syntax.OpToken && c[at-1].Text == "def" {
+			names[tok.Text] = true
 		}
 	}
 	return names
@@ -67,14 +69,14 @@ func (f *function) mentions(defined map[string]bool, declares func(string) bool)
 		return f.mentioned
 	}
 	f.mentioned = &mentions{}
-	for _, tok := range f.tokens {
+	for _, tok := range f.Tokens {
 		switch {
-		case tok.kind != tokName:
-		case declares(tok.text):
+		case tok.Kind != syntax.NameToken:
+		case declares(tok.Text):
 			f.mentioned.declares = true
 			return f.mentioned
-		case defined[tok.text] && !slices.Contains(f.mentioned.names, tok.text):
-			f.mentioned.names = append(f.mentioned.names, tok.text)
+		case defined[tok.Text] && !slices.Contains(f.mentioned.names, tok.Text):
+			f.mentioned.names = append(f.mentioned.names, tok.Text)
 		}
 	}
 	return f.mentioned
@@ -90,16 +92,16 @@ func (m *Module) withCommands(functions []*function, wanted map[string]bool) []*
 	functions = slices.Clone(functions)
 	for i := 0; i < len(functions); i++ {
 		fn := functions[i]
-		for _, decorator := range fn.decorators {
-			if decorator.kind == nCall {
-				decorator = decorator.kids[0]
+		for _, decorator := range fn.Decorators {
+			if decorator.Kind == syntax.Call {
+				decorator = decorator.Kids[0]
 			}
-			if isCommand(decorator.name) {
-				wanted[fn.name] = true
+			if isCommand(decorator.Name) {
+				wanted[fn.Name] = true
 			}
 		}
-		if fn.unparsed != nil && slices.ContainsFunc(fn.tokens, func(tok token) bool { return tok.kind == tokName && isCommand(tok.text) }) {
-			functions = append(functions, m.wrap(fn.parseNested())...)
+		if fn.Unparsed != nil && slices.ContainsFunc(fn.Tokens, func(tok syntax.Token) bool { return tok.Kind == syntax.NameToken && isCommand(tok.Text) }) {
+			functions = append(functions, m.wrap(fn.ParseNested())...)
 		}
 	}
 	return functions

@@ -3,6 +3,8 @@ package python
 import (
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // Runs reports whether the module does something when it is run, beyond defining
@@ -15,73 +17,73 @@ func (m *Module) Runs() bool {
 	}
 	defined := map[string]bool{} // whether it is a function
 	for _, s := range body {
-		switch s.kind {
-		case sDef:
-			defined[s.function.name] = true
-		case sClass:
-			defined[s.class.name] = false
+		switch s.Kind {
+		case syntax.DefStmt:
+			defined[s.Function.Name] = true
+		case syntax.ClassStmt:
+			defined[s.Class.Name] = false
 		}
 	}
-	return len(defined) == 0 && !slices.ContainsFunc(body, tested) || slices.ContainsFunc(body, func(s *stmt) bool { return acts(s, defined) })
+	return len(defined) == 0 && !slices.ContainsFunc(body, tested) || slices.ContainsFunc(body, func(s *syntax.Stmt) bool { return acts(s, defined) })
 }
 
 // tested reports whether a statement at the top of a module, or in its main guard,
 // runs the tests of the file.
-func tested(s *stmt) bool {
-	return (s.kind == sExpr || s.kind == sRaise) && runsTests(s.value) || s.name == "if" && slices.ContainsFunc(s.clauses[0].body, tested)
+func tested(s *syntax.Stmt) bool {
+	return (s.Kind == syntax.ExprStmt || s.Kind == syntax.RaiseStmt) && runsTests(s.Value) || s.Name == "if" && slices.ContainsFunc(s.Clauses[0].Body, tested)
 }
 
 // runsTests reports whether an expression is a call that runs tests, or exits with
 // its result.
-func runsTests(n *node) bool {
+func runsTests(n *syntax.Node) bool {
 	if !isCall(n) {
 		return false
 	}
-	switch dotted(n.kids[0]) {
+	switch syntax.Dotted(n.Kids[0]) {
 	case "unittest.main", "pytest.main", "doctest.testmod":
 		return true
 	case "sys.exit", "exit", "SystemExit":
-		return slices.ContainsFunc(n.kids[1:], runsTests)
+		return slices.ContainsFunc(n.Kids[1:], runsTests)
 	}
 	return false
 }
 
 // acts reports whether a statement at the top of a module is a reason to run it.
 // Defined are the module's functions and classes; true for a function.
-func acts(s *stmt, defined map[string]bool) bool {
-	calls := func(wanted func(name string) bool) func(*node) bool {
-		return func(n *node) bool { return isCall(n) && n.kids[0].kind == nName && wanted(n.kids[0].name) }
+func acts(s *syntax.Stmt, defined map[string]bool) bool {
+	calls := func(wanted func(name string) bool) func(*syntax.Node) bool {
+		return func(n *syntax.Node) bool { return isCall(n) && n.Kids[0].Kind == syntax.Name && wanted(n.Kids[0].Name) }
 	}
-	switch s.kind {
-	case sImport, sDef, sClass, sGlobal, sJump:
+	switch s.Kind {
+	case syntax.ImportStmt, syntax.DefStmt, syntax.ClassStmt, syntax.GlobalStmt, syntax.JumpStmt:
 		return false
-	case sRaise:
-		return s.value.any(nestsCalls) && !runsTests(s.value)
-	case sAssign, sAugment:
-		return s.value.any(calls(func(name string) bool { return defined[name] }))
-	case sExpr:
-		return !isIdle(s.value)
-	case sCompound:
+	case syntax.RaiseStmt:
+		return s.Value.Any(nestsCalls) && !runsTests(s.Value)
+	case syntax.AssignStmt, syntax.AugmentStmt:
+		return s.Value.Any(calls(func(name string) bool { return defined[name] }))
+	case syntax.ExprStmt:
+		return !isIdle(s.Value)
+	case syntax.CompoundStmt:
 		ownCall := calls(func(name string) bool { _, own := defined[name]; return own })
-		return s.name != "if" && s.name != "try" || slices.ContainsFunc(s.clauses, func(c clause) bool { // handlers only cope with missing modules
-			return c.word != "except" && (c.value.any(ownCall) || slices.ContainsFunc(c.body, func(s *stmt) bool { return acts(s, defined) }))
+		return s.Name != "if" && s.Name != "try" || slices.ContainsFunc(s.Clauses, func(c syntax.Clause) bool { // handlers only cope with missing modules
+			return c.Word != "except" && (c.Value.Any(ownCall) || slices.ContainsFunc(c.Body, func(s *syntax.Stmt) bool { return acts(s, defined) }))
 		})
 	}
 	return true
 }
 
 // isIdle reports whether an expression is a text, or a call that prepares.
-func isIdle(n *node) bool {
-	if n.kind == nConst || n.kind == nFString || n.kind == nName || runsTests(n) {
+func isIdle(n *syntax.Node) bool {
+	if n.Kind == syntax.Const || n.Kind == syntax.FString || n.Kind == syntax.Name || runsTests(n) {
 		return true
 	}
 	if !isCall(n) {
 		return false
 	}
-	switch dotted(n.kids[0]) {
+	switch syntax.Dotted(n.Kids[0]) {
 	case "print", "exit", "quit", "sys.exit", "os._exit", "sys.stderr.write", "sys.stdout.write": // it may say that it is no program
-		return !slices.ContainsFunc(n.kids[1:], func(arg *node) bool {
-			return !(arg.kind == nKeyword && arg.name == "file") && arg.any(computes)
+		return !slices.ContainsFunc(n.Kids[1:], func(arg *syntax.Node) bool {
+			return !(arg.Kind == syntax.Keyword && arg.Name == "file") && arg.Any(computes)
 		})
 	case "sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir", "logging.basicConfig", "logger.setLevel",
 		"load_dotenv", "dotenv.load_dotenv", "warnings.filterwarnings", "warnings.simplefilter",
@@ -91,16 +93,16 @@ func isIdle(n *node) bool {
 	return false
 }
 
-func isCall(n *node) bool { return n != nil && n.kind == nCall }
+func isCall(n *syntax.Node) bool { return n != nil && n.Kind == syntax.Call }
 
 // nestsCalls reports whether a node is a call with another call in it.
-func nestsCalls(n *node) bool {
-	return isCall(n) && slices.ContainsFunc(n.kids, func(kid *node) bool { return kid.any(isCall) })
+func nestsCalls(n *syntax.Node) bool {
+	return isCall(n) && slices.ContainsFunc(n.Kids, func(kid *syntax.Node) bool { return kid.Any(isCall) })
 }
 
 // computes reports whether a node is a call or a variable.
-func computes(n *node) bool {
-	return isCall(n) || n.kind == nComprehension || n.kind == nName && !strings.HasPrefix(n.name, "__")
+func computes(n *syntax.Node) bool {
+	return isCall(n) || n.Kind == syntax.Comprehension || n.Kind == syntax.Name && !strings.HasPrefix(n.Name, "__")
 }
 
 // Asks reports whether the module calls input, or another function that waits for
@@ -112,16 +114,16 @@ func (m *Module) Asks() bool {
 	}
 	own := map[string]bool{} // names that the module defines
 	for _, s := range body {
-		switch s.kind {
-		case sDef:
-			own[s.function.name] = true
-		case sImport:
-			for _, as := range s.imports {
-				own[as.name] = own[as.name] || as.path != as.name && as.path != "getpass.getpass"
+		switch s.Kind {
+		case syntax.DefStmt:
+			own[s.Function.Name] = true
+		case syntax.ImportStmt:
+			for _, as := range s.Imports {
+				own[as.Name] = own[as.Name] || as.Path != as.Name && as.Path != "getpass.getpass"
 			}
-		case sAssign:
-			for _, target := range s.targets {
-				own[target.name] = own[target.name] || target.kind == nName
+		case syntax.AssignStmt:
+			for _, target := range s.Targets {
+				own[target.Name] = own[target.Name] || target.Kind == syntax.Name
 			}
 		}
 	}

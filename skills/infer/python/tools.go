@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A Function is one of a module that LangChain's @tool makes a tool of, or a class
@@ -35,18 +37,18 @@ func Tools(source []byte) []Function {
 	t := newTypeReader("", m, &notes{})
 	var found []Function
 	for _, s := range body {
-		switch s.kind {
-		case sImport, sAssign:
+		switch s.Kind {
+		case syntax.ImportStmt, syntax.AssignStmt:
 			t.execute(s, &frame{scope: t.globals})
-		case sClass:
+		case syntax.ClassStmt:
 			t.execute(s, &frame{scope: t.globals})
-			c, _ := t.globals.vars[s.class.name].(*class)
+			c, _ := t.globals.vars[s.Class.Name].(*class)
 			if f, ok := t.toolClass(c); ok && len(found) < maxArguments {
-				f.Line = s.line
+				f.Line = s.Line
 				found = append(found, f)
 			}
-		case sDef:
-			fn := m.functions.of(s.function)
+		case syntax.DefStmt:
+			fn := m.functions.of(s.Function)
 			if decorator := t.toolDecorator(fn); decorator != nil && len(found) < maxArguments {
 				found = append(found, t.tool(fn, decorator))
 			}
@@ -56,11 +58,11 @@ func Tools(source []byte) []Function {
 }
 
 // toolDecorator returns a function's decorator @tool, called or not.
-func (t typeReader) toolDecorator(fn *function) *node {
-	for _, decorator := range fn.decorators {
+func (t typeReader) toolDecorator(fn *function) *syntax.Node {
+	for _, decorator := range fn.Decorators {
 		callee := decorator
-		if callee.kind == nCall {
-			callee = callee.kids[0]
+		if callee.Kind == syntax.Call {
+			callee = callee.Kids[0]
 		}
 		ref, ok := t.eval(callee, t.globals).(reference)
 		if ok && ref.last() == "tool" && strings.HasPrefix(string(ref), "langchain") {
@@ -70,10 +72,10 @@ func (t typeReader) toolDecorator(fn *function) *node {
 	return nil
 }
 
-func (t typeReader) tool(fn *function, decorator *node) Function {
-	f := Function{Name: fn.name, Python: fn.name, Line: fn.line, Doc: fn.doc()}
+func (t typeReader) tool(fn *function, decorator *syntax.Node) Function {
+	f := Function{Name: fn.Name, Python: fn.Name, Line: fn.Line, Doc: fn.Doc()}
 	f.Params = t.paramsOf(fn, 0)
-	if decorator.kind != nCall {
+	if decorator.Kind != syntax.Call {
 		return f
 	}
 	a := t.arguments(decorator, t.globals)
@@ -91,21 +93,21 @@ func (t typeReader) tool(fn *function, decorator *node) Function {
 
 func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 	schema := newObject()
-	described := describedArgs(fn.doc())
-	for _, p := range fn.params[min(from, len(fn.params)):] {
-		if p.star != "" || p.name == "callbacks" || p.name == "run_manager" || schema.Properties.Len() == maxArguments {
+	described := describedArgs(fn.Doc())
+	for _, p := range fn.Params[min(from, len(fn.Params)):] {
+		if p.Star != "" || p.Name == "callbacks" || p.Name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
 		}
-		property, _ := t.annotation(p.annotation, t.globals)
+		property, _ := t.annotation(p.Annotation, t.globals)
 		if property == nil {
 			continue
 		}
-		property.Description = cmp.Or(property.Description, described[p.name])
+		property.Description = cmp.Or(property.Description, described[p.Name])
 		var standard value
-		if p.fallback != nil {
-			standard = t.eval(p.fallback, t.globals)
+		if p.Fallback != nil {
+			standard = t.eval(p.Fallback, t.globals)
 		}
-		addParameter(schema, p.name, property, standard)
+		addParameter(schema, p.Name, property, standard)
 	}
 	return schema
 }
@@ -138,7 +140,7 @@ func describedArgs(doc string) map[string]string {
 // toolClass reads a class that comes from LangChain's BaseTool and has something
 // to run.
 func (t typeReader) toolClass(c *class) (f Function, ok bool) {
-	if c == nil || !c.comesFrom("BaseTool", "langchain") || strings.HasPrefix(c.name, "_") {
+	if c == nil || !c.comesFrom("BaseTool", "langchain") || strings.HasPrefix(c.Name, "_") {
 		return f, false
 	}
 	run, ok := c.members["_run"].(*function)
@@ -147,7 +149,7 @@ func (t typeReader) toolClass(c *class) (f Function, ok bool) {
 			return f, false
 		}
 	}
-	f = Function{Name: cmp.Or(c.text("name"), c.name), Python: c.name, Doc: cmp.Or(c.text("description"), docstring(c.body)), Needs: c.needs()}
+	f = Function{Name: cmp.Or(c.text("name"), c.Name), Python: c.Name, Doc: cmp.Or(c.text("description"), syntax.Docstring(c.Body)), Needs: c.needs()}
 	if model := c.members["args_schema"]; model != nil && !isNone(model) {
 		f.Params = t.modelOf(model)
 	} else {
@@ -160,15 +162,15 @@ func (t typeReader) toolClass(c *class) (f Function, ok bool) {
 func (c *class) needs() []string {
 	var names []string
 	if init, ok := c.members["__init__"].(*function); ok {
-		for at, p := range init.params {
-			if at > 0 && p.star == "" && p.fallback == nil {
-				names = append(names, p.name)
+		for at, p := range init.Params {
+			if at > 0 && p.Star == "" && p.Fallback == nil {
+				names = append(names, p.Name)
 			}
 		}
 		return names
 	}
 	for _, field := range c.fields {
-		if name := field.targets[0].name; field.value == nil && name != "name" && name != "description" {
+		if name := field.Targets[0].Name; field.Value == nil && name != "name" && name != "description" {
 			names = append(names, name)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // typerApp returns the value of typer.Typer(): a group of commands.
@@ -34,19 +36,19 @@ func (p *parser) only() *parser {
 // typerCommand makes a command of a function's parameters.
 func (t typeReader) typerCommand(fn *function, a *arguments, s *scope) *parser {
 	p := t.commandOf(fn, a)
-	for _, param := range fn.params {
+	for _, param := range fn.Params {
 		t.typerDeclare(p, fn, param, s)
 	}
 	return p
 }
 
 // typerDeclare declares one parameter.
-func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope) {
-	if ref, ok := t.eval(param.annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
+func (t typeReader) typerDeclare(p *parser, fn *function, param syntax.Param, s *scope) {
+	if ref, ok := t.eval(param.Annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
 		return
 	}
-	schema, extras := t.annotation(param.annotation, s)
-	act := &action{line: fn.line, kind: "store", dest: param.name}
+	schema, extras := t.annotation(param.Annotation, s)
+	act := &action{line: fn.Line, kind: "store", dest: param.Name}
 	settings, names := &arguments{}, []value(nil)
 	declared, standard := t.typerDefault(param, extras, s)
 	option := standard != nil
@@ -56,8 +58,8 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope)
 			names = names[1:] // the default
 		}
 	}
-	problem := act.typerType(t.choicesOf(param.annotation, s), schema, option)
-	if param.star != "" || settings.spread || settings.named("callback", nil) != nil && standard == nil || settings.named("parser", settings.named("click_type", nil)) != nil {
+	problem := act.typerType(t.choicesOf(param.Annotation, s), schema, option)
+	if param.Star != "" || settings.spread || settings.named("callback", nil) != nil && standard == nil || settings.named("parser", settings.named("click_type", nil)) != nil {
 		problem = "has settings that are computed"
 	}
 	act.describe(settings)
@@ -71,19 +73,19 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param param, s *scope)
 	}
 	switch {
 	case problem != "" && (act.required || !option):
-		p.poison(fn.line, "the parameter %s %s", param.name, problem)
+		p.poison(fn.Line, "the parameter %s %s", param.Name, problem)
 	case problem != "":
-		p.omit(fn.line, nil, "the parameter %s %s", param.name, problem)
+		p.omit(fn.Line, nil, "the parameter %s %s", param.Name, problem)
 	case !act.hidden || act.required:
-		p.add(act, fn.line)
+		p.add(act, fn.Line)
 	}
 }
 
 // typerDefault returns typer's own declaration of a parameter, and the default;
 // nil where it is required.
-func (t typeReader) typerDefault(param param, extras []value, s *scope) (declared *libraryCall, standard value) {
-	if param.fallback != nil {
-		standard = t.eval(param.fallback, s)
+func (t typeReader) typerDefault(param syntax.Param, extras []value, s *scope) (declared *libraryCall, standard value) {
+	if param.Fallback != nil {
+		standard = t.eval(param.Fallback, s)
 	}
 	for _, v := range append([]value{standard}, extras...) {
 		if call, ok := v.(*libraryCall); ok && strings.HasPrefix(string(call.name), "typer.") {
@@ -93,7 +95,7 @@ func (t typeReader) typerDefault(param param, extras []value, s *scope) (declare
 	if declared != nil && standard == value(declared) {
 		standard, _ = declared.get(0, "default")
 	}
-	if standard == (ellipsis{}) {
+	if standard == (syntax.Ellipsis{}) {
 		standard = nil
 	}
 	return declared, standard

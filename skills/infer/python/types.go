@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A typeReader reads annotations.
@@ -14,22 +16,22 @@ type typeReader struct{ *evaluator }
 // annotation returns the schema of a parameter's type, and the further arguments of
 // Annotated. The schema is nil where LangChain gives the parameter, and no caller.
 // What is not known may be any value.
-func (t typeReader) annotation(n *node, s *scope) (schema *jsonschema.Schema, extras []value) {
+func (t typeReader) annotation(n *syntax.Node, s *scope) (schema *jsonschema.Schema, extras []value) {
 	if t.types >= maxTypes || n == nil {
 		return &jsonschema.Schema{}, nil
 	}
 	t.types++
 	defer func() { t.types-- }()
-	switch n.kind {
-	case nConst:
-		if text, ok := n.value.(string); ok {
+	switch n.Kind {
+	case syntax.Const:
+		if text, ok := n.Value.(string); ok {
 			return t.quoted(text, s)
 		}
-	case nBinary:
-		if n.name == "|" {
-			return t.union(n.kids, s), nil
+	case syntax.Binary:
+		if n.Name == "|" {
+			return t.union(n.Kids, s), nil
 		}
-	case nSubscript:
+	case syntax.Subscript:
 		return t.generic(n, s)
 	}
 	switch v := t.eval(n, s).(type) {
@@ -50,8 +52,8 @@ func (t typeReader) annotation(n *node, s *scope) (schema *jsonschema.Schema, ex
 
 // quoted reads an annotation that is written as text.
 func (t typeReader) quoted(text string, s *scope) (*jsonschema.Schema, []value) {
-	n, err := parseExpression(text)
-	if err != nil || n.kind == nConst || len(text) > 200 {
+	n, err := syntax.Expression(text)
+	if err != nil || n.Kind == syntax.Const || len(text) > 200 {
 		return &jsonschema.Schema{}, nil
 	}
 	return t.annotation(n, s)
@@ -80,8 +82,8 @@ func plainType(v reference) *jsonschema.Schema {
 }
 
 // union reads X | None, which is X, and X | Y, which is any value.
-func (t typeReader) union(kids []*node, s *scope) (schema *jsonschema.Schema) {
-	for at, kid := range slices.DeleteFunc(slices.Clone(kids), func(n *node) bool { return n.kind == nConst && isNone(n.value) }) {
+func (t typeReader) union(kids []*syntax.Node, s *scope) (schema *jsonschema.Schema) {
+	for at, kid := range slices.DeleteFunc(slices.Clone(kids), func(n *syntax.Node) bool { return n.Kind == syntax.Const && isNone(n.Value) }) {
 		one, _ := t.annotation(kid, s)
 		if schema = one; at > 0 {
 			schema = &jsonschema.Schema{}
@@ -91,8 +93,8 @@ func (t typeReader) union(kids []*node, s *scope) (schema *jsonschema.Schema) {
 }
 
 // generic reads a type with parameters: Optional[X], list[X], Literal["a"].
-func (t typeReader) generic(n *node, s *scope) (*jsonschema.Schema, []value) {
-	base, _ := t.eval(n.kids[0], s).(reference)
+func (t typeReader) generic(n *syntax.Node, s *scope) (*jsonschema.Schema, []value) {
+	base, _ := t.eval(n.Kids[0], s).(reference)
 	inner := (&alias{n, s}).parameters()
 	switch base.last() {
 	case "Optional":
@@ -114,12 +116,12 @@ func (t typeReader) generic(n *node, s *scope) (*jsonschema.Schema, []value) {
 }
 
 // extended reads Annotated[X, …], of which a text describes the parameter.
-func (t typeReader) extended(inner []*node, s *scope) (schema *jsonschema.Schema, extras []value) {
+func (t typeReader) extended(inner []*syntax.Node, s *scope) (schema *jsonschema.Schema, extras []value) {
 	schema, _ = t.annotation(inner[0], s)
 	for _, kid := range inner[1:] {
 		v := t.eval(kid, s)
 		extras = append(extras, v)
-		if kid.kind == nCall && injects(t.eval(kid.kids[0], s)) || injects(v) {
+		if kid.Kind == syntax.Call && injects(t.eval(kid.Kids[0], s)) || injects(v) {
 			schema = nil
 		}
 		if text, ok := v.(string); ok && schema != nil {
@@ -129,7 +131,7 @@ func (t typeReader) extended(inner []*node, s *scope) (schema *jsonschema.Schema
 	return schema, extras
 }
 
-func (t typeReader) alternatives(inner []*node, s *scope) *jsonschema.Schema {
+func (t typeReader) alternatives(inner []*syntax.Node, s *scope) *jsonschema.Schema {
 	schema := &jsonschema.Schema{}
 	for _, kid := range inner {
 		v, ok := valueJSON(t.eval(kid, s))
@@ -146,11 +148,11 @@ func (t typeReader) alternatives(inner []*node, s *scope) *jsonschema.Schema {
 
 // choicesOf returns the values of the file's own Enum that an annotation names,
 // and nil for another type.
-func (t typeReader) choicesOf(n *node, s *scope) *sequence {
+func (t typeReader) choicesOf(n *syntax.Node, s *scope) *sequence {
 	v := t.eval(n, s)
 	for range maxModels { // Optional[Annotated[Mode, …]]
 		if named, ok := v.(*alias); ok {
-			base := dotted(named.node.kids[0])
+			base := syntax.Dotted(named.node.Kids[0])
 			if strings.HasSuffix(base, "Annotated") || strings.HasSuffix(base, "Optional") {
 				v = t.eval(named.parameters()[0], named.scope)
 			}
@@ -161,9 +163,9 @@ func (t typeReader) choicesOf(n *node, s *scope) *sequence {
 		return nil
 	}
 	seq := &sequence{open: '['}
-	for _, member := range c.body {
-		if member.kind == sAssign && len(member.targets) == 1 && member.targets[0].kind == nName {
-			seq.items = append(seq.items, c.members[member.targets[0].name])
+	for _, member := range c.Body {
+		if member.Kind == syntax.AssignStmt && len(member.Targets) == 1 && member.Targets[0].Kind == syntax.Name {
+			seq.items = append(seq.items, c.members[member.Targets[0].Name])
 		}
 	}
 	return seq
@@ -192,28 +194,28 @@ func (t typeReader) model(c *class) *jsonschema.Schema {
 	t.calls++
 	defer func() { t.calls-- }()
 	for _, s := range c.fields {
-		schema, _ := t.annotation(s.note, t.globals)
-		note := s.note
-		if note.kind == nSubscript {
-			note = note.kids[0]
+		schema, _ := t.annotation(s.Note, t.globals)
+		note := s.Note
+		if note.Kind == syntax.Subscript {
+			note = note.Kids[0]
 		}
-		if schema == nil || strings.HasSuffix(dotted(note), "ClassVar") {
+		if schema == nil || strings.HasSuffix(syntax.Dotted(note), "ClassVar") {
 			continue
 		}
-		if choices := t.choicesOf(s.note, t.globals); choices != nil {
+		if choices := t.choicesOf(s.Note, t.globals); choices != nil {
 			schema.Enum, _ = choices.json()
 			if len(schema.Enum) > 0 && !slices.ContainsFunc(schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
 				schema.Type = "string"
 			}
 		}
-		name := s.targets[0].name
+		name := s.Targets[0].Name
 		given := c.members[name]
 		if call, ok := given.(*libraryCall); ok {
 			describeField(schema, call)
 			given, _ = call.get(0, "default")
 			given = call.named("default_factory", given)
 		}
-		if given == (ellipsis{}) {
+		if given == (syntax.Ellipsis{}) {
 			given = nil
 		}
 		addParameter(object, name, schema, given)

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A function is one that the file defines.
 type function struct {
-	*funcDef
+	*syntax.Function
 	scope     *scope    // where it was defined
 	mentioned *mentions // nil until they are searched
 	relevant  bool      // it can reach argparse
@@ -25,22 +27,22 @@ type mentions struct {
 }
 
 // functions are those of a module, by their definitions.
-type functions map[*funcDef]*function
+type functions map[*syntax.Function]*function
 
 // of returns the function of a definition.
-func (f functions) of(def *funcDef) *function {
+func (f functions) of(def *syntax.Function) *function {
 	if f[def] == nil {
-		f[def] = &function{funcDef: def}
+		f[def] = &function{Function: def}
 	}
 	return f[def]
 }
 
 // A class is one that the file defines, after its execution.
 type class struct {
-	*classDef
+	*syntax.Class
 	members   map[string]value // and the inherited ones
 	ancestors []reference      // that the file does not define; "" where one is not known
-	fields    []*stmt          // annotated, the inherited ones first
+	fields    []*syntax.Stmt   // annotated, the inherited ones first
 }
 
 // An unknown is a value that only a run could tell.
@@ -52,16 +54,16 @@ type unknown struct {
 
 // An alias is a type with parameters: Annotated[str, typer.Option()].
 type alias struct {
-	node  *node
+	node  *syntax.Node
 	scope *scope
 }
 
 // parameters returns the parameters of the type, of which there is one at least.
-func (a *alias) parameters() []*node {
-	if p := a.node.kids[1]; p.kind == nTuple && len(p.kids) > 0 {
-		return p.kids
+func (a *alias) parameters() []*syntax.Node {
+	if p := a.node.Kids[1]; p.Kind == syntax.Tuple && len(p.Kids) > 0 {
+		return p.Kids
 	}
-	return a.node.kids[1:2]
+	return a.node.Kids[1:2]
 }
 
 // A sequence is a list, a tuple, a set or a range.
@@ -141,12 +143,12 @@ func isUnknown(v value) bool {
 	return is
 }
 
-func isNone(v value) bool { return v == none{} }
+func isNone(v value) bool { return v == syntax.None{} }
 
 // truth returns whether Python takes a value for true, and whether that is known.
 func truth(v value) (is, known bool) {
 	switch v := v.(type) {
-	case none:
+	case syntax.None:
 		return false, true
 	case bool:
 		return v, true
@@ -170,7 +172,7 @@ func truth(v value) (is, known bool) {
 func equal(a, b value) (is, known bool) {
 	rank := func(v value) int {
 		switch v.(type) {
-		case none:
+		case syntax.None:
 			return 1
 		case string:
 			return 2
@@ -247,7 +249,7 @@ func pyStr(v value) (string, bool) {
 // pyRepr renders a constant as Python's repr does.
 func pyRepr(v value) (string, bool) {
 	switch v := v.(type) {
-	case none:
+	case syntax.None:
 		return "None", true
 	case bool:
 		return map[bool]string{true: "True", false: "False"}[v], true

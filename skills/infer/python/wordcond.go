@@ -1,33 +1,37 @@
 package python
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
+)
 
 // divide evaluates a condition. It returns the ways on which it is true, and the others.
-func (e *evaluator) divide(n *node, s *scope) (yes, no *wordPath) {
+func (e *evaluator) divide(n *syntax.Node, s *scope) (yes, no *wordPath) {
 	w := e.words
 	switch {
 	case w.path.ended || !e.charge(1+len(w.path.texts)):
 		return w.path.clone(), w.path.clone()
-	case n.kind == nUnary && n.name == "not":
-		no, yes = e.divide(n.kids[0], s)
+	case n.Kind == syntax.Unary && n.Name == "not":
+		no, yes = e.divide(n.Kids[0], s)
 		return yes, no
-	case n.kind == nBool:
-		yes, no = e.divide(n.kids[0], s)
-		if n.name == "and" {
+	case n.Kind == syntax.Bool:
+		yes, no = e.divide(n.Kids[0], s)
+		if n.Name == "and" {
 			w.path = yes
-			both, fails := e.divide(n.kids[1], s)
+			both, fails := e.divide(n.Kids[1], s)
 			return both, no.join(fails)
 		}
 		w.path = no
-		holds, neither := e.divide(n.kids[1], s)
+		holds, neither := e.divide(n.Kids[1], s)
 		return yes.join(holds), neither
-	case n.kind == nBinary:
-		a, b := e.eval(n.kids[0], s), e.eval(n.kids[1], s)
-		if yes, no, ok := w.compare(n.name, a, b, n.line); ok {
+	case n.Kind == syntax.Binary:
+		a, b := e.eval(n.Kids[0], s), e.eval(n.Kids[1], s)
+		if yes, no, ok := w.compare(n.Name, a, b, n.Line); ok {
 			return yes, no
 		}
-		w.spend(n.line, a, b)
-		return w.byTruth(e.operate(n.name, a, b))
+		w.spend(n.Line, a, b)
+		return w.byTruth(e.operate(n.Name, a, b))
 	}
 	return w.byTruth(e.eval(n, s))
 }

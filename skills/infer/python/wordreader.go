@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A word is the script's argument at a place, from 1.
@@ -203,7 +205,7 @@ func (place *wordPlace) defaulted(v word, other value) value {
 		if place.several = place.several || place.fallback != nil && place.fallback != other; !place.several {
 			place.fallback = other
 		}
-	case none:
+	case syntax.None:
 	case unknown:
 		place.several = true
 	default:
@@ -334,7 +336,7 @@ func leaves(name reference) bool {
 
 // exit ends the path. One that ends well counts.
 func (w *wordReader) exit(a *arguments) {
-	code := value(none{})
+	code := value(syntax.None{})
 	if len(a.positional) > 0 {
 		code = a.positional[0]
 	}

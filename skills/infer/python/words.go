@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
@@ -15,7 +16,7 @@ import (
 // and tells why, where the source does not determine them.
 func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 	top := newWordParser(name)
-	top.description = docstring(m.body)
+	top.description = syntax.Docstring(m.body)
 	note := m.library()
 	if note == nil && m.broken > 0 {
 		note = &Note{m.broken, "a statement could not be read"}
@@ -47,8 +48,8 @@ func (m *Module) follow(first string) *wordReader {
 	e.runModule(m.body)
 	w.path = w.path.join(w.ends)
 	for _, fn := range m.wrap(m.defined) {
-		if fn.mentioned != nil && fn.mentioned.declares && !fn.called && m.calls(fn.name) {
-			w.fail(fn.line, "the function "+fn.name+" reads the arguments, and is not followed")
+		if fn.mentioned != nil && fn.mentioned.declares && !fn.called && m.calls(fn.Name) {
+			w.fail(fn.Line, "the function "+fn.Name+" reads the arguments, and is not followed")
 		}
 	}
 	if e.steps <= 0 {
@@ -60,7 +61,7 @@ func (m *Module) follow(first string) *wordReader {
 // calls reports whether the name of a function occurs outside of its definition.
 func (m *Module) calls(function string) bool {
 	for at, tok := range m.tokens {
-		if tok.kind == tokName && tok.text == function && m.tokens.text(at-1) != "def" {
+		if tok.Kind == syntax.NameToken && tok.Text == function && m.tokens.text(at-1) != "def" {
 			return true
 		}
 	}

@@ -3,12 +3,14 @@ package python
 import (
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // mentions reports whether a name occurs in the module.
 func (m *Module) mentions(name string) bool {
-	return slices.ContainsFunc(m.tokens, func(tok token) bool {
-		return tok.kind == tokName && tok.text == name || tok.kind == tokString && len(tok.text) == len(name)+2 && strings.Contains(tok.text, name)
+	return slices.ContainsFunc(m.tokens, func(tok syntax.Token) bool {
+		return tok.Kind == syntax.NameToken && tok.Text == name || tok.Kind == syntax.StringToken && len(tok.Text) == len(name)+2 && strings.Contains(tok.Text, name)
 	})
 }
 
@@ -18,22 +20,22 @@ func (m *Module) library() *Note {
 	for at, tok := range m.tokens {
 		before, next := m.tokens.text(at-1), m.tokens.text(at+1)
 		switch {
-		case tok.kind == tokName && (tok.text == "import" || tok.text == "from"):
-		case tok.kind == tokName && tok.text == "orig_argv", tok.kind == tokName && tok.text == "exec" && next == "(" && before != ".", tok.text == "execfile" && next == "(":
-			return &Note{tok.line, tok.text + " may read the arguments"}
+		case tok.Kind == syntax.NameToken && (tok.Text == "import" || tok.Text == "from"):
+		case tok.Kind == syntax.NameToken && tok.Text == "orig_argv", tok.Kind == syntax.NameToken && tok.Text == "exec" && next == "(" && before != ".", tok.Text == "execfile" && next == "(":
+			return &Note{tok.Line, tok.Text + " may read the arguments"}
 		}
 	}
 	imported := map[string]string{}
 	var note *Note
-	each(m.body, func(s *stmt) {
-		for _, as := range s.imports {
-			module, _, _ := strings.Cut(strings.TrimLeft(as.path, "."), ".")
-			imported[as.name] = as.path
-			if module != "fileinput" && parsesCommandLines(as.path) && !runsNothing(module, m) && note == nil {
-				note = &Note{s.line, "what " + module + " reads of the arguments is not known"}
+	each(m.body, func(s *syntax.Stmt) {
+		for _, as := range s.Imports {
+			module, _, _ := strings.Cut(strings.TrimLeft(as.Path, "."), ".")
+			imported[as.Name] = as.Path
+			if module != "fileinput" && parsesCommandLines(as.Path) && !runsNothing(module, m) && note == nil {
+				note = &Note{s.Line, "what " + module + " reads of the arguments is not known"}
 			}
 			if module == "fileinput" && note == nil {
-				note = &Note{s.line, "fileinput reads the files that are named"}
+				note = &Note{s.Line, "fileinput reads the files that are named"}
 			}
 		}
 	})
@@ -58,15 +60,15 @@ func runsNothing(module string, m *Module) bool {
 // which programs start.
 func (m *Module) foreignMain(imported map[string]string) *Note {
 	for at, tok := range m.tokens {
-		if tok.kind != tokName || m.tokens.text(at+1) != "(" {
+		if tok.Kind != syntax.NameToken || m.tokens.text(at+1) != "(" {
 			continue
 		}
-		path, own := imported[tok.text]
+		path, own := imported[tok.Text]
 		if m.tokens.text(at-1) == "." {
 			path, own = imported[m.tokens.text(at-2)]
 		}
-		if own && startsProgram(tok.text) && !isStandard(path) {
-			return &Note{tok.line, "the function " + tok.text + " of another file may read the arguments"}
+		if own && startsProgram(tok.Text) && !isStandard(path) {
+			return &Note{tok.Line, "the function " + tok.Text + " of another file may read the arguments"}
 		}
 	}
 	return nil
@@ -91,17 +93,17 @@ func isStandard(path string) bool {
 
 // each visits statements and those in their blocks, without the bodies of functions
 // that were not parsed.
-func each(body []*stmt, visit func(*stmt)) {
+func each(body []*syntax.Stmt, visit func(*syntax.Stmt)) {
 	for _, s := range body {
 		visit(s)
-		for _, c := range s.clauses {
-			each(c.body, visit)
+		for _, c := range s.Clauses {
+			each(c.Body, visit)
 		}
-		if s.function != nil {
-			each(s.function.block(), visit)
+		if s.Function != nil {
+			each(s.Function.Block(), visit)
 		}
-		if s.class != nil {
-			each(s.class.body, visit)
+		if s.Class != nil {
+			each(s.Class.Body, visit)
 		}
 	}
 }
@@ -111,17 +113,17 @@ func (m *Module) readsInput() bool {
 	for at, tok := range m.tokens {
 		next, before := m.tokens.text(at+1), m.tokens.text(at-1)
 		switch {
-		case tok.kind == tokName && tok.text == "stdin":
+		case tok.Kind == syntax.NameToken && tok.Text == "stdin":
 			if next != "=" && next != "." || next == "." && m.tokens.text(at+2) != "isatty" && m.tokens.text(at+2) != "close" && m.tokens.text(at+2) != "reconfigure" && m.tokens.text(at+2) != "write" && m.tokens.text(at+2) != "flush" {
 				if before == "." && m.tokens.text(at-2) == "sys" || before == "import" || before == "," {
 					return true
 				}
 			}
-		case tok.kind == tokName && (tok.text == "input" || tok.text == "raw_input") && next == "(" && before != "." && before != "def":
+		case tok.Kind == syntax.NameToken && (tok.Text == "input" || tok.Text == "raw_input") && next == "(" && before != "." && before != "def":
 			return true
-		case tok.kind == tokString && strings.Contains(tok.text, "/dev/stdin"):
+		case tok.Kind == syntax.StringToken && strings.Contains(tok.Text, "/dev/stdin"):
 			return true
-		case tok.kind == tokName && tok.text == "open" && next == "(" && m.tokens.text(at+2) == "0":
+		case tok.Kind == syntax.NameToken && tok.Text == "open" && next == "(" && m.tokens.text(at+2) == "0":
 			return true
 		}
 	}
@@ -132,7 +134,7 @@ func (m *Module) readsInput() bool {
 // together with the word, the docstring, and the comment at the top.
 func (m *Module) usage() []string {
 	texts := m.printed()
-	if doc := docstring(m.body); doc != "" {
+	if doc := syntax.Docstring(m.body); doc != "" {
 		texts = append(texts, doc)
 	}
 	var b strings.Builder
@@ -158,15 +160,15 @@ func (m *Module) printed() []string {
 	}
 	for at := 0; at < len(m.tokens); at++ {
 		tok := &m.tokens[at]
-		text, line := "", tok.line
-		switch tok.kind {
-		case tokString:
-			text, _ = literal(tok).value.(string)
-		case tokFormat:
-			for at++; at < len(m.tokens) && m.tokens[at].kind != tokQuotes && m.tokens[at].kind != tokEnd; at++ {
-				if m.tokens[at].kind == tokText {
-					text += strings.ReplaceAll(m.tokens[at].text, `\n`, "\n")
-				} else if m.tokens[at].text == "{" {
+		text, line := "", tok.Line
+		switch tok.Kind {
+		case syntax.StringToken:
+			text, _ = syntax.Literal(tok).Value.(string)
+		case syntax.FormatToken:
+			for at++; at < len(m.tokens) && m.tokens[at].Kind != syntax.QuotesToken && m.tokens[at].Kind != syntax.EndToken; at++ {
+				if m.tokens[at].Kind == syntax.TextToken {
+					text += strings.ReplaceAll(m.tokens[at].Text, `\n`, "\n")
+				} else if m.tokens[at].Text == "{" {
 					text += "…"
 				}
 			}

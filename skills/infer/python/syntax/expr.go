@@ -1,12 +1,12 @@
-package python
+package syntax
 
 import "strings"
 
 // An exprReader parses expressions.
 type exprReader struct{ tokenReader }
 
-// parseExpression parses a source that is one expression.
-func parseExpression(source string) (*node, error) {
+// Expression parses a source that is one expression.
+func Expression(source string) (*Node, error) {
 	l := lex(source)
 	r := &exprReader{newTokenReader(l.tokens)}
 	r.err = l.err
@@ -33,11 +33,11 @@ const (
 
 // levelOf returns the level of an operator between two operands, and -1 for any other
 // token.
-func levelOf(tok *token) int {
-	if tok.kind != tokOp {
+func levelOf(tok *Token) int {
+	if tok.Kind != OpToken {
 		return -1
 	}
-	switch tok.text {
+	switch tok.Text {
 	case ":=", "as":
 		return loosest
 	case "if":
@@ -68,31 +68,31 @@ func levelOf(tok *token) int {
 
 // expressions parses "a, b, *c", with operators of this level and tighter ones: a
 // tuple where there is a comma.
-func (r *exprReader) expressions(level int) *node {
-	line := r.tok.line
+func (r *exprReader) expressions(level int) *Node {
+	line := r.tok.Line
 	first := r.expression(level)
 	if !r.is(",") {
 		return first
 	}
-	kids := []*node{first}
+	kids := []*Node{first}
 	for r.err == nil && r.accept(",") && !r.endsList() {
 		kids = append(kids, r.expression(level))
 	}
-	return parent(nTuple, line, "", kids...)
+	return parent(Tuple, line, "", kids...)
 }
 
 func (r *exprReader) endsList() bool {
-	switch r.tok.kind {
-	case tokEnd, tokNewline:
+	switch r.tok.Kind {
+	case EndToken, newlineToken:
 		return true
-	case tokOp:
-		return strings.Contains(")]}=:;", r.tok.text) || r.tok.text == "in" || r.tok.text == "from" || strings.HasSuffix(r.tok.text, "=") && r.tok.text != "=="
+	case OpToken:
+		return strings.Contains(")]}=:;", r.tok.Text) || r.tok.Text == "in" || r.tok.Text == "from" || strings.HasSuffix(r.tok.Text, "=") && r.tok.Text != "=="
 	}
 	return false
 }
 
 // expression parses one without commas, with operators of this level and tighter ones.
-func (r *exprReader) expression(level int) *node {
+func (r *exprReader) expression(level int) *Node {
 	before := r.depth
 	defer func() { r.depth = before }()
 	r.nest()
@@ -116,60 +116,60 @@ func (r *exprReader) nest() {
 }
 
 // operation parses an operator of this level and its right side.
-func (r *exprReader) operation(level int, left *node) *node {
-	line, op := r.tok.line, r.tok.text
+func (r *exprReader) operation(level int, left *Node) *Node {
+	line, op := r.tok.Line, r.tok.Text
 	r.advance()
 	switch {
 	case op == "if":
 		condition := r.expression(boolOr)
 		r.expect("else")
-		return parent(nTernary, line, "", condition, left, r.expression(ternary))
+		return parent(Ternary, line, "", condition, left, r.expression(ternary))
 	case op == "as":
-		return parent(nAs, line, "", left, r.operand(power))
-	case op == ":=" && left.kind == nName:
-		return parent(nWalrus, line, left.name, r.expression(ternary))
+		return parent(As, line, "", left, r.operand(power))
+	case op == ":=" && left.Kind == Name:
+		return parent(Walrus, line, left.Name, r.expression(ternary))
 	case op == ":=":
 		r.fail(errSyntax)
 	case op == "**":
-		return parent(nBinary, line, op, left, r.expression(sign))
+		return parent(Binary, line, op, left, r.expression(sign))
 	case op == "is" && r.accept("not"):
 		op = "is not"
 	case op == "not":
 		r.expect("in")
 		op = "not in"
 	}
-	kind := nBinary
+	kind := Binary
 	if level <= boolAnd {
-		kind = nBool
+		kind = Bool
 	}
 	return parent(kind, line, op, left, r.expression(level+1))
 }
 
 // operand parses an expression without operators between operands. Those of the
 // operand of a star have this level.
-func (r *exprReader) operand(level int) *node {
-	line, text := r.tok.line, r.tok.text
-	switch r.tok.kind {
-	case tokString, tokFormat:
+func (r *exprReader) operand(level int) *Node {
+	line, text := r.tok.Line, r.tok.Text
+	switch r.tok.Kind {
+	case StringToken, FormatToken:
 		return r.trailers(r.strings())
-	case tokNumber:
+	case numberToken:
 		r.advance()
 		return r.trailers(constant(line, number(text)))
-	case tokName:
+	case NameToken:
 		r.advance()
 		return r.trailers(name(line, text))
-	case tokOp:
+	case OpToken:
 		r.advance()
 	}
 	switch text {
 	case "not":
-		return parent(nUnary, line, text, r.expression(boolNot))
+		return parent(Unary, line, text, r.expression(boolNot))
 	case "-", "+", "~":
-		return parent(nUnary, line, text, r.expression(sign))
+		return parent(Unary, line, text, r.expression(sign))
 	case "*":
-		return parent(nStar, line, "", r.expression(level))
+		return parent(Star, line, "", r.expression(level))
 	case "**":
-		return parent(nKeyword, line, "", r.expression(level))
+		return parent(Keyword, line, "", r.expression(level))
 	case "await":
 		return r.expression(power)
 	case "lambda":
@@ -179,49 +179,49 @@ func (r *exprReader) operand(level int) *node {
 		if !r.endsList() {
 			r.expressions(loosest)
 		}
-		return &node{line: line}
+		return &Node{Line: line}
 	}
 	return r.trailers(r.brackets(line, text))
 }
 
 // name returns a variable, or a constant with a name.
-func name(line int, text string) *node {
+func name(line int, text string) *Node {
 	switch text {
 	case "None":
-		return constant(line, none{})
+		return constant(line, None{})
 	case "True", "False":
 		return constant(line, text == "True")
 	}
-	return &node{kind: nName, line: line, name: text}
+	return &Node{Kind: Name, Line: line, Name: text}
 }
 
-func (r *exprReader) lambda(line int) *node {
-	fn := &funcDef{name: "<lambda>", line: line, params: r.parameters(":", false)}
+func (r *exprReader) lambda(line int) *Node {
+	fn := &Function{Name: "<lambda>", Line: line, Params: r.parameters(":", false)}
 	r.expect(":")
-	fn.body = []*stmt{{kind: sReturn, line: line, value: r.expression(ternary)}}
-	return &node{kind: nLambda, line: line, value: fn}
+	fn.body = []*Stmt{{Kind: ReturnStmt, Line: line, Value: r.expression(ternary)}}
+	return &Node{Kind: Lambda, Line: line, Value: fn}
 }
 
 // parameters parses those of a function, or of a lambda, up to its end.
-func (r *exprReader) parameters(end string, annotated bool) []param {
-	var params []param
+func (r *exprReader) parameters(end string, annotated bool) []Param {
+	var params []Param
 	keyword := false
 	for r.err == nil && !r.is(end) {
-		p := param{keyword: keyword}
+		p := Param{Keyword: keyword}
 		switch {
 		case r.accept("/"):
 		case r.accept("**"):
-			p.star = "**"
+			p.Star = "**"
 		case r.accept("*"):
-			p.star, keyword = "*", true
+			p.Star, keyword = "*", true
 		}
-		if r.tok.kind == tokName {
-			p.name = r.name()
+		if r.tok.Kind == NameToken {
+			p.Name = r.name()
 			if annotated && r.accept(":") {
-				p.annotation = r.expression(ternary)
+				p.Annotation = r.expression(ternary)
 			}
 			if r.accept("=") {
-				p.fallback = r.expression(ternary)
+				p.Fallback = r.expression(ternary)
 			}
 			params = append(params, p)
 		}
@@ -233,42 +233,42 @@ func (r *exprReader) parameters(end string, annotated bool) []param {
 }
 
 // brackets parses an expression in brackets, of which the first is read.
-func (r *exprReader) brackets(line int, open string) *node {
+func (r *exprReader) brackets(line int, open string) *Node {
 	switch open {
 	case "...":
-		return constant(line, ellipsis{})
+		return constant(line, Ellipsis{})
 	case "(":
-		return tuple(r.elements(")", nOpaque))
+		return tuple(r.elements(")", Opaque))
 	case "[":
-		kids, _ := r.elements("]", nOpaque)
-		return r.collection(nList, line, kids)
+		kids, _ := r.elements("]", Opaque)
+		return r.collection(List, line, kids)
 	case "{":
-		kids, _ := r.elements("}", nSlice)
+		kids, _ := r.elements("}", Slice)
 		return r.braces(line, kids)
 	}
 	r.fail(errSyntax)
-	return &node{line: line}
+	return &Node{Line: line}
 }
 
-func (r *exprReader) collection(kind nodeKind, line int, kids []*node) *node {
-	if len(kids) == 1 && kids[0].kind == nComprehension {
+func (r *exprReader) collection(kind Kind, line int, kids []*Node) *Node {
+	if len(kids) == 1 && kids[0].Kind == Comprehension {
 		return kids[0]
 	}
 	return parent(kind, line, "", kids...)
 }
 
 // braces returns the dict or the set of elements.
-func (r *exprReader) braces(line int, elements []*node) *node {
-	kind := nDict
-	var kids []*node
+func (r *exprReader) braces(line int, elements []*Node) *Node {
+	kind := Dict
+	var kids []*Node
 	for _, e := range elements {
-		switch e.kind {
-		case nSlice:
-			kids = append(kids, e.kids[0], e.kids[1])
-		case nKeyword:
-			kids = append(kids, nil, e.kids[0])
+		switch e.Kind {
+		case Slice:
+			kids = append(kids, e.Kids[0], e.Kids[1])
+		case Keyword:
+			kids = append(kids, nil, e.Kids[0])
 		default:
-			kind = nSet
+			kind = Set
 			kids = append(kids, e)
 		}
 	}
@@ -276,9 +276,9 @@ func (r *exprReader) braces(line int, elements []*node) *node {
 }
 
 // elements parses the inside of brackets up to the closing one. Beside expressions it
-// may have name=value (nKeyword), or from:to:step and key: value (nSlice). Comma
+// may have name=value (Keyword), or from:to:step and key: value (Slice). Comma
 // reports whether there is one at the end.
-func (r *exprReader) elements(end string, beside nodeKind) (kids []*node, comma bool) {
+func (r *exprReader) elements(end string, beside Kind) (kids []*Node, comma bool) {
 	for r.err == nil && !r.is(end) {
 		kids = append(kids, r.element(end, beside))
 		if comma = r.accept(","); !comma {
@@ -289,34 +289,34 @@ func (r *exprReader) elements(end string, beside nodeKind) (kids []*node, comma 
 	return kids, comma
 }
 
-func (r *exprReader) element(end string, beside nodeKind) *node {
-	line := r.tok.line
-	var n *node
-	if beside != nSlice || !r.is(":") {
+func (r *exprReader) element(end string, beside Kind) *Node {
+	line := r.tok.Line
+	var n *Node
+	if beside != Slice || !r.is(":") {
 		n = r.expression(loosest)
 	}
 	switch {
-	case beside == nSlice && r.is(":"):
-		parts := []*node{n, nil, nil}
+	case beside == Slice && r.is(":"):
+		parts := []*Node{n, nil, nil}
 		for at := 1; at < len(parts) && r.accept(":"); at++ {
 			if !r.is(":") && !r.is(",") && !r.is(end) {
 				parts[at] = r.expression(loosest)
 			}
 		}
-		n = parent(nSlice, line, "", parts...)
-	case beside == nKeyword && n.kind == nName && r.accept("="):
-		n = parent(nKeyword, line, n.name, r.expression(loosest))
+		n = parent(Slice, line, "", parts...)
+	case beside == Keyword && n.Kind == Name && r.accept("="):
+		n = parent(Keyword, line, n.Name, r.expression(loosest))
 	}
 	return r.comprehension(n)
 }
 
 // comprehension parses the loops of a comprehension after its element.
-func (r *exprReader) comprehension(element *node) *node {
+func (r *exprReader) comprehension(element *Node) *Node {
 	if !r.is("for") && !r.is("async") {
 		return element
 	}
-	kids := []*node{element}
-	var conditions []*node
+	kids := []*Node{element}
+	var conditions []*Node
 	for r.is("for") || r.is("async") {
 		r.accept("async")
 		r.expect("for")
@@ -330,26 +330,26 @@ func (r *exprReader) comprehension(element *node) *node {
 	if r.is(",") { // in Python 2
 		r.fail(errSyntax)
 	}
-	n := parent(nComprehension, element.line, "", kids...)
-	n.value = conditions
+	n := parent(Comprehension, element.Line, "", kids...)
+	n.Value = conditions
 	return n
 }
 
 // trailers parses calls, attributes and subscripts after an atom.
-func (r *exprReader) trailers(n *node) *node {
+func (r *exprReader) trailers(n *Node) *Node {
 	for ; r.err == nil; r.nest() {
-		line := r.tok.line
+		line := r.tok.Line
 		switch {
 		case r.accept("."):
-			n = parent(nAttribute, line, r.name(), n)
+			n = parent(Attribute, line, r.name(), n)
 		case r.accept("("):
-			kids, _ := r.elements(")", nKeyword)
-			n = parent(nCall, line, "", append([]*node{n}, kids...)...)
+			kids, _ := r.elements(")", Keyword)
+			n = parent(Call, line, "", append([]*Node{n}, kids...)...)
 		case r.accept("["):
 			if r.is("]") {
 				r.fail(errSyntax)
 			}
-			n = parent(nSubscript, line, "", n, tuple(r.elements("]", nSlice)))
+			n = parent(Subscript, line, "", n, tuple(r.elements("]", Slice)))
 		default:
 			return n
 		}
@@ -358,24 +358,24 @@ func (r *exprReader) trailers(n *node) *node {
 }
 
 // tuple returns a tuple, or its only element where no comma follows.
-func tuple(kids []*node, comma bool) *node {
+func tuple(kids []*Node, comma bool) *Node {
 	if len(kids) == 1 && !comma {
 		return kids[0]
 	}
-	return parent(nTuple, 0, "", kids...)
+	return parent(Tuple, 0, "", kids...)
 }
 
 // strings parses adjacent string literals, which are one.
-func (r *exprReader) strings() *node {
-	line := r.tok.line
-	var parts []*node
+func (r *exprReader) strings() *Node {
+	line := r.tok.Line
+	var parts []*Node
 	for r.err == nil {
-		switch r.tok.kind {
-		case tokString:
-			parts = append(parts, literal(r.tok))
+		switch r.tok.Kind {
+		case StringToken:
+			parts = append(parts, Literal(r.tok))
 			r.advance()
 			continue
-		case tokFormat:
+		case FormatToken:
 			parts = r.formatted(parts)
 			continue
 		}
@@ -383,9 +383,9 @@ func (r *exprReader) strings() *node {
 	}
 	var text strings.Builder
 	for _, part := range parts {
-		s, plain := part.value.(string)
+		s, plain := part.Value.(string)
 		if !plain {
-			return parent(nFString, line, "", parts...)
+			return parent(FString, line, "", parts...)
 		}
 		text.WriteString(s)
 	}
@@ -393,13 +393,13 @@ func (r *exprReader) strings() *node {
 }
 
 // formatted appends the parts of an f-string.
-func (r *exprReader) formatted(parts []*node) []*node {
-	raw := strings.ContainsAny(r.tok.text, "rR")
+func (r *exprReader) formatted(parts []*Node) []*Node {
+	raw := strings.ContainsAny(r.tok.Text, "rR")
 	r.advance()
-	for r.err == nil && !r.acceptKind(tokQuotes) {
-		if r.tok.kind == tokText {
-			text := strings.ReplaceAll(strings.ReplaceAll(r.tok.text, "{{", "{"), "}}", "}")
-			parts = append(parts, constant(r.tok.line, unescape(text, raw)))
+	for r.err == nil && !r.acceptKind(QuotesToken) {
+		if r.tok.Kind == TextToken {
+			text := strings.ReplaceAll(strings.ReplaceAll(r.tok.Text, "{{", "{"), "}}", "}")
+			parts = append(parts, constant(r.tok.Line, unescape(text, raw)))
 			r.advance()
 		} else {
 			parts = append(parts, r.field())
@@ -410,8 +410,8 @@ func (r *exprReader) formatted(parts []*node) []*node {
 
 // field parses a replacement field. One with a conversion or a format has no value
 // that is known.
-func (r *exprReader) field() *node {
-	line := r.tok.line
+func (r *exprReader) field() *Node {
+	line := r.tok.Line
 	r.expect("{")
 	n := r.expressions(loosest)
 	if r.accept("}") {
@@ -423,11 +423,11 @@ func (r *exprReader) field() *node {
 	}
 	if r.accept(":") {
 		for r.err == nil && !r.is("}") {
-			if !r.acceptKind(tokText) {
+			if !r.acceptKind(TextToken) {
 				r.field()
 			}
 		}
 	}
 	r.expect("}")
-	return &node{line: line}
+	return &Node{Line: line}
 }

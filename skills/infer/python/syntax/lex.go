@@ -1,4 +1,4 @@
-package python
+package syntax
 
 import (
 	"errors"
@@ -7,27 +7,29 @@ import (
 	"unicode/utf8"
 )
 
-type tokenKind int
+// A TokenKind is the class of a token.
+type TokenKind int
 
+// Kinds of tokens.
 const (
-	tokEnd tokenKind = iota
-	tokNewline
-	tokIndent
-	tokDedent
-	tokName
-	tokNumber
-	tokString // a literal that is not formatted
-	tokFormat // the prefix and the quotes at the start of an f-string
-	tokText   // the text of an f-string between its fields, or of a field's format
-	tokQuotes // the quotes at the end of an f-string
-	tokOp     // or a keyword
+	EndToken TokenKind = iota
+	newlineToken
+	indentToken
+	dedentToken
+	NameToken
+	numberToken
+	StringToken // a literal that is not formatted
+	FormatToken // the prefix and the quotes at the start of an f-string
+	TextToken   // the text of an f-string between its fields, or of a field's format
+	QuotesToken // the quotes at the end of an f-string
+	OpToken     // or a keyword
 )
 
-// A token is one of Python's lexical analysis. Text is the source.
-type token struct {
-	kind tokenKind
-	line int
-	text string
+// A Token is one of Python's lexical analysis. Text is the source.
+type Token struct {
+	Kind TokenKind
+	Line int
+	Text string
 }
 
 // Bounds of a source. CPython's parser ends at 200 brackets and 100 blocks
@@ -51,7 +53,7 @@ type lexer struct {
 	src     string
 	pos     int
 	line    int
-	tokens  []token
+	tokens  []Token
 	open    []opening
 	indents []int // columns of open blocks
 	err     error // on this line
@@ -65,24 +67,24 @@ type opening struct {
 	raw    bool   // it has no escapes
 }
 
-// lex returns a lexer at the end of a source. The last token is tokEnd.
+// lex returns a lexer at the end of a source. The last token is [EndToken].
 func lex(src string) *lexer {
-	l := &lexer{src: src, line: 1, indents: []int{0}, tokens: make([]token, 0, len(src)/4+2)}
+	l := &lexer{src: src, line: 1, indents: []int{0}, tokens: make([]Token, 0, len(src)/4+2)}
 	for l.err == nil && l.indentation() {
 		l.logicalLine()
 	}
 	l.closeBlocks(0)
-	l.emit(tokEnd, 0)
+	l.emit(EndToken, 0)
 	return l
 }
 
-func (l *lexer) emit(kind tokenKind, length int) {
-	l.tokens = append(l.tokens, token{kind, l.line, l.src[l.pos : l.pos+length]})
+func (l *lexer) emit(kind TokenKind, length int) {
+	l.tokens = append(l.tokens, Token{kind, l.line, l.src[l.pos : l.pos+length]})
 	l.pos += length
 }
 
 // emitText emits a token that may have line ends in it.
-func (l *lexer) emitText(kind tokenKind, length int) {
+func (l *lexer) emitText(kind TokenKind, length int) {
 	l.emit(kind, length)
 	l.line += strings.Count(l.src[l.pos-length:l.pos], "\n")
 }
@@ -114,7 +116,7 @@ func (l *lexer) indentation() bool {
 			return true
 		default:
 			l.indents = append(l.indents, column)
-			l.emit(tokIndent, 0)
+			l.emit(indentToken, 0)
 			return true
 		}
 	}
@@ -142,7 +144,7 @@ func (l *lexer) skipIndent() (column int) {
 func (l *lexer) closeBlocks(column int) {
 	for column < l.indents[len(l.indents)-1] {
 		l.indents = l.indents[:len(l.indents)-1]
-		l.emit(tokDedent, 0)
+		l.emit(dedentToken, 0)
 	}
 	if column != l.indents[len(l.indents)-1] {
 		l.fail(errIndent)
@@ -164,7 +166,7 @@ func (l *lexer) logicalLine() {
 		case len(l.open) > 0:
 			l.fail(errBrackets)
 		default:
-			l.emitText(tokNewline, min(1, len(l.src)-l.pos))
+			l.emitText(newlineToken, min(1, len(l.src)-l.pos))
 			return
 		}
 	}
@@ -210,7 +212,7 @@ func (l *lexer) scan() {
 	rest := l.src[l.pos:]
 	switch c := rest[0]; {
 	case isDigit(c), c == '.' && len(rest) > 1 && isDigit(rest[1]):
-		l.emit(tokNumber, numberLength(rest))
+		l.emit(numberToken, numberLength(rest))
 		return
 	case c == '"' || c == '\'':
 		l.literal(0)
@@ -223,9 +225,9 @@ func (l *lexer) scan() {
 	case n <= 2 && n < len(rest) && (rest[n] == '"' || rest[n] == '\'') && isStringPrefix(rest[:n]):
 		l.literal(n)
 	case isKeyword(rest[:n]):
-		l.emit(tokOp, n)
+		l.emit(OpToken, n)
 	default:
-		l.emit(tokName, n)
+		l.emit(NameToken, n)
 	}
 }
 
@@ -308,11 +310,11 @@ func (l *lexer) literal(prefix int) {
 	if strings.ContainsAny(letters, "fFtT") {
 		o.kind = 'f'
 		l.push(o)
-		l.emit(tokFormat, start)
+		l.emit(FormatToken, start)
 	} else if n := o.textLength(rest[start:]); n < 0 {
 		l.fail(errUnclosedString)
 	} else {
-		l.emitText(tokString, start+n+len(quotes))
+		l.emitText(StringToken, start+n+len(quotes))
 	}
 }
 
@@ -362,18 +364,18 @@ func (l *lexer) text(o opening) {
 		return
 	}
 	if n > 0 {
-		l.emitText(tokText, n)
+		l.emitText(TextToken, n)
 	}
 	switch l.src[l.pos] {
 	case '{':
 		l.push(opening{'F', o.quotes, o.raw})
-		l.emit(tokOp, 1)
+		l.emit(OpToken, 1)
 	case '}':
 		l.pop(o.kind == ':', errBrackets)
-		l.emit(tokOp, 1)
+		l.emit(OpToken, 1)
 	default:
 		l.pop(o.kind == 'f', errUnclosedString)
-		l.emit(tokQuotes, len(o.quotes))
+		l.emit(QuotesToken, len(o.quotes))
 	}
 }
 
@@ -387,7 +389,7 @@ func (l *lexer) operator(rest string) {
 	} else if len(rest) > 1 && strings.IndexByte("*/><.=!-:+%&|^@", rest[0]) >= 0 && strings.IndexByte("*/><.=", rest[1]) >= 0 {
 		for _, op := range operators {
 			if strings.HasPrefix(rest, op) {
-				l.emit(tokOp, len(op))
+				l.emit(OpToken, len(op))
 				return
 			}
 		}
@@ -401,5 +403,5 @@ func (l *lexer) operator(rest string) {
 	default:
 		l.fail(errCharacter)
 	}
-	l.emit(tokOp, 1)
+	l.emit(OpToken, 1)
 }

@@ -1,4 +1,4 @@
-package python
+package syntax
 
 import "testing"
 

@@ -1,4 +1,8 @@
-package python
+// Package syntax parses Python, as far as the reading of command lines needs it. A
+// statement that it cannot read becomes an opaque one.
+//
+// Start with [Parse].
+package syntax
 
 import (
 	"bytes"
@@ -11,17 +15,17 @@ import (
 // MaxSource is the maximum size of a source in bytes.
 const MaxSource = 1 << 20
 
-// A source is parsed Python.
+// A Source is parsed Python.
 type source struct {
-	body      []*stmt
-	tokens    []token
-	functions []*funcDef // without those in bodies that are parsed later
-	broken    int        // the line of the first statement that is not Python's; 0 without one
+	Body      []*Stmt
+	Tokens    []Token
+	Functions []*Function // without those in bodies that are parsed later
+	Broken    int         // the line of the first statement that is not Python's; 0 without one
 }
 
-// parseSource parses a source. The bodies of functions are parsed when they are needed.
+// Parse parses a source. The bodies of functions are parsed when they are needed.
 // Of a statement that is not Python's it makes one that is opaque.
-func parseSource(text []byte) (*source, error) {
+func Parse(text []byte) (*source, error) {
 	s, _, err := parseText(text, false)
 	return s, err
 }
@@ -38,7 +42,7 @@ func parseText(text []byte, whole bool) (s *source, line int, err error) {
 	}
 	r := newReader(l.tokens)
 	r.whole = whole
-	body := r.statements(tokEnd)
+	body := r.statements(EndToken)
 	return &source{body, l.tokens, r.functions, r.broken}, 0, nil
 }
 
@@ -65,8 +69,8 @@ func sourceText(source []byte) (string, error) {
 func SyntaxError(text []byte) (line int, err error) {
 	s, line, err := parseText(text, true)
 	switch cause := errors.Unwrap(err); {
-	case err == nil && s.broken > 0:
-		return s.broken, errSyntax
+	case err == nil && s.Broken > 0:
+		return s.Broken, errSyntax
 	case cause == nil || cause == errTooDeep || cause == errCharacter:
 		return 0, nil
 	default:

@@ -1,24 +1,24 @@
-package python
+package syntax
 
 import (
 	"strconv"
 	"strings"
 )
 
-func constant(line int, v any) *node { return &node{kind: nConst, line: line, value: v} }
+func constant(line int, v any) *Node { return &Node{Kind: Const, Line: line, Value: v} }
 
-// literal returns the constant of a string that is not formatted.
-func literal(tok *token) *node {
-	at := strings.IndexAny(tok.text, `"'`)
-	prefix, body := strings.ToLower(tok.text[:at]), tok.text[at:]
+// Literal returns the constant of a string that is not formatted.
+func Literal(tok *Token) *Node {
+	at := strings.IndexAny(tok.Text, `"'`)
+	prefix, body := strings.ToLower(tok.Text[:at]), tok.Text[at:]
 	if strings.Contains(prefix, "b") {
-		return constant(tok.line, nil)
+		return constant(tok.Line, nil)
 	}
 	quotes := 1
 	if len(body) >= 6 && body[1] == body[0] && body[2] == body[0] {
 		quotes = 3
 	}
-	return constant(tok.line, unescape(body[quotes:len(body)-quotes], strings.Contains(prefix, "r")))
+	return constant(tok.Line, unescape(body[quotes:len(body)-quotes], strings.Contains(prefix, "r")))
 }
 
 // number returns the value of a literal, nil where it has none of int64 or

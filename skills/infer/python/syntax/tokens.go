@@ -1,4 +1,4 @@
-package python
+package syntax
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ var errSyntax = errors.New("it is not Python's syntax")
 
 // A tokenReader reads tokens. Of each statement it keeps the first error.
 type tokenReader struct {
-	tokens []token
+	tokens []Token
 	at     int // the index of tok
-	tok    *token
+	tok    *Token
 	depth  int
 	err    error // of the statement
 }
 
-func newTokenReader(tokens []token) tokenReader { return tokenReader{tokens: tokens, tok: &tokens[0]} }
+func newTokenReader(tokens []Token) tokenReader { return tokenReader{tokens: tokens, tok: &tokens[0]} }
 
 func (r *tokenReader) advance() {
 	if r.at < len(r.tokens)-1 {
@@ -28,7 +28,7 @@ func (r *tokenReader) advance() {
 
 // is reports whether the next token is this operator or word.
 func (r *tokenReader) is(text string) bool {
-	return r.tok.text == text && (r.tok.kind == tokOp || r.tok.kind == tokName)
+	return r.tok.Text == text && (r.tok.Kind == OpToken || r.tok.Kind == NameToken)
 }
 
 func (r *tokenReader) accept(text string) bool {
@@ -39,8 +39,8 @@ func (r *tokenReader) accept(text string) bool {
 	return true
 }
 
-func (r *tokenReader) acceptKind(kind tokenKind) bool {
-	if r.tok.kind != kind {
+func (r *tokenReader) acceptKind(kind TokenKind) bool {
+	if r.tok.Kind != kind {
 		return false
 	}
 	r.advance()
@@ -53,7 +53,7 @@ func (r *tokenReader) expect(text string) {
 	}
 }
 
-func (r *tokenReader) expectKind(kind tokenKind) {
+func (r *tokenReader) expectKind(kind TokenKind) {
 	if !r.acceptKind(kind) {
 		r.fail(errSyntax)
 	}
@@ -67,16 +67,16 @@ func (r *tokenReader) fail(err error) {
 
 // name reads a name that is defined.
 func (r *tokenReader) name() string {
-	name := r.tok.text
-	r.expectKind(tokName)
+	name := r.tok.Text
+	r.expectKind(NameToken)
 	return name
 }
 
 // dotted reads a path of an import: a.b, or ..a.
 func (r *tokenReader) dotted() string {
 	var path strings.Builder
-	for r.tok.kind == tokName || r.is(".") || r.is("...") {
-		path.WriteString(r.tok.text)
+	for r.tok.Kind == NameToken || r.is(".") || r.is("...") {
+		path.WriteString(r.tok.Text)
 		r.advance()
 	}
 	if path.Len() == 0 {
@@ -90,12 +90,12 @@ func (r *tokenReader) dotted() string {
 func (r *tokenReader) skipTo(text string) {
 	for open := 0; r.err == nil && !(open == 0 && r.is(text)); r.advance() {
 		switch {
-		case r.tok.kind == tokNewline || r.tok.kind == tokEnd:
+		case r.tok.Kind == newlineToken || r.tok.Kind == EndToken:
 			r.fail(errSyntax)
-		case r.tok.kind != tokOp:
-		case strings.Contains("([{", r.tok.text):
+		case r.tok.Kind != OpToken:
+		case strings.Contains("([{", r.tok.Text):
 			open++
-		case strings.Contains(")]}", r.tok.text):
+		case strings.Contains(")]}", r.tok.Text):
 			open--
 		}
 	}
@@ -112,6 +112,6 @@ func (r *tokenReader) typeParameters() {
 // endsLine reports whether the last token of the logical line is this operator.
 func (r *tokenReader) endsLine(text string) bool {
 	rest := r.tokens[r.at:]
-	end := slices.IndexFunc(rest, func(t token) bool { return t.kind == tokNewline })
-	return end > 0 && rest[end-1].kind == tokOp && rest[end-1].text == text
+	end := slices.IndexFunc(rest, func(t Token) bool { return t.Kind == newlineToken })
+	return end > 0 && rest[end-1].Kind == OpToken && rest[end-1].Text == text
 }
