@@ -45,6 +45,8 @@ type Command struct {
 	// that positionals take as many words as they can: argparse, click. All commands of a
 	// script have it, or none.
 	Namespace bool
+	// Stdin reports that a script without arguments reads its standard input.
+	Stdin bool
 }
 
 // A Group is arguments of which at most one may be given.
@@ -339,6 +341,9 @@ func (c *CommandLine) Schema() *jsonschema.Schema {
 	}
 	return s
 }
+
+// ReadsStdin reports whether a script without arguments reads its standard input.
+func (c *CommandLine) ReadsStdin() bool { return c.top.Stdin }
 
 // Arguments calls do for each argument with the name of its property.
 func (c *CommandLine) Arguments(do func(property string, a *Argument)) { c.top.each(do) }

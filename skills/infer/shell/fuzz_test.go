@@ -48,7 +48,7 @@ func FuzzRead(f *testing.F) {
 
 // checkFlags checks that a value that looks like an option stands where none is
 // read.
-func checkFlags(t *testing.T, c *CommandLine, argv []string, value string) {
+func checkFlags(t *testing.T, c *cli.CommandLine, argv []string, value string) {
 	i, options := 0, false
 	c.Arguments(func(_ string, a *cli.Argument) {
 		times := 1

@@ -32,7 +32,7 @@ func TestGenerated(t *testing.T) {
 }
 
 // checkAgainstBash calls a script with values and without options by chance.
-func checkAgainstBash(t *testing.T, random *rand.Rand, text string, variables map[string]string, c *CommandLine) {
+func checkAgainstBash(t *testing.T, random *rand.Rand, text string, variables map[string]string, c *cli.CommandLine) {
 	t.Helper()
 	values := []string{"x", "-", "--", "--o1", "-b", "--o2=z", "a b", "$1", "-x"}
 	args, want := map[string]any{}, map[string]string{}

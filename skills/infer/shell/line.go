@@ -8,15 +8,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
-// A CommandLine is a script's options and positional arguments. It is immutable.
-type CommandLine struct {
-	*cli.CommandLine
-	stdin bool // it takes no arguments, and reads its standard input
-}
-
-// ReadsStdin reports whether a script without arguments reads its standard input.
-func (c *CommandLine) ReadsStdin() bool { return c.stdin }
-
 // A declaration has the arguments that a script reads.
 type declaration struct {
 	leading     []argument // before the options

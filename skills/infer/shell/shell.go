@@ -44,7 +44,7 @@ type Note struct {
 // Read returns the options and arguments of the script: none, if it has nothing to do
 // with its arguments. It is nil if they are not certain; then the note says why. The
 // time grows with the size of the source.
-func (m *Module) Read() (*CommandLine, Note) {
+func (m *Module) Read() (*cli.CommandLine, Note) {
 	file := m.parse()
 	if file == nil || !utf8.Valid(m.source) { // a default could have other bytes
 		return nil, Note{0, "the source cannot be read"}
@@ -52,7 +52,7 @@ func (m *Module) Read() (*CommandLine, Note) {
 	s := newScript(m.text, file)
 	used := s.firstUse()
 	if used == 0 {
-		return &CommandLine{cli.New(&cli.Command{}), s.readsInput()}, Note{}
+		return cli.New(&cli.Command{Stdin: s.readsInput()}), Note{}
 	}
 	if s.shadows() {
 		return nil, Note{0, "a function has the name of a command that reads arguments"}
@@ -63,5 +63,5 @@ func (m *Module) Read() (*CommandLine, Note) {
 		return nil, Note{used, "how it uses its arguments is not certain"}
 	}
 	line.explain(usage)
-	return &CommandLine{CommandLine: cli.New(line.command())}, Note{}
+	return cli.New(line.command()), Note{}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // lineOf returns the command line of a script.
-func lineOf(source []byte) *CommandLine {
+func lineOf(source []byte) *cli.CommandLine {
 	line, _ := NewModule(source).Read()
 	return line
 }
@@ -35,7 +35,7 @@ func decode(t testing.TB, text string) map[string]any {
 
 // schemaLine renders a schema in one line: name type, ! where it is required,
 // and its default.
-func schemaLine(c *CommandLine) string {
+func schemaLine(c *cli.CommandLine) string {
 	s := c.Schema()
 	var parts []string
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
@@ -405,7 +405,7 @@ func TestHostileValues(t *testing.T) {
 
 // giveOthers gives all positionals, where the property is one of them: those before it
 // have to be there.
-func giveOthers(c *CommandLine, args map[string]any, property string) {
+func giveOthers(c *cli.CommandLine, args map[string]any, property string) {
 	c.Arguments(func(name string, a *cli.Argument) {
 		if name == property && a.Flag == "" {
 			c.Arguments(func(name string, a *cli.Argument) {
