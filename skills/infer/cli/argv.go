@@ -288,7 +288,7 @@ func (w *writer) assemble() ([]string, error) {
 	if w.level.Namespace {
 		return w.inNamespace()
 	}
-	if w.level.First && w.dashed == "" || len(w.below) > 0 {
+	if len(w.below) > 0 {
 		return slices.Concat(w.leading, w.behind, w.options), nil
 	}
 	if w.dashed != "" || w.level.Separate && len(w.behind) > 0 {

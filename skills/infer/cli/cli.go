@@ -32,9 +32,6 @@ type Command struct {
 	Separate bool
 	// Numbers reports that a negative number is read as a positional.
 	Numbers bool
-	// First reports that positionals stand before the options, as far as none begins
-	// with a dash: an option of the script may read all words that follow.
-	First bool
 	// Groups are arguments that exclude each other.
 	Groups []Group
 	// Chooser is the name of the property that chooses a sub-command; "" is command.
