@@ -13,9 +13,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/work"
 )
 
 // A Call is a request of a client that answers questions by making it again (multi
@@ -98,15 +98,12 @@ var errLeft = fmt.Errorf("its client has left: %w", context.Canceled)
 // PendingCalls are the runs that wait for a client's answers between its requests.
 type PendingCalls struct {
 	key  *key
-	life *sandbox.Lifetime // ended by Close; every run has joined it
-
-	mu   sync.Mutex
-	runs map[string]*PendingCall // those that have not ended, by id
+	runs *work.Registry[*PendingCall] // those that have not ended
 }
 
 // NewPendingCalls returns an empty set, which has to be closed.
 func NewPendingCalls() *PendingCalls {
-	return &PendingCalls{key: newKey(), life: sandbox.NewLifetime(), runs: map[string]*PendingCall{}}
+	return &PendingCalls{newKey(), work.New[*PendingCall](work.Limits{})}
 }
 
 // Do returns the result of run, or a [*Required] if it asks first: run then waits for
@@ -127,10 +124,8 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 	if err != nil {
 		return nil, rpc.InvalidParams(err.Error()+"; make the request again without it", nil)
 	}
-	d.mu.Lock()
-	r := d.runs[s.Run]
-	d.mu.Unlock()
-	if r == nil || !s.Expires.IsZero() && time.Now().After(s.Expires) {
+	r, found := d.runs.Find(s.Run)
+	if !found || !s.Expires.IsZero() && time.Now().After(s.Expires) {
 		return nil, ErrGone
 	}
 	if !r.attach(&c) {
@@ -142,25 +137,9 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 
 // start starts the run of a new call.
 func (d *PendingCalls) start(ctx context.Context, c *Call, run func(ctx context.Context, r *PendingCall) any) (*PendingCall, error) {
-	ctx, leave, err := d.life.Join(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil, err
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	r := &PendingCall{id: rand.Text(), owner: c.Owner, end: end, turn: make(chan struct{}, 1), done: make(chan struct{}), call: c, given: maps.Clone(c.Responses)}
-	d.mu.Lock()
-	d.runs[r.id] = r
-	d.mu.Unlock()
-	go func() { // life waits for it
-		defer leave()
-		defer end(nil)
-		r.outcome = run(ctx, r)
-		d.mu.Lock()
-		delete(d.runs, r.id)
-		d.mu.Unlock()
-		close(r.done)
-	}()
-	return r, nil
+	r := &PendingCall{Unit: work.Unit{ID: rand.Text(), By: c.Owner}, turn: make(chan struct{}, 1), call: c, given: maps.Clone(c.Responses)}
+	err := d.runs.Start(ctx, r, func(ctx context.Context) { r.outcome = run(ctx, r) })
+	return r, err
 }
 
 // await returns when the run that a request is attached to has ended or asks.
@@ -168,44 +147,33 @@ func (d *PendingCalls) await(ctx context.Context, c *Call, r *PendingCall) (any,
 	defer r.detach()
 	for {
 		if s, requests := r.asks(); requests != nil && ctx.Err() == nil {
-			return nil, &Required{requests, d.key.seal(s, c.parts()), r.done}
+			return nil, &Required{requests, d.key.seal(s, c.parts()), r.Done()}
 		}
 		select {
-		case <-r.done:
+		case <-r.Done():
 			return r.outcome, nil
 		case <-r.turn:
 		case <-ctx.Done():
-			r.end(context.Cause(ctx))
-			<-r.done
+			r.End(context.Cause(ctx))
+			<-r.Done()
 			return r.outcome, nil
 		}
 	}
 }
 
 // Leave ends the runs of an owner that has left. It does not wait.
-func (d *PendingCalls) Leave(owner identity.Key) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, r := range d.runs {
-		if r.owner == owner {
-			r.end(errLeft)
-		}
-	}
-}
+func (d *PendingCalls) Leave(owner identity.Key) { d.runs.Leave(owner, errLeft) }
 
 // Close ends all runs and waits for them.
-func (d *PendingCalls) Close() { d.life.End() }
+func (d *PendingCalls) Close() { d.runs.Close() }
 
 // A PendingCall is a run that outlives its request to wait for answers. As an [Asker] it
 // asks the client. Its stderr and progress go to the current request, and are dropped
 // between two requests.
 type PendingCall struct {
-	id      string
-	owner   identity.Key
-	end     context.CancelCauseFunc
+	work.Unit
 	turn    chan struct{} // has room for one: something is asked
-	done    chan struct{} // closed when the run has ended
-	outcome any           // valid after done
+	outcome any           // valid when it is over
 
 	mu       sync.Mutex // guards the fields below
 	call     *Call      // the current request; nil between two
@@ -295,7 +263,7 @@ func (r *PendingCall) asks() (state, map[string]*Request) {
 		return state{}, nil
 	}
 	r.put(time.Now())
-	return state{r.id, r.round, r.expires}, maps.Clone(r.pending)
+	return state{r.ID, r.round, r.expires}, maps.Clone(r.pending)
 }
 
 // put sets when the client got the pending requests. It needs mu.

@@ -97,8 +97,8 @@ func TestPendingCalls(t *testing.T) {
 	if _, err = call(second, `{"two":`+ann+`}`); !errors.Is(err, ErrGone) {
 		t.Errorf("after the end: %v", err)
 	}
-	if len(d.runs) != 0 {
-		t.Errorf("%d runs are left", len(d.runs))
+	if len(d.runs.All()) != 0 {
+		t.Errorf("%d runs are left", len(d.runs.All()))
 	}
 }
 

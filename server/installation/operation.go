@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/work"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
@@ -38,113 +40,54 @@ const Patience = 10 * time.Minute
 
 const (
 	maxActive = 3  // operations that have not ended
-	maxEnded  = 16 // whose results are remembered
+	maxEnded  = 16 // and those that are remembered
 )
 
 // Operations are the orders that one server carries out in the background. They may be
 // used concurrently.
 type Operations struct {
-	work   func(context.Context, *Operation) error
-	ctx    context.Context
-	cancel context.CancelFunc
-
-	mu      sync.Mutex
-	all     []*Operation // the oldest first; guarded by mu
-	version int          // of the states; guarded by mu
-	workers sync.WaitGroup
+	*work.Registry[*Operation]
+	carryOut func(context.Context, *Operation) error
+	version  atomic.Int64 // of the states
 }
 
-// NewOperations returns no operations yet. Work carries out an order; it must return when
-// ctx is done, with everything closed that it has fetched. The caller calls Close.
-func NewOperations(work func(ctx context.Context, o *Operation) error) *Operations {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &Operations{work: work, ctx: ctx, cancel: cancel}
-}
-
-// Close ends all operations, and waits for them.
-func (a *Operations) Close() {
-	a.cancel()
-	a.workers.Wait()
+// NewOperations returns no operations yet. carryOut carries out an order; it must return
+// when ctx is done, with everything closed that it has fetched. The caller calls Close.
+func NewOperations(carryOut func(ctx context.Context, o *Operation) error) *Operations {
+	return &Operations{Registry: work.New[*Operation](work.Limits{Running: maxActive, Known: maxActive + maxEnded, Age: 24 * time.Hour}), carryOut: carryOut}
 }
 
 // Start starts an order.
 func (a *Operations) Start(order Order) (*Operation, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	o := &Operation{Unit: work.Unit{ID: rand.Text()[:12]}, Order: order, owner: a}
+	err := a.Registry.Start(context.Background(), o, func(ctx context.Context) { o.end(a.carryOut(ctx, o)) })
 	switch {
-	case a.ctx.Err() != nil:
-		return nil, &run.Error{Code: run.Unavailable, Message: "the server ends"}
-	case a.active() >= maxActive:
+	case errors.Is(err, work.ErrRunning):
 		return nil, &run.Error{Code: run.Busy, Message: fmt.Sprintf("%d operations are under way; answer or stop one of them", maxActive), Retryable: true}
+	case err != nil:
+		return nil, &run.Error{Code: run.Unavailable, Message: "the server ends"}
 	}
-	ctx, cancel := context.WithCancel(a.ctx)
-	o := &Operation{ID: rand.Text()[:12], Order: order, Began: time.Now(), cancel: cancel, owner: a}
-	a.all = append(a.all, o)
-	a.forget()
-	a.workers.Go(func() {
-		defer cancel()
-		o.end(a.work(ctx, o))
-	})
-	a.version++
+	a.version.Add(1)
 	return o, nil
 }
 
-// active returns the number of operations that have not ended.
-func (a *Operations) active() (n int) {
-	for _, o := range a.all {
-		if !o.ended() {
-			n++
-		}
-	}
-	return n
-}
-
-// forget removes the oldest results.
-func (a *Operations) forget() {
-	surplus := len(a.all) - a.active() - maxEnded
-	a.all = slices.DeleteFunc(a.all, func(o *Operation) bool {
-		forgotten := surplus > 0 && o.ended()
-		if forgotten {
-			surplus--
-		}
-		return forgotten
-	})
-}
-
 // Version returns a number that each change of an operation makes higher.
-func (a *Operations) Version() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.version
-}
-
-// All returns the operations, the newest first.
-func (a *Operations) All() []*Operation {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := slices.Clone(a.all)
-	slices.Reverse(all)
-	return all
-}
+func (a *Operations) Version() int { return int(a.version.Load()) }
 
 // Find returns the operation of an ID.
 func (a *Operations) Find(id string) (*Operation, error) {
-	for _, o := range a.All() {
-		if o.ID == id {
-			return o, nil
-		}
+	if o, found := a.Registry.Find(id); found {
+		return o, nil
 	}
 	return nil, &run.Error{Code: run.NotFound, Message: "there is no such operation; only the last ones are remembered, until the server ends"}
 }
 
 // An Operation carries out one order. It may be used concurrently.
 type Operation struct {
-	ID    string
+	work.Unit
 	Order Order
-	Began time.Time
 
-	cancel context.CancelFunc
-	owner  *Operations
+	owner *Operations
 
 	mu      sync.Mutex
 	state   Snapshot  // guarded by mu
@@ -192,15 +135,7 @@ func (o *Operation) update(change func(*Snapshot)) {
 	o.mu.Lock()
 	change(&o.state)
 	o.mu.Unlock()
-	o.owner.mu.Lock()
-	defer o.owner.mu.Unlock()
-	o.owner.version++
-}
-
-func (o *Operation) ended() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return !o.state.Ended.IsZero()
+	o.owner.version.Add(1)
 }
 
 func (o *Operation) end(err error) {
@@ -251,4 +186,4 @@ func (o *Operation) Answer(digest string, accept bool) error {
 }
 
 // Stop ends the operation. A change that is being made is made to its end.
-func (o *Operation) Stop() { o.cancel() }
+func (o *Operation) Stop() { o.End(context.Canceled) }

@@ -11,18 +11,16 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/work"
 )
 
 // A Job is one run. Its methods may be used concurrently.
 type Job struct {
-	ID    string // of the run
-	Skill string // the qualified name
-	Owner identity.Principal
-	Began time.Time
+	work.Unit        // whose ID is that of the run
+	Skill     string // the qualified name
+	Owner     identity.Principal
 
-	asks   bool
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed at the end
+	asks bool
 
 	mu        sync.Mutex // guards the fields below
 	log       log
@@ -41,11 +39,11 @@ type pending struct {
 	answer chan Answer        // has room for the only one
 }
 
-// newJob returns a job that has just begun.
-func newJob(request *run.Request, ask bool, cancel context.CancelCauseFunc) *Job {
+// newJob returns a job that has not begun.
+func newJob(request *run.Request, ask bool) *Job {
 	return &Job{
-		ID: request.RunID, Skill: request.Skill.QualifiedName(), Owner: request.Principal, Began: time.Now(),
-		asks: ask, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{}),
+		Unit: work.Unit{ID: request.RunID, By: request.Principal.Key()}, Skill: request.Skill.QualifiedName(), Owner: request.Principal,
+		asks: ask, changed: make(chan struct{}),
 	}
 }
 
@@ -99,9 +97,6 @@ func (j *Job) Wait(ctx context.Context, after int) error {
 	}
 }
 
-// Done returns a channel that is closed when the job has ended.
-func (j *Job) Done() <-chan struct{} { return j.done }
-
 // Answer answers a question. The error is a [*run.Error] that says why it does not count;
 // the question then waits on.
 func (j *Job) Answer(id string, a Answer) error {
@@ -141,7 +136,7 @@ func invalid(err error) error {
 var errCancelled = errors.New("the run was cancelled")
 
 // Cancel ends the run. It does not wait for the end.
-func (j *Job) Cancel() { j.cancel(fmt.Errorf("%w: %w", errCancelled, context.Canceled)) }
+func (j *Job) Cancel() { j.End(fmt.Errorf("%w: %w", errCancelled, context.Canceled)) }
 
 // ask puts a question to the person, and returns the answer, which check accepts. The error
 // is the cause of the end of ctx.
@@ -205,17 +200,6 @@ func (j *Job) end(r *result.Run, err *run.Error) {
 	}
 	j.note(e)
 	j.ended, j.result, j.err, j.questions = time.Now(), r, err, nil
-	close(j.done)
-}
-
-// isOver reports whether the job has ended.
-func (j *Job) isOver() bool {
-	select {
-	case <-j.done:
-		return true
-	default:
-		return false
-	}
 }
 
 // note adds an event, before the end. The mutex is held.

@@ -22,8 +22,8 @@ func TestAge(t *testing.T) {
 		if want := "error -32602: there is no such task: it has expired, or never was"; got != want {
 			t.Error(got)
 		}
-		if b.bytes != 0 || len(b.order) != 0 {
-			t.Errorf("%d bytes and %d tasks are left", b.bytes, len(b.order))
+		if b.bytes != 0 || len(b.tasks) != 0 {
+			t.Errorf("%d bytes and %d tasks are left", b.bytes, len(b.tasks))
 		}
 	})
 }

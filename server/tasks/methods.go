@@ -29,7 +29,7 @@ func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc
 			return struct{}{}
 		}),
 		"tasks/cancel": method(func(t *Task, _ params) any {
-			t.cancel(errCancelled) // which does nothing to one that has ended
+			t.End(errCancelled) // which does nothing to one that has ended
 			return struct{}{}
 		}),
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/work"
 )
 
 var (
@@ -23,14 +24,10 @@ var (
 
 // A Task is a call that may outlive its request. The client knows of it once it is kept.
 type Task struct {
-	id      string
-	owner   identity.Key
-	created time.Time
-	age     time.Duration           // for which it is kept after its last change
-	cancel  context.CancelCauseFunc // ends its work
-	done    chan struct{}           // closed at its end
-	ending  ending                  // of a call that was never kept; valid after done
-	size    int                     // of the result in the store; guarded by the store's mutex
+	work.Unit
+	age    time.Duration // for which it is kept after its last change
+	ending ending        // of a call that was never kept; valid when it is over
+	size   int           // of the result in the store; guarded by the store's mutex
 
 	gone <-chan struct{} // of Until; used by the work's goroutine alone
 
@@ -65,11 +62,7 @@ type ending struct {
 }
 
 func newTask(owner identity.Key, age time.Duration) *Task {
-	now := time.Now()
-	return &Task{
-		id: newID(), owner: owner, created: now, updated: now, age: age,
-		done: make(chan struct{}), status: Working, asked: map[string]string{},
-	}
+	return &Task{Unit: work.Unit{ID: rand.Text(), By: owner}, updated: time.Now(), age: age, status: Working, asked: map[string]string{}}
 }
 
 // Say sets the status message. A nil task ignores it.
@@ -238,8 +231,8 @@ func (t *Task) handle() wire {
 // base returns the fields that do not depend on the status.
 func (t *Task) base() wire {
 	return wire{
-		ID: t.id, Status: t.status, StatusMessage: t.message, Created: stamp(t.created), Updated: stamp(t.updated),
-		TTL: (t.updated.Sub(t.created) + t.age).Milliseconds(), Poll: poll.Milliseconds(),
+		ID: t.ID, Status: t.status, StatusMessage: t.message, Created: stamp(t.Began), Updated: stamp(t.updated),
+		TTL: (t.updated.Sub(t.Began) + t.age).Milliseconds(), Poll: poll.Milliseconds(),
 	}
 }
 
@@ -260,6 +253,3 @@ func (t *Task) detailed() wire {
 
 // typeTask is the result type of a new task.
 const typeTask mcp.ResultType = "task"
-
-// newID returns an id that nobody can guess.
-func newID() string { return rand.Text() }

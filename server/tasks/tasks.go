@@ -8,9 +8,7 @@ package tasks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -18,9 +16,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
-	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
+	"github.com/skillsmcp/skills-mcp/server/work"
 )
 
 // Extension is the name of the extension, as servers and clients declare it.
@@ -39,17 +37,16 @@ type Options struct {
 // closed.
 type Store struct {
 	options Options
-	life    *sandbox.Lifetime // ended by Close; all work has joined it
+	running *work.Registry[*Task] // also those that no client knows
 
 	mu    sync.Mutex
-	tasks map[string]*Task // by id
-	order []*Task          // the oldest first
-	bytes int              // of results
+	tasks []*Task // that clients know, the oldest first
+	bytes int     // of results
 }
 
 // New returns an empty store. Options may be nil.
 func New(options *Options) *Store {
-	s := &Store{life: sandbox.NewLifetime(), tasks: map[string]*Task{}}
+	s := &Store{running: work.New[*Task](work.Limits{})}
 	if options != nil {
 		s.options = *options
 	}
@@ -105,22 +102,19 @@ type Call struct {
 // Do runs work and returns its result. If that takes longer than the call's patience and
 // there is room for a task, the error is an [*rpc.Other] with the new task. A result that
 // comes before may ask for input.
-func (s *Store) Do(ctx context.Context, c Call, work Work) (*mcp.CallToolResult, error) {
-	working, leave, err := s.life.Join(context.WithoutCancel(ctx))
+func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, error) {
+	t := newTask(c.Owner, s.options.Age)
+	kept := make(chan bool, 1)
+	err := s.running.Start(ctx, t, func(working context.Context) {
+		kept <- c.Patience == 0 && s.keep(t) // before it ends
+		s.work(working, t, c.Round, do)
+	})
 	if err != nil {
 		return nil, err
 	}
-	t := newTask(c.Owner, s.options.Age)
-	working, t.cancel = context.WithCancelCause(working)
-	unlink := context.AfterFunc(ctx, func() { t.cancel(context.Cause(ctx)) })
+	unlink := context.AfterFunc(ctx, func() { t.End(context.Cause(ctx)) })
 	defer unlink()
-	kept := c.Patience == 0 && s.keep(t)
-	go func() { // life waits for it
-		defer leave()
-		defer t.cancel(nil)
-		s.work(working, t, c.Round, work)
-	}()
-	if kept || s.outlasts(ctx, t, c.Patience) {
+	if <-kept || s.outlasts(ctx, t, c.Patience) {
 		return nil, &rpc.Other{Result: t.handle()}
 	}
 	return t.ending.result, t.ending.err
@@ -129,7 +123,7 @@ func (s *Store) Do(ctx context.Context, c Call, work Work) (*mcp.CallToolResult,
 // outlasts waits until a call has ended or has become a task, and reports the latter.
 func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) bool {
 	select {
-	case <-t.done:
+	case <-t.Done():
 		return false
 	case <-ctx.Done():
 	case <-time.After(patience):
@@ -137,14 +131,17 @@ func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) b
 			return true
 		}
 	}
-	<-t.done
+	<-t.Done()
 	return false
 }
 
-// work calls work until it has a final result, or asks a client that has no task.
-func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, work Work) {
+// work calls a function until it has a final result, or asks a client that has no task.
+func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, do Work) {
 	for {
-		result, err := s.guarded(ctx, t, round, work)
+		result, err := work.Guard(s.options.Logger, func() (*mcp.CallToolResult, error) { return do(ctx, t, round) })
+		if result == nil && err == nil {
+			err = errors.New("the call has no result")
+		}
 		if err != nil || !result.NeedsInput() || ctx.Err() != nil || !t.ask(result.InputRequests) {
 			s.end(t, ending{result, err}, context.Cause(ctx))
 			return
@@ -153,36 +150,20 @@ func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParam
 	}
 }
 
-// guarded calls work and recovers its panic, which in a goroutine of ours would end the
-// server.
-func (s *Store) guarded(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, work Work) (result *mcp.CallToolResult, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.options.Logger.Error("panic in a call", "panic", p, "stack", string(debug.Stack()))
-			result, err = nil, &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: "internal error"}
-		}
-	}()
-	result, err = work(ctx, t, round)
-	if result == nil && err == nil {
-		err = fmt.Errorf("the call has no result")
-	}
-	return result, err
-}
-
 // Leave ends and removes the tasks of an owner that has left. It does not wait.
 func (s *Store) Leave(owner identity.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.tasks {
-		if t.owner == owner {
-			t.cancel(errLeft)
+	for _, t := range slices.Clone(s.tasks) {
+		if t.By == owner {
+			t.End(errLeft)
 			s.remove(t)
 		}
 	}
 }
 
 // Close ends all tasks and waits for them.
-func (s *Store) Close() { s.life.End() }
+func (s *Store) Close() { s.running.Close() }
 
 // keep makes a call a task. It reports false if the call has ended already, or there are
 // too many tasks.
@@ -190,17 +171,15 @@ func (s *Store) keep(t *Task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	if len(s.order) >= s.options.Count && !s.evict(t.owner) || !t.decide(kept) {
+	if len(s.tasks) >= s.options.Count && !s.evict(t.By) || !t.decide(kept) {
 		return false
 	}
-	s.tasks[t.id] = t
-	s.order = append(s.order, t)
+	s.tasks = append(s.tasks, t)
 	return true
 }
 
 // end ends a call, for its request or as a task.
 func (s *Store) end(t *Task, e ending, cause error) {
-	defer close(t.done)
 	if !t.decide(never) {
 		t.ending = e
 		return
@@ -217,12 +196,12 @@ func (s *Store) end(t *Task, e ending, cause error) {
 func (s *Store) hold(t *Task, size int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tasks[t.id] != t {
+	if !slices.Contains(s.tasks, t) {
 		return true // it was removed
 	}
 	s.expire()
 	for s.bytes+size > s.options.Bytes {
-		if !s.evict(t.owner) {
+		if !s.evict(t.By) {
 			return false
 		}
 	}
@@ -233,7 +212,7 @@ func (s *Store) hold(t *Task, size int) bool {
 
 // expire removes tasks that have ended and are too old.
 func (s *Store) expire() {
-	for _, t := range slices.Clone(s.order) {
+	for _, t := range slices.Clone(s.tasks) {
 		if ended, updated := t.ended(); ended && time.Since(updated) >= s.options.Age {
 			s.remove(t)
 		}
@@ -244,9 +223,9 @@ func (s *Store) expire() {
 // reports false if there is none.
 func (s *Store) evict(owner identity.Key) bool {
 	var oldest *Task
-	for _, t := range slices.Backward(s.order) {
+	for _, t := range slices.Backward(s.tasks) {
 		ended, _ := t.ended()
-		if ended && (oldest == nil || t.owner == owner || oldest.owner != owner) {
+		if ended && (oldest == nil || t.By == owner || oldest.By != owner) {
 			oldest = t
 		}
 	}
@@ -258,8 +237,7 @@ func (s *Store) evict(owner identity.Key) bool {
 }
 
 func (s *Store) remove(t *Task) {
-	delete(s.tasks, t.id)
-	s.order = slices.DeleteFunc(s.order, func(other *Task) bool { return other == t })
+	s.tasks = slices.DeleteFunc(s.tasks, func(other *Task) bool { return other == t })
 	s.bytes -= t.size
 	t.size = 0
 }
@@ -269,8 +247,9 @@ func (s *Store) find(owner identity.Key, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	if t := s.tasks[id]; t != nil && t.owner == owner {
-		return t
+	i := slices.IndexFunc(s.tasks, func(t *Task) bool { return t.ID == id && t.By == owner })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return s.tasks[i]
 }

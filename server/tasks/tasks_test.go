@@ -98,7 +98,7 @@ func TestEndings(t *testing.T) {
 		"nothing at all":             {takes(1, nil, nil), "failed", "the call has no result", "-32603"},
 		"a panic": {func(context.Context, *Task, mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
 			panic("secret")
-		}, "failed", "internal error", "{-32603 internal error <nil>}"},
+		}, "failed", "internal error; the log of the server has it", "{-32603 internal error; the log of the server has it <nil>}"},
 		"what cannot be encoded": {takes(1, &mcp.CallToolResult{StructuredContent: func() {}}, nil), "failed", "json:", "-32603"},
 		"too large a result":     {takes(1, says(strings.Repeat("x", 2000)), nil), "failed", "the result is larger than", "-32603"},
 	} {
@@ -187,8 +187,8 @@ func TestEndOfAll(t *testing.T) {
 		if _, err := b.Do(t.Context(), Call{}, waits); !errors.Is(err, sandbox.ErrClosed) {
 			t.Errorf("after the end: %v", err)
 		}
-		if len(b.order) != 1 || b.bytes != b.order[0].size {
-			t.Errorf("%d bytes are counted of %d tasks", b.bytes, len(b.order))
+		if len(b.tasks) != 1 || b.bytes != b.tasks[0].size {
+			t.Errorf("%d bytes are counted of %d tasks", b.bytes, len(b.tasks))
 		}
 	})
 }
