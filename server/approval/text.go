@@ -85,7 +85,7 @@ func (q *Question) text(b bounds) []string {
 		grant = append(grant, q.grant()...)
 	}
 	if b == whole {
-		return append(append(append(all, about...), grant...), q.request())
+		return append(append(append(all, about...), grant...), q.wording().request)
 	}
 	return append(append(all, grant...), about...)
 }
@@ -98,15 +98,7 @@ func (q *Question) head(b bounds) []string {
 	} else {
 		opening += choice(q)
 	}
-	second := "skills-mcp asks this, not the skill. "
-	switch {
-	case q.Review != nil:
-		second += "Nothing was changed yet."
-	case q.Fetch != nil:
-		second += "It is a skill of another MCP server, and nothing of it was fetched yet."
-	default:
-		second += "It may " + effects(q) + "."
-	}
+	second := "skills-mcp asks this, not the skill. " + q.wording().state
 	third := fmt.Sprintf("It is %s, and called by %s.", q.Class, q.Caller)
 	if n := len(q.Grown); n > 0 {
 		third = "It could do more now than you have accepted: " + first(1, q.Grown, 80) + ". " + third
@@ -257,16 +249,26 @@ func (q *Question) trust() []string {
 	}, q.Trust.Changes)
 }
 
-// Action returns the words for the effect of a yes.
-func (q *Question) Action() string {
-	if q.Review != nil {
-		return "install it"
+// wording has the words of a question that depend on what it is about.
+type wording struct{ action, request, yes, state string }
+
+// wording returns those of an installation, of files of another MCP server, of a workspace
+// that is not trusted, or of a run.
+func (q *Question) wording() wording {
+	run := wording{"run it", "Run it?", "Yes, once: this call only", "It may " + effects(q) + "."}
+	switch {
+	case q.Review != nil:
+		return wording{"install it", "Install it?", "Yes: install it", "Nothing was changed yet."}
+	case q.Fetch != nil:
+		return wording{"fetch it", "Fetch it, and use it?", "Yes: fetch these files, and use them until they change", "It is a skill of another MCP server, and nothing of it was fetched yet."}
+	case q.Trust != nil:
+		run.request, run.yes = "Trust the workspace, and run it?", "Yes: trust all skills of the workspace, and run this call"
 	}
-	if q.Fetch != nil {
-		return "fetch it"
-	}
-	return "run it"
+	return run
 }
+
+// Action returns the words for the effect of a yes.
+func (q *Question) Action() string { return q.wording().action }
 
 // Title returns an answer in words: the answer, and its effect after a colon.
 func (q *Question) Title(answer Scope) string {
@@ -285,26 +287,6 @@ func (q *Question) Title(answer Scope) string {
 		return "Yes, always for paths below this folder: " + q.Becomes(answer)
 	case answer == WholePlugin:
 		return "Yes, always for all skills of the plugin: " + q.Becomes(answer)
-	case q.Fetch != nil:
-		return "Yes: fetch these files, and use them until they change"
-	case q.Trust != nil:
-		return "Yes: trust all skills of the workspace, and run this call"
-	case q.Review != nil:
-		return "Yes: install it"
 	}
-	return "Yes, once: this call only"
-}
-
-// request returns the question itself.
-func (q *Question) request() string {
-	if q.Review != nil {
-		return "Install it?"
-	}
-	if q.Fetch != nil {
-		return "Fetch it, and use it?"
-	}
-	if q.Trust != nil {
-		return "Trust the workspace, and run it?"
-	}
-	return "Run it?"
+	return q.wording().yes
 }
