@@ -24,9 +24,6 @@ import (
 // keySize is the size of a key, in bytes.
 const keySize = 32
 
-// SumSize is the size of a MAC of [Key.Sum], in bytes.
-const SumSize = sha256.Size
-
 // People are the public keys of a configuration, by name.
 type People map[string]ed25519.PublicKey
 
