@@ -54,7 +54,7 @@ func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs
 	}
 	children := s.children(dir, entries)
 	if depth < s.options.Depth {
-		s.readAhead(dir, children)
+		s.readAhead(children)
 	}
 	for _, child := range children {
 		if depth+1 > s.options.Depth {
@@ -146,19 +146,14 @@ func (s *walker) list(dir string) ([]fs.DirEntry, error) {
 	return l, nil
 }
 
-// readAhead reads folders in a folder, on all processors. A folder that cannot be read is
+// readAhead reads folders on all processors. A folder that cannot be read is
 // reported in its turn.
-func (s *walker) readAhead(above string, dirs []string) {
+func (s *walker) readAhead(dirs []string) {
 	dirs = s.unread(dirs)
-	if len(dirs) == 0 {
-		return
-	}
-	in := holder{dir: above, root: s.held}
-	defer in.release()
 	read := make([]listing, len(dirs))
 	share(len(dirs), func(i int) {
 		if s.ctx.Err() == nil {
-			read[i], _ = s.readIn(&in, dirs[i])
+			read[i], _ = s.read(dirs[i])
 		}
 	})
 	for i, l := range read {
