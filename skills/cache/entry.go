@@ -46,24 +46,17 @@ func encodeLooks(looks []scan.Look, now time.Time) (text string, settled bool) {
 
 // current reports whether no look of the entry has changed.
 func (e *entry) current() bool {
-	_, current := outdated(e.looks)
-	return current
-}
-
-// outdated returns the first path of encoded looks that has changed, if one has.
-func outdated(looks string) (path string, current bool) {
-	c := codec{reading: true, unread: looks}
+	c := codec{reading: true, unread: e.looks}
 	for range c.uint(0) {
 		path, was := c.string(""), c.stamp(stamp.Stamp{})
 		if c.err != nil {
-			return "", false
+			return false
 		}
-		is, err := stamp.Look(path)
-		if err != nil && !missing(err) || is != was {
-			return path, false
+		if is, err := stamp.Look(path); err != nil && !missing(err) || is != was {
+			return false
 		}
 	}
-	return "", c.err == nil
+	return c.err == nil
 }
 
 // folder writes or reads the names and types of a folder's entries.

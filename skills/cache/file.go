@@ -13,7 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
-// maxFile is the largest file that is read or written, in bytes.
+// maxFile is the largest file that is read, in bytes.
 const maxFile = 256 << 20
 
 // missing reports whether an error is of a path without a file.
@@ -38,7 +38,7 @@ func openFile(name string) (file *os.File, size int64, err error) {
 
 // writeFile replaces a file by the output of content.
 func writeFile(name string, content func(io.Writer) error) error {
-	err := atomicfile.Write(name, func(w io.Writer) error { return content(&bounded{w, maxFile}) })
+	err := atomicfile.Write(name, content)
 	if err != nil {
 		return fmt.Errorf("keep what was read: %w", err)
 	}
@@ -67,17 +67,4 @@ func prune(dir string) error {
 		}
 	}
 	return nil
-}
-
-// A bounded writer fails after left bytes.
-type bounded struct {
-	io.Writer
-	left int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
-		return 0, fmt.Errorf("it is larger than %d MB", maxFile>>20)
-	}
-	return b.Writer.Write(p)
 }

@@ -6,9 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"testing"
-
-	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
 func zipped(t *testing.T, name, content string) string {
@@ -45,29 +42,4 @@ func TestPacked(t *testing.T) {
 	if hits != 0 {
 		t.Errorf("%d packages that changed were in the cache", hits)
 	}
-}
-
-// Recheck finds packages that changed after the scan, and reads no other again.
-func TestRecheckOfPackages(t *testing.T) {
-	root, file := tempDir(t), filepath.Join(tempDir(t), "cache")
-	named := filepath.Join(tempDir(t), "named.zip")
-	const text = "---\nname: demo\ndescription: d\n---\n"
-	write(t, named, zipped(t, "SKILL.md", "---\nname: named\ndescription: d\n---\n"))
-	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text))
-	roots := []scan.Root{{Source: skills.SourceExtra, Dir: root}, {Source: skills.SourceExtra, Dir: named}}
-	c := &counter{New(file, &Options{Version: "1"}), map[string]int{}}
-	scanner := scan.NewScanner(roots, &scan.Options{Cache: c.open})
-	before, err := scanner.Scan(t.Context())
-	must(t, err)
-	write(t, filepath.Join(root, "demo.zip"), zipped(t, "SKILL.md", text+"more"))
-	write(t, filepath.Join(root, "sub", "new.zip"), zipped(t, "SKILL.md", "---\nname: new\ndescription: d\n---\n"))
-	got, err := scanner.Recheck(t.Context())
-	must(t, err)
-	want, err := scan.Scan(t.Context(), roots, nil)
-	must(t, err)
-	same(t, want, got)
-	if len(got.Skills) != 3 || got.Skills[1] != before.Skills[1] {
-		t.Errorf("skills %+v", got.Skills)
-	}
-	c.store.Wait()
 }

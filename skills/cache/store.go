@@ -14,7 +14,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
@@ -78,14 +77,10 @@ func (s *Store) Open() scan.Cache {
 type cache struct {
 	store   *Store
 	now     time.Time         // of Open
-	entries map[string]*entry // of the file; not changed until Close
+	entries map[string]*entry // of the file
 
-	mu      sync.Mutex
-	added   map[string]*entry // new entries
-	doubted []string          // files that could change without a trace
-	opened  []string          // folders that could
-
-	files, folders []string // the encoded looks of the valid entries that were asked for; set by Close
+	mu    sync.Mutex
+	added map[string]*entry // new entries
 }
 
 // find returns the entry of a key, or nil for one that is outdated.
@@ -111,8 +106,7 @@ func (c *cache) Skill(key string, skill *skills.Skill) bool {
 // less memory, without long instructions and decoded schemas.
 func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []scan.Look) {
 	encoded, settled := encodeLooks(looks, c.now)
-	if !settled || skill == nil {
-		c.doubt(&c.doubted, looks)
+	if !settled {
 		return
 	}
 	e, err := newSkillEntry(encoded, skill)
@@ -143,20 +137,11 @@ func (c *cache) Folder(dir string) ([]fs.DirEntry, bool) {
 func (c *cache) KeepFolder(at scan.Look, entries []fs.DirEntry) {
 	encoded, settled := encodeLooks([]scan.Look{at}, c.now)
 	if !settled {
-		c.doubt(&c.opened, []scan.Look{at})
 		return
 	}
 	w := codec{}
 	w.folder(entries)
 	c.add("f"+at.Path, &entry{looks: encoded, value: string(w.written)})
-}
-
-func (c *cache) doubt(list *[]string, looks []scan.Look) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, l := range looks {
-		*list = append(*list, l.Path)
-	}
 }
 
 func (c *cache) add(key string, e *entry) {
@@ -168,51 +153,23 @@ func (c *cache) add(key string, e *entry) {
 	c.added[key] = e
 }
 
-// Changed implements [scan.Cache].
-func (c *cache) Changed() (files, folders []string) {
-	files, folders = c.doubted, c.opened
-	for _, looks := range c.files {
-		if path, current := outdated(looks); !current {
-			files = append(files, path)
-		}
-	}
-	for _, looks := range c.folders {
-		if path, current := outdated(looks); !current {
-			folders = append(folders, path)
-		}
-	}
-	c.files, c.folders = nil, nil
-	return files, folders
-}
-
 // Close implements [scan.Cache]. If there are new entries, it saves them and those
 // that were asked for, and drops the others.
 func (c *cache) Close() {
 	entries, added := c.entries, c.added
 	c.entries, c.added = nil, nil
-	for key, e := range entries {
-		if !e.used.Load() {
-			delete(entries, key)
-		}
-	}
-	if entries == nil {
-		entries = map[string]*entry{}
-	}
-	maps.Copy(entries, added)
-	for key, e := range entries {
-		if key[0] == 's' {
-			c.files = append(c.files, e.looks)
-		} else {
-			c.folders = append(c.folders, e.looks)
-		}
-	}
 	if len(added) == 0 {
 		return
+	}
+	for key, e := range entries {
+		if e.used.Load() && added[key] == nil {
+			added[key] = e
+		}
 	}
 	c.store.saving.Go(func() {
 		c.store.file.Lock()
 		defer c.store.file.Unlock()
-		if err := c.store.save(entries); err != nil {
+		if err := c.store.save(added); err != nil {
 			c.store.options.Logger.Warn("the next start reads all skills again: nothing could be kept", "error", err)
 		}
 	})

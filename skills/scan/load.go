@@ -28,8 +28,6 @@ func (c *candidate) load(o Options, cache Cache) {
 		done()
 		if c.err == nil && !looks.links && c.outside == "" {
 			cache.KeepSkill(key, c.skill, looks.list)
-		} else {
-			cache.KeepSkill(key, nil, looks.list)
 		}
 	}
 	if c.err != nil {
@@ -139,16 +137,13 @@ func (c *candidate) loadPacked(o Options, cache Cache) {
 		look.Info = info
 	}
 	c.err = c.parsePacked(o)
-	read := c.skill
 	switch {
 	case look.Info == nil || !look.Info.Mode().IsRegular():
-		read = nil
 	case errors.Is(c.err, errNoSkill):
-		read = &skills.Skill{}
-	case c.err != nil:
-		read = nil
+		cache.KeepSkill(key, &skills.Skill{}, []Look{look})
+	case c.err == nil:
+		cache.KeepSkill(key, c.skill, []Look{look})
 	}
-	cache.KeepSkill(key, read, []Look{look})
 }
 
 func (c *candidate) parsePacked(o Options) error {

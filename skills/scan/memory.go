@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/stamp"
 )
 
 // A memory records the folders and candidates of a scan, for the next scan. Its
@@ -23,7 +24,6 @@ type memory struct {
 	candidates map[string][]*candidate // by folder, or package
 	catalog    *skills.Catalog
 	trusted    map[string]bool // the workspaces that have a root, and whether they are trusted
-	cache      Cache           // closed; nil where there was none or it was asked
 }
 
 // A location is the host folder of a root, as given and without links.
@@ -44,19 +44,32 @@ func (m *memory) moved() bool {
 	return false
 }
 
-// tick is more than one of any file system's clock.
-const tick = 2 * time.Second
-
-// recentlyProbed returns the probed paths that changed shortly before the walk,
-// or since.
-func (m *memory) recentlyProbed() []string {
-	var recent []string
-	for name := range m.probed {
-		if info, err := os.Lstat(name); err == nil && info.ModTime().After(m.began.Add(-tick)) {
-			recent = append(recent, name)
+// changed returns the paths that changed since shortly before the scan began: folders,
+// their entries, and what else the walk looked at.
+func (m *memory) changed() (paths []string) {
+	for dir, entries := range m.listings {
+		if changedSince(dir, m.began) {
+			paths = append(paths, filepath.Join(dir, "an entry"))
+		}
+		for _, entry := range entries {
+			name := filepath.Join(dir, entry.Name())
+			if m.listings[name] == nil && changedSince(name, m.began) {
+				paths = append(paths, name)
+			}
 		}
 	}
-	return recent
+	for name := range m.probed {
+		if _, err := os.Lstat(name); err == nil && changedSince(name, m.began) {
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}
+
+// changedSince reports whether a file or folder is gone, or may have changed after began.
+func changedSince(name string, began time.Time) bool {
+	info, err := os.Stat(name)
+	return err != nil || !stamp.Of(info).Settled(began)
 }
 
 // listing returns the listing of a folder, or nil.

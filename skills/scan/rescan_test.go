@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -220,5 +221,44 @@ func TestRescanOfShadows(t *testing.T) {
 		want, err := Scan(t.Context(), roots, nil)
 		must(t, err)
 		sameCatalog(t, want, got)
+	}
+}
+
+// Recheck finds what changed after the scan, packages and a linked file too, without being
+// told, and reads nothing else again.
+func TestRecheck(t *testing.T) {
+	dir, named := realTempDir(t), filepath.Join(realTempDir(t), "named.zip")
+	for _, name := range []string{"a", "b", "c", "linked"} {
+		write(t, dir, name+"/SKILL.md", skillText(name))
+	}
+	must(t, os.Rename(filepath.Join(dir, "linked", "SKILL.md"), filepath.Join(dir, "linked", "real.md")))
+	if err := os.Symlink("real.md", filepath.Join(dir, "linked", "SKILL.md")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	write(t, dir, "demo.zip", zipOf("SKILL.md", skillText("demo")))
+	write(t, filepath.Dir(named), "named.zip", zipOf("SKILL.md", skillText("named")))
+	roots := []Root{{Source: skills.SourceExtra, Dir: dir}, {Source: skills.SourceExtra, Dir: named}}
+	scanner := NewScanner(roots, nil)
+	before, err := scanner.Scan(t.Context())
+	must(t, err)
+	scanner.last.began = time.Now().Add(2*time.Second + 20*time.Millisecond) // as if the files were old
+	time.Sleep(50 * time.Millisecond)
+	write(t, dir, "b/SKILL.md", "---\nname: b\ndescription: New.\n---\n")
+	write(t, dir, "linked/real.md", "---\nname: linked\ndescription: New.\n---\n")
+	write(t, dir, "new/SKILL.md", skillText("new"))
+	write(t, dir, "demo.zip", zipOf("SKILL.md", "---\nname: demo\ndescription: New.\n---\n"))
+	got, err := scanner.Recheck(t.Context())
+	must(t, err)
+	want, err := Scan(t.Context(), roots, nil)
+	must(t, err)
+	sameCatalog(t, want, got)
+	var shared []string
+	for _, skill := range got.Skills {
+		if slices.Contains(before.Skills, skill) {
+			shared = append(shared, skill.Name)
+		}
+	}
+	if !slices.Equal(shared, []string{"a", "c", "named"}) || len(got.Skills) != 7 {
+		t.Errorf("%q of %d skills were not read again", shared, len(got.Skills))
 	}
 }

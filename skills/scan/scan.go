@@ -106,19 +106,15 @@ type Cache interface {
 	// the caller. It reports whether there was one.
 	Skill(key string, skill *skills.Skill) bool
 	// KeepSkill stores a skill for as long as its looks are unchanged, and may make it
-	// refer to equal values that take less memory. Nil stores
-	// nothing: then the looks are for Changed.
+	// refer to equal values that take less memory.
 	KeepSkill(key string, skill *skills.Skill, looks []Look)
 	// Folder returns the entries of a host folder, of which names and types count,
 	// and whether they are known. A scanner holds them until its next scan.
 	Folder(dir string) ([]fs.DirEntry, bool)
 	// KeepFolder stores the entries of a folder, which were read after the look.
 	KeepFolder(look Look, entries []fs.DirEntry)
-	// Close is called when the scan is over, and after it at most Changed, once.
+	// Close is called when the scan is over.
 	Close()
-	// Changed returns the paths of all looks that changed, or may have: files, and
-	// folders whose entries may differ.
-	Changed() (files, folders []string)
 }
 
 // A Look is the state of a host path, with no link followed.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -58,7 +57,6 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 	if s.last == nil {
 		return s.scan(ctx, nil)
 	}
-	s.last.cache = nil // it is of the scan before
 	changed, simple := s.last.locate(paths)
 	if !simple {
 		return s.scan(ctx, nil)
@@ -82,21 +80,16 @@ func equal(a, b *skills.Catalog) bool {
 		reflect.DeepEqual(a.Plugins, b.Plugins) && reflect.DeepEqual(a.Agents, b.Agents)
 }
 
-// Recheck returns the same catalog as [Scanner.Scan]; the cache finds the changes
-// since the last scan. Without a cache it is a scan.
+// Recheck returns the same catalog as [Scanner.Scan]: it reads again what has changed
+// since the last scan began, or shortly before, by the times of all that it read.
 func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
 	s.mu.Lock()
-	if s.last == nil || s.last.cache == nil || s.last.moved() {
+	if s.last == nil || s.last.moved() {
 		defer s.mu.Unlock()
 		return s.scan(ctx, nil)
 	}
-	paths, folders := s.last.cache.Changed()
-	paths = append(paths, s.last.recentlyProbed()...)
-	s.last.cache = nil
+	paths := s.last.changed()
 	s.mu.Unlock()
-	for _, dir := range folders {
-		paths = append(paths, filepath.Join(dir, "an entry"))
-	}
 	return s.Rescan(ctx, paths)
 }
 
@@ -147,7 +140,7 @@ func (s *Scanner) read(ctx context.Context, before *memory) (*memory, error) {
 		return nil, context.Cause(ctx)
 	}
 	m.take(b.candidates)
-	m.catalog, m.cache = b.catalog(), b.cache
+	m.catalog = b.catalog()
 	return m, nil
 }
 
