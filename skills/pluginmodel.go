@@ -1,7 +1,5 @@
 package skills
 
-import "time"
-
 // A Plugin is a folder with a manifest, that gives its name to its skills.
 type Plugin struct {
 	Name        string
@@ -41,27 +39,16 @@ type Hook struct {
 	Type    string `json:"type"`              // command, prompt, …
 	// Runs is the command, prompt or URL, for people.
 	Runs string `json:"runs,omitempty"`
-	// Argv is the command as it would be run, a text by way of its shell; nil for
-	// another type.
-	Argv []string `json:"-"`
-	// Env are the names of the variables that it sets. Their values may be secret
-	// and are not kept.
-	Env     []string      `json:"-"`
-	Timeout time.Duration `json:"-"` // 0 is the client's
 }
 
 // A MCPServer is a server that a plugin wants its client to connect to. Nothing
 // here starts it. The values of its variables and headers may be secret and are
 // not kept.
 type MCPServer struct {
-	Name      string        `json:"name"`
-	Transport string        `json:"transport"`         // stdio, http, sse, …
-	Command   string        `json:"command,omitempty"` // with its arguments, for people
-	URL       string        `json:"url,omitempty"`     // without a query
-	Argv      []string      `json:"-"`                 // the command as it would be run; nil for a URL
-	Env       []string      `json:"-"`                 // names of the variables that it sets
-	Headers   []string      `json:"-"`                 // names of the headers of its requests
-	Timeout   time.Duration `json:"-"`                 // of a request; 0 is the client's
+	Name      string `json:"name"`
+	Transport string `json:"transport"`         // stdio, http, sse, …
+	Command   string `json:"command,omitempty"` // with its arguments, for people
+	URL       string `json:"url,omitempty"`     // without a query
 }
 
 // An Agent is a role for a model, with the tools that it may use. Nothing here

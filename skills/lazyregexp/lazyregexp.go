@@ -28,15 +28,11 @@ func (r *Regexp) compiled() *regexp.Regexp {
 	return r.re
 }
 
-// String returns the text of the expression.
-func (r *Regexp) String() string { return r.text }
-
 func (r *Regexp) Match(b []byte) bool                  { return r.compiled().Match(b) }
 func (r *Regexp) MatchString(s string) bool            { return r.compiled().MatchString(s) }
 func (r *Regexp) FindString(s string) string           { return r.compiled().FindString(s) }
 func (r *Regexp) FindAll(b []byte, n int) [][]byte     { return r.compiled().FindAll(b, n) }
 func (r *Regexp) FindSubmatch(b []byte) [][]byte       { return r.compiled().FindSubmatch(b) }
-func (r *Regexp) FindSubmatchIndex(b []byte) []int     { return r.compiled().FindSubmatchIndex(b) }
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compiled().FindStringSubmatchIndex(s)

@@ -79,13 +79,9 @@ func parseServers(node *yaml.Node) (servers []skills.MCPServer, ok bool) {
 func parseServer(name string, node *yaml.Node) skills.MCPServer {
 	f := newFields(node, discard)
 	url, _, _ := strings.Cut(f.text("url"), "?")
-	command := slices.Concat(f.words("command", one), f.words("args", one))
 	server := skills.MCPServer{
 		Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(url),
-		Command: strings.Join(command, " "), Argv: command, Env: keys(f, "env"), Headers: keys(f, "headers"), Timeout: f.seconds("timeout") / 1000, // Claude Code and Gemini CLI have milliseconds
-	}
-	if len(command) == 1 && strings.ContainsAny(command[0], " \t") {
-		server.Argv = skills.SplitWords(command[0])
+		Command: strings.Join(slices.Concat(f.words("command", one), f.words("args", one)), " "),
 	}
 	if server.Transport == "" {
 		server.Transport = "stdio"
@@ -166,31 +162,9 @@ func hooksOf(outer skills.Hook, node *yaml.Node, depth int) (hooks []skills.Hook
 // hooks have command, prompt or url; Copilot's have bash and powershell.
 func runs(hook *skills.Hook, f fields) {
 	hook.Type = cmp.Or(f.text("type"), "command")
-	hook.Timeout, hook.Env = f.seconds("timeout"), keys(f, "env")
 	for _, key := range []string{"command", "bash", "powershell", "prompt", "url"} {
-		words := f.words(key, one)
-		text := strings.Join(words, " ")
-		if text == "" {
-			continue
+		if hook.Runs = strings.Join(f.words(key, one), " "); hook.Runs != "" {
+			return
 		}
-		hook.Runs = text
-		switch {
-		case key == "powershell":
-			hook.Argv = []string{"powershell", "-Command", text}
-		case key == "prompt" || key == "url":
-		case f.get(key).Kind == yaml.SequenceNode || f.get("args") != nil:
-			hook.Argv = slices.Concat(words, f.words("args", one))
-		default:
-			hook.Argv = []string{"bash", "-c", text}
-		}
-		return
 	}
-}
-
-// keys returns the keys of a map, and none of its values: they may be secret.
-func keys(f fields, key string) (names []string) {
-	for _, inner := range newFields(f.get(key), discard).list {
-		names = append(names, inner.key)
-	}
-	return names[:min(len(names), maxVariables)]
 }

@@ -4,10 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -218,7 +216,7 @@ func TestServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			catalog := scanPlugins(t, map[string]string{"p/plugin.json": test.manifest, "p/.mcp.json": test.file})
-			if diff := cmp.Diff(test.want, catalog.Plugins[0].Servers, cmpopts.IgnoreFields(skills.MCPServer{}, "Argv", "Env", "Headers")); diff != "" {
+			if diff := cmp.Diff(test.want, catalog.Plugins[0].Servers); diff != "" {
 				t.Error(diff)
 			}
 			for _, p := range catalog.Problems {
@@ -249,7 +247,7 @@ func TestHooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			catalog := scanPlugins(t, map[string]string{"p/plugin.json": test.manifest, "p/hooks/hooks.json": test.file})
-			if diff := cmp.Diff(test.want, catalog.Plugins[0].Hooks, cmpopts.IgnoreFields(skills.Hook{}, "Argv", "Timeout")); diff != "" {
+			if diff := cmp.Diff(test.want, catalog.Plugins[0].Hooks); diff != "" {
 				t.Error(diff)
 			}
 			for _, p := range catalog.Problems {
@@ -261,36 +259,29 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// Hooks and servers are kept as they would be run: with the names of variables and
-// headers, and none of their values.
+// Hooks and servers are kept as they are shown, with none of the values of variables and
+// headers.
 func TestExecutableParts(t *testing.T) {
 	catalog := scanPlugins(t, map[string]string{
 		"p/plugin.json": `{"name": "p"}`,
 		"p/.mcp.json": `{"mcpServers": {
 			"ctx": {"url": "https://example.com/mcp", "headers": {"Authorization": "secret"}, "timeout": 5000},
-			"local": {"command": "npx", "args": ["-y", "a b"], "env": {"KEY": "secret"}},
-			"line": {"command": "npx -y server"}}}`,
+			"local": {"command": "npx", "args": ["-y", "a b"], "env": {"KEY": "secret"}}}}`,
 		"p/hooks/hooks.json": `{"PreToolUse": [{"matcher": "Bash", "hooks": [
 			{"command": "check.sh | tee log", "timeout": 5},
 			{"command": ["check.sh", "a b"], "env": {"KEY": "secret"}},
-			{"command": "check.sh", "args": ["a b"]},
 			{"powershell": "check.ps1"},
 			{"type": "prompt", "prompt": "Is it right?"}]}]}`,
 	})
 	servers := []skills.MCPServer{
-		{Name: "ctx", Transport: "http", URL: "https://example.com/mcp", Headers: []string{"Authorization"}, Timeout: 5 * time.Second},
-		{Name: "local", Transport: "stdio", Command: "npx -y a b", Argv: []string{"npx", "-y", "a b"}, Env: []string{"KEY"}},
-		{Name: "line", Transport: "stdio", Command: "npx -y server", Argv: []string{"npx", "-y", "server"}},
+		{Name: "ctx", Transport: "http", URL: "https://example.com/mcp"},
+		{Name: "local", Transport: "stdio", Command: "npx -y a b"},
 	}
-	hook := func(kind, runs string, argv, env []string, timeout time.Duration) skills.Hook {
-		return skills.Hook{Event: "PreToolUse", Matcher: "Bash", Type: kind, Runs: runs, Argv: argv, Env: env, Timeout: timeout}
+	hook := func(kind, runs string) skills.Hook {
+		return skills.Hook{Event: "PreToolUse", Matcher: "Bash", Type: kind, Runs: runs}
 	}
 	hooks := []skills.Hook{
-		hook("command", "check.sh | tee log", []string{"bash", "-c", "check.sh | tee log"}, nil, 5*time.Second),
-		hook("command", "check.sh a b", []string{"check.sh", "a b"}, []string{"KEY"}, 0),
-		hook("command", "check.sh", []string{"check.sh", "a b"}, nil, 0),
-		hook("command", "check.ps1", []string{"powershell", "-Command", "check.ps1"}, nil, 0),
-		hook("prompt", "Is it right?", nil, nil, 0),
+		hook("command", "check.sh | tee log"), hook("command", "check.sh a b"), hook("command", "check.ps1"), hook("prompt", "Is it right?"),
 	}
 	if diff := cmp.Diff(servers, catalog.Plugins[0].Servers); diff != "" {
 		t.Error(diff)
