@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agext/levenshtein"
@@ -49,32 +51,26 @@ var owners = sync.OnceValue(func() map[string]string {
 // SKILL.md, or "" for one that nobody is known to own.
 func DialectOf(key string) string { return owners()[key] }
 
-// misspelt returns the key that somebody who wrote another one meant, or "": it
-// has one letter more, less or other, or two exchanged. Short keys are like too
-// many others: of those only the plural is meant, or one with a letter left out.
-func misspelt(key string, known map[string]string) string {
-	const short, long = 5, 32
+// misspelt returns the key that somebody who wrote another one meant, or "": the
+// plural of it, or a long one with a letter more, less or other, or two exchanged.
+func misspelt(key string) string {
+	known := owners()
 	if known[key+"s"] != "" {
 		return key + "s"
 	}
-	if len(key) < short || len(key) > long {
-		return ""
-	}
 	best := ""
 	for meant := range known {
-		near := len(meant) > short && len(meant)-len(key) <= 1 && len(key)-len(meant) <= 1
-		if near && (best == "" || meant < best) && (levenshtein.Distance(key, meant, nil) == 1 || exchanged(key, meant)) {
+		alike := len(key) >= 5 && len(meant) > 5 && max(len(key), len(meant))-min(len(key), len(meant)) < 2
+		if alike && (best == "" || meant < best) && (levenshtein.Distance(key, meant, nil) == 1 || levenshtein.Distance(key, meant, nil) == 2 && sorted(key) == sorted(meant)) {
 			best = meant
 		}
 	}
 	return best
 }
 
-// exchanged reports whether two words differ in the order of two neighbours.
-func exchanged(a, b string) bool {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	return len(a) == len(b) && i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+// sorted returns the letters of a word in their order.
+func sorted(word string) string {
+	all := strings.Split(word, "")
+	slices.Sort(all)
+	return strings.Join(all, "")
 }

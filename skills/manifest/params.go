@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -143,27 +142,9 @@ func parseParam(f fields, name string, at Position, node *yaml.Node) skills.Para
 	} else {
 		s.Default = p.defaultValue(param)
 	}
-	for _, field := range p.list {
-		if meant := misspelt(field.key, paramKeys()); paramKeys()[field.key] == "" && meant != "" && p.get(meant) == nil {
-			p.report(skills.Warning, field.at, "write "+meant+", if that is meant", "%q is not known and has no effect", field.key)
-		}
-	}
 	describeAny(s)
 	return param
 }
-
-// paramKeys returns the keys of a parameter that are read, and the JSON Schema
-// keywords that are ignored and are no mistakes.
-var paramKeys = sync.OnceValue(func() map[string]string {
-	keys := map[string]string{}
-	for _, key := range []string{
-		"name", "type", "required", "description", "default", "enum", "minimum", "maximum", "pattern", "format", "items",
-		"title", "examples", "properties", "minLength", "maxLength", "minItems", "maxItems", "exclusiveMinimum", "exclusiveMaximum",
-	} {
-		keys[key] = "param"
-	}
-	return keys
-})
 
 func above(low, high json.Number) bool {
 	l, errLow := low.Float64()

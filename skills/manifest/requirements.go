@@ -169,7 +169,7 @@ func (p requirementReader) foreign() {
 		if known[f.key] != "" || f.key == "scripts" && f.node.Kind != yaml.ScalarNode {
 			continue // a list of scripts is no script
 		}
-		if meant := misspelt(f.key, known); meant != "" && p.fields.get(meant) == nil {
+		if meant := misspelt(f.key); meant != "" && p.fields.get(meant) == nil {
 			severity := skills.Note
 			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
 				severity = skills.Warning // the field runs or restricts something

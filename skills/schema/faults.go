@@ -57,34 +57,6 @@ func outputFaults(err *validator.ValidationError) []string {
 	return all
 }
 
-// schemaFault words why a schema cannot be compiled, in one line: the fault that
-// says the most.
-func schemaFault(err error) string {
-	var schema *validator.SchemaValidationError
-	var invalid *validator.ValidationError
-	if errors.As(err, &schema) && errors.As(schema.Err, &invalid) {
-		return mainFault(invalid)
-	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// mainFault returns the fault that says the most. Where one of several forms would
-// do, such as of "type", a value that no form allows says more than one that is not
-// of another form's type.
-func mainFault(err *validator.ValidationError) string {
-	var all []string
-	for _, leaf := range leaves(err) {
-		if _, ofType := leaf.ErrorKind.(*kind.Type); !ofType {
-			all = append(all, faultsOf(leaf)...)
-		}
-	}
-	if len(all) == 0 {
-		return argumentFaults(err)[0]
-	}
-	return slices.Min(all)
-}
-
 // firstFault returns the first fault in the validator's words, in one line.
 func firstFault(err error) string {
 	var schema *validator.SchemaValidationError

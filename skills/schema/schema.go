@@ -73,7 +73,7 @@ func compile(document []byte, pointer string) (*validator.Schema, error) {
 // Err returns why the schema cannot be compiled, in one line, or nil.
 func (s *Schema) Err() error {
 	if _, err := s.compiled(); err != nil {
-		return errors.New(schemaFault(err))
+		return errors.New(firstFault(err))
 	}
 	return nil
 }
