@@ -44,12 +44,12 @@ func (p Problem) String() string {
 	if p.Remedy != "" {
 		fmt.Fprintf(&b, " (%s)", p.Remedy)
 	}
-	return visible(b.String())
+	return Visible(b.String())
 }
 
-// visible escapes, as Go does, characters that end a line, control a terminal or are
-// invisible: paths and messages contain a stranger's text.
-func visible(text string) string {
+// Visible returns a stranger's text in one line, with Go's escapes for characters that
+// end a line, control a terminal or are invisible.
+func Visible(text string) string {
 	var b strings.Builder
 	prev := rune(0)
 	for _, r := range text {

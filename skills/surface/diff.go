@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // The limits of a difference.
@@ -178,7 +180,7 @@ func render(all []fileChange) string {
 	var b strings.Builder
 	room, left, files := maxDiffLines, 0, 0
 	write := func(line string) {
-		b.WriteString(escape(shortened(strings.ReplaceAll(line, "\t", "    ")), false) + "\n")
+		b.WriteString(skills.Visible(shortened(strings.ReplaceAll(line, "\t", "    "))) + "\n")
 		room--
 	}
 	for _, c := range all {

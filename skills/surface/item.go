@@ -3,6 +3,8 @@ package surface
 import (
 	"fmt"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Kind is a kind of capability.
@@ -123,5 +125,5 @@ func (i Item) String() string {
 	case i.File != "" && i.File != i.Value:
 		line += fmt.Sprintf(" (%s)", i.File)
 	}
-	return visible(line)
+	return skills.Visible(line)
 }

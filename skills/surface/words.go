@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -43,26 +41,6 @@ func shorten(value string) string {
 func passage(text string) string {
 	const most = 4 * maxPassage // bytes that are looked at
 	return truncate.String(strings.Join(strings.Fields(text[:min(len(text), most)]), " "), maxPassage)
-}
-
-// visible returns a text with codes for characters that are invisible, that end a line
-// or that control a terminal.
-func visible(text string) string { return escape(text, false) }
-
-// escape is visible, which may let tabs pass.
-func escape(text string, tabs bool) string {
-	var b strings.Builder
-	prev := rune(0)
-	for _, r := range text {
-		if r == '\t' && tabs || r != unicode.ReplacementChar && !unicode.IsControl(r) && !skills.IsHidden(prev, r) {
-			b.WriteRune(r)
-			prev = r
-			continue
-		}
-		quoted := strconv.QuoteRuneToASCII(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
 }
 
 // digest returns "sha256:" and 64 hexadecimal digits.
