@@ -3,6 +3,7 @@ package skills
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -164,37 +165,35 @@ func (c *Catalog) Broken(name, file string) *BrokenError {
 // broken finds a skill that does not load by the name of its folder or, for a
 // command, of its file: its own name was not read.
 func (c *Catalog) broken(name string) *BrokenError {
-	plugin, bare, qualified := strings.Cut(name, "/")
-	if !qualified {
-		bare = name
-	}
 	for _, p := range c.Problems {
-		if p.Severity != Error {
-			continue
-		}
-		folder, file := filepath.Split(filepath.FromSlash(p.Path))
-		called := filepath.Base(folder)
-		switch stem := strings.TrimSuffix(file, filepath.Ext(file)); {
-		case strings.EqualFold(file, "plugin.json"):
-			if called == ".claude-plugin" {
-				called = filepath.Base(filepath.Dir(filepath.Clean(folder)))
-			}
-			if qualified && called == plugin {
-				return &BrokenError{name, p}
-			}
-			continue
-		case strings.EqualFold(stem, "SKILL"):
-		case strings.EqualFold(filepath.Ext(file), ".md"):
-			called = stem
-		default:
-			continue
-		}
-		inPlugin := !qualified || strings.Contains(filepath.ToSlash(folder), "/"+plugin+"/") || strings.HasPrefix(filepath.ToSlash(folder), plugin+"/")
-		if called == bare && inPlugin {
+		if p.Severity == Error && defines(filepath.ToSlash(p.Path), name) {
 			return &BrokenError{name, p}
 		}
 	}
 	return nil
+}
+
+// defines reports whether the file at a path would define a skill of a name, bare or with
+// its plugin.
+func defines(file, name string) bool {
+	plugin, bare, qualified := strings.Cut(name, "/")
+	if !qualified {
+		plugin, bare = "", name
+	}
+	folders := strings.Split(path.Dir(file), "/")
+	base := path.Base(file)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	switch {
+	case strings.EqualFold(base, "plugin.json"):
+		folders = slices.DeleteFunc(folders, func(f string) bool { return f == ".claude-plugin" })
+		return qualified && len(folders) > 0 && folders[len(folders)-1] == plugin
+	case !strings.EqualFold(path.Ext(base), ".md"):
+		return false
+	case !strings.EqualFold(stem, "SKILL"):
+		folders = append(folders, stem)
+	}
+	last := len(folders) - 1
+	return folders[last] == bare && (!qualified || slices.Contains(folders[:last], plugin))
 }
 
 // Replace returns the catalog with copies in the place of skills; the catalog itself, if

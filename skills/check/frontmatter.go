@@ -3,13 +3,9 @@ package check
 import (
 	"bytes"
 	"errors"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // maxFile is the largest file that is looked at, in bytes, as for loading.
@@ -115,21 +111,4 @@ func deref(node *yaml.Node) *yaml.Node {
 		node = node.Alias
 	}
 	return node
-}
-
-// atLine matches the line number in an error of the YAML library.
-var atLine = lazyregexp.New(`line (\d+): `)
-
-// yamlLine returns the line number in an error of the YAML library. The library
-// omits it for the first line.
-func yamlLine(err error) int {
-	m := atLine.FindStringSubmatch(err.Error())
-	if m == nil {
-		return 1
-	}
-	n, _ := strconv.Atoi(m[1])
-	if strings.Contains(err.Error(), "did not find expected") { // its parser counts from 0
-		n++
-	}
-	return n
 }

@@ -96,7 +96,8 @@ func (c *checker) file(data []byte, folder string) {
 	c.lines = f.lines
 	fields, err := decode(data[f.open:f.close])
 	if err != nil {
-		c.found = append(c.found, Finding{Line: c.lines + yamlLine(err), Col: 1, Message: "the frontmatter is not YAML, so other clients do not load it", Remedy: "quote values that contain a colon, or run check --fix"})
+		line, _ := manifest.YAMLLine(err)
+		c.found = append(c.found, Finding{Line: c.lines + line, Col: 1, Message: "the frontmatter is not YAML, so other clients do not load it", Remedy: "quote values that contain a colon, or run check --fix"})
 		mended, _ := apply(data, quoteColons(data))
 		if f, ok = findFrontmatter(mended); !ok || f.close < 0 {
 			return

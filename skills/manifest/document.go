@@ -159,40 +159,24 @@ var yamlLine = lazyregexp.New(`line (\d+): `)
 // 0; those of its scanner count from 1.
 var fromParser = lazyregexp.New(`^did not find expected ('|key|node content|<)`)
 
-// syntaxError places an error of the YAML library in the file. It names no line
-// where it means the first, and for control characters.
+// syntaxError places an error of the YAML library in the file.
 func (d *document) syntaxError(what string, err error) error {
-	message, line := strings.TrimPrefix(err.Error(), "yaml: "), d.offset+1
-	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
-		n, _ := strconv.Atoi(message[m[2]:m[3]])
-		line, message = d.offset+n, message[:m[0]]+message[m[1]:]
-		if fromParser.MatchString(message) {
-			line++
-		}
-	}
-	return Errorf(Position{Line: line}, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
+	line, message := YAMLLine(err)
+	return Errorf(Position{Line: d.offset + line}, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
 }
 
-// Numbers of YAML 1.2's core schema. The library knows those of YAML 1.1 as well:
-// to it 0755 is 493, and 1_000 is no text.
-var (
-	coreInt   = lazyregexp.New(`^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$`)
-	coreFloat = lazyregexp.New(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	zeros     = lazyregexp.New(`^([-+]?)0+([0-9])`)
-)
-
-// coreNumbers gives the plain scalars of a node the types that other readers of
-// YAML see.
-func coreNumbers(node *yaml.Node) {
-	for _, child := range node.Content {
-		coreNumbers(child)
+// YAMLLine returns the line, from 1, that an error of the YAML library speaks of, and its
+// message. The library names none where it means the first, and for control characters.
+func YAMLLine(err error) (line int, message string) {
+	message = strings.TrimPrefix(err.Error(), "yaml: ")
+	m := yamlLine.FindStringSubmatchIndex(message)
+	if m == nil {
+		return 1, message
 	}
-	switch {
-	case node.Kind != yaml.ScalarNode || node.Style != 0:
-	case node.Tag == "!!int" && !coreInt.MatchString(node.Value),
-		node.Tag == "!!float" && !coreFloat.MatchString(node.Value) && !strings.HasPrefix(strings.TrimLeft(node.Value, "+-"), "."):
-		node.Tag = "!!str"
-	case node.Tag == "!!int":
-		node.Value = zeros.ReplaceAllString(node.Value, "$1$2")
+	line, _ = strconv.Atoi(message[m[2]:m[3]])
+	message = message[:m[0]] + message[m[1]:]
+	if fromParser.MatchString(message) {
+		line++
 	}
+	return line, message
 }

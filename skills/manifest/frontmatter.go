@@ -45,7 +45,6 @@ func Frontmatter(data []byte) (map[string]any, error) {
 	if repaired := slices.Concat(doc.repaired, doc.requoted); len(repaired) > 0 {
 		return nil, Errorf(repaired[0], "quote the value", "the frontmatter is YAML only after repair")
 	}
-	coreNumbers(doc.front)
 	return doc.values()
 }
 

@@ -16,8 +16,6 @@ func TestFrontmatter(t *testing.T) {
 	}{
 		{"plain", "---\nname: a\nmetadata: {version: 1.5, on: true, day: 2026-01-02, none: }\n---\ntext\n",
 			map[string]any{"name": "a", "metadata": map[string]any{"version": 1.5, "on": true, "day": "2026-01-02", "none": nil}}, ""},
-		{"numbers", "---\na: [0755, 1_000, 0b11, 0o17, 0x1F, -012, '0755', 1e3, .5, 0, 08]\n---\n",
-			map[string]any{"a": []any{int64(755), "1_000", "0b11", int64(15), int64(31), int64(-12), "0755", 1000.0, 0.5, int64(0), 8.0}}, ""},
 		{"mark and CRLF", "\ufeff---\r\nname: a\r\n---\r\n", map[string]any{"name": "a"}, ""},
 		{"none", "text\n", nil, "does not begin with frontmatter"},
 		{"empty", "---\n---\n", nil, "does not begin with frontmatter"},
