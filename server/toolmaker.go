@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -146,29 +145,12 @@ func (a *arguments[T]) decode(given map[string]any) (T, error) {
 		err = a.schema.CheckArguments(given)
 	}
 	if err == nil {
-		err = decodeInto(&args, given)
+		err = json.Unmarshal(encoded(given), &args)
 	}
 	if err != nil {
 		return args, &run.Error{Code: run.InvalidParam, Message: err.Error(), Err: err}
 	}
 	return args, nil
-}
-
-// decodeInto decodes arguments into a struct. It ignores those that differ from a
-// field's name in case, which encoding/json would take.
-func decodeInto[T any](args *T, given map[string]any) error {
-	known := map[string]any{}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if value, ok := given[name]; ok {
-			known[name] = value
-		}
-	}
-	encoded, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(encoded, args)
 }
 
 // schemaOf reflects the schema of a fixed tool's arguments.

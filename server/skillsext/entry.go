@@ -125,12 +125,3 @@ func (l *Library) resources(ctx context.Context, skill *skills.Skill, files fs.F
 	}
 	return all, nil
 }
-
-// size returns the total size of an entry's files, in bytes.
-func (e *Entry) size() (total int64) {
-	resources, _ := e.Resources.([]Resource)
-	for _, r := range resources {
-		total += r.Size
-	}
-	return total
-}

@@ -18,7 +18,6 @@ import (
 const (
 	pageSkills   = 50
 	pageEncoded  = 256 << 10 // bytes of entries
-	pageBytes    = 64 << 20  // of the files that were hashed for them
 	pageChildren = 100
 )
 
@@ -31,7 +30,7 @@ func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (en
 		return nil, "", err
 	}
 	entries = []json.RawMessage{}
-	var encoded, bytes int64
+	encoded := 0
 	for i, skill := range left {
 		entry, err := l.entry(ctx, skill)
 		switch refused := (*NotServedError)(nil); {
@@ -48,8 +47,7 @@ func (l *Library) List(ctx context.Context, cursor string, log *slog.Logger) (en
 			return nil, "", err
 		}
 		entries = append(entries, line)
-		encoded, bytes = encoded+int64(len(line)), bytes+entry.size()
-		if len(entries) == pageSkills || encoded >= pageEncoded || bytes >= pageBytes {
+		if encoded += len(line); len(entries) == pageSkills || encoded >= pageEncoded {
 			return entries, nextCursor(left, i+1), nil
 		}
 	}
