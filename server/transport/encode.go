@@ -35,6 +35,20 @@ func invalid(id json.RawMessage, text string) *rpcError {
 	return &rpcError{id: id, code: mcp.INVALID_REQUEST, message: text}
 }
 
+// maxID is the longest id accepted, in bytes. Replies echo it, and the replies
+// that wait to be written are bounded by their number only.
+const maxID = 1024
+
+// validID reports whether id is one that MCP allows: a string or a number,
+// never null.
+func validID(id json.RawMessage) bool {
+	if len(id) == 0 || len(id) > maxID {
+		return false
+	}
+	c := id[0]
+	return c == '"' || c == '-' || '0' <= c && c <= '9'
+}
+
 // encode returns v as one line, with its end. All text of skills leaves the server
 // here, and is sanitized here: a model reads nothing that a person cannot see.
 func encode(v any) ([]byte, error) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // An endpoint has the state that all endpoints of one server share: bounds, requests in
@@ -71,6 +73,24 @@ func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p
 			e.lists.recycle(reply)
 		}
 	})
+}
+
+// statusOf returns the HTTP status of a reply, of which the modern protocol has some for
+// errors.
+func statusOf(m message, reply []byte) int {
+	if !m.modern {
+		return http.StatusOK
+	}
+	code, failed := errorCode(m.id, reply)
+	switch {
+	case !failed:
+		return http.StatusOK
+	case code == mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case code == mcp.INTERNAL_ERROR:
+		return http.StatusOK
+	}
+	return http.StatusBadRequest
 }
 
 // do handles a request when there is a slot, until it, its client or the server ends.

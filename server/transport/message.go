@@ -163,20 +163,6 @@ func (m *message) cancellation() (id json.RawMessage, reason string, ok bool) {
 	return params.ID, reason, true
 }
 
-// maxID is the longest id accepted, in bytes. Replies echo it, and the replies
-// that wait to be written are bounded by their number only.
-const maxID = 1024
-
-// validID reports whether id is one that MCP allows: a string or a number,
-// never null.
-func validID(id json.RawMessage) bool {
-	if len(id) == 0 || len(id) > maxID {
-		return false
-	}
-	c := id[0]
-	return c == '"' || c == '-' || '0' <= c && c <= '9'
-}
-
 // key returns the key of an id among the requests in flight: the id itself, with the
 // escapes of a string decoded, because a client may spell the same string in two ways.
 func key(id json.RawMessage) string {

@@ -52,21 +52,3 @@ func (h modernEndpoint) subscribe(a *responder, r *http.Request, p *peer, m mess
 		})
 	})
 }
-
-// statusOf returns the HTTP status of a reply, of which the modern protocol has some for
-// errors.
-func statusOf(m message, reply []byte) int {
-	if !m.modern {
-		return http.StatusOK
-	}
-	code, failed := errorCode(m.id, reply)
-	switch {
-	case !failed:
-		return http.StatusOK
-	case code == mcp.METHOD_NOT_FOUND:
-		return http.StatusNotFound
-	case code == mcp.INTERNAL_ERROR:
-		return http.StatusOK
-	}
-	return http.StatusBadRequest
-}
