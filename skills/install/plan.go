@@ -91,7 +91,7 @@ func (p *Plan) commit(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		for _, item := range p.Items {
-			if err := c.next(item); err != nil {
+			if err := propose(c, item); err != nil {
 				return err
 			}
 		}
@@ -101,8 +101,8 @@ func (p *Plan) commit(ctx context.Context) error {
 	})
 }
 
-// next moves an item to where its change finds it.
-func (c *change) next(item *Item) error {
+// propose moves an item to where its change finds it.
+func propose(c *change, item *Item) error {
 	if err := c.rename(item.staged, c.layout.next(item.Path)); err != nil {
 		return err
 	}

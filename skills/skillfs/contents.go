@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -118,9 +117,6 @@ func (c *contents) add(entry, name string, folder bool) error {
 		folder = true
 	}
 }
-
-// mode returns the mode of a file in an archive.
-func mode(packed fs.FileMode) fs.FileMode { return 0o444 | packed&0o111 }
 
 // CleanName returns the path that the name of an archive's entry means, at most depth
 // folders deep. The error is an [*ArchiveError] for a name that a skill does not need

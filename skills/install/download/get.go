@@ -18,11 +18,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// defaultLimit bounds a body, and maxErrorBody that of an error, in bytes.
-const (
-	defaultLimit = 256 << 20
-	maxErrorBody = 4 << 10
-)
+// defaultLimit bounds a body, in bytes.
+const defaultLimit = 256 << 20
 
 // Get downloads to memory. It is tried again a few times, from the start, after 429, 503
 // and cut connections. The error is a [*StatusError] for another status than 200, and a
@@ -135,12 +132,6 @@ func (c *Client) request(ctx context.Context, get *Get, u *url.URL) (*http.Reque
 	r.Header.Set("Accept-Encoding", "identity") // a compressed body has another digest
 	r.Header.Set("User-Agent", c.options.UserAgent)
 	return r, nil
-}
-
-// statusError returns the error for an answer, and reads the beginning of its body.
-func statusError(answer *http.Response) *StatusError {
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
-	return &StatusError{answer.Request.URL.Redacted(), answer.StatusCode, body}
 }
 
 // copy copies the body of an answer, within the limit, and checks its digest.

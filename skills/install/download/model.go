@@ -3,6 +3,7 @@ package download
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"time"
@@ -72,4 +73,13 @@ type StatusError struct {
 // Error implements error. It leaves out the body.
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
+}
+
+// maxErrorBody bounds the body of an error, in bytes.
+const maxErrorBody = 4 << 10
+
+// statusError returns the error for an answer, and reads the beginning of its body.
+func statusError(answer *http.Response) *StatusError {
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	return &StatusError{answer.Request.URL.Redacted(), answer.StatusCode, body}
 }
