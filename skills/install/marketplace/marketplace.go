@@ -7,6 +7,7 @@ package marketplace
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -155,36 +156,25 @@ func remote(s manifest.MarketSource) (source.Source, error) {
 }
 
 func github(s manifest.MarketSource) (source.Source, error) {
-	if !isShorthand(s.Repo) {
+	if !source.IsRepo(s.Repo) {
 		return source.Source{}, fmt.Errorf("the source's repo %q is not OWNER/REPO", s.Repo)
 	}
 	s.URL = "https://github.com/" + strings.TrimSuffix(s.Repo, ".git") + ".git"
 	return repository(s)
 }
 
-// isShorthand reports whether text is OWNER/REPO.
-func isShorthand(text string) bool {
-	owner, repo, ok := strings.Cut(text, "/")
-	word := func(s string) bool {
-		return s != "" && s[0] != '.' && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
-			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
-		})
-	}
-	return ok && word(owner) && word(repo)
-}
-
 func repository(s manifest.MarketSource) (source.Source, error) {
 	if s.URL == "" {
 		return source.Source{}, errors.New("the source has no url")
 	}
-	if isShorthand(s.URL) {
+	if source.IsRepo(s.URL) {
 		s.URL = "https://github.com/" + strings.TrimSuffix(s.URL, ".git") + ".git"
 	}
 	dir, err := inside(s.Path)
 	if err != nil {
 		return source.Source{}, err
 	}
-	if s.SHA != "" && !isHex(s.SHA, 40, 64) {
+	if s.SHA != "" && !source.IsCommit(s.SHA) {
 		return source.Source{}, fmt.Errorf("the source's sha %q is not a full commit", s.SHA)
 	}
 	return source.Source{Kind: source.Git, Location: s.URL, Ref: s.Ref, Path: dir, Pin: strings.ToLower(s.SHA)}, nil
@@ -205,17 +195,12 @@ func archive(s manifest.MarketSource) (source.Source, error) {
 	found := source.Source{Kind: source.URL, Location: s.URL}
 	if s.SHA256 != "" {
 		digest := strings.TrimPrefix(strings.ToLower(s.SHA256), "sha256:")
-		if !isHex(digest, 64) {
+		if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
 			return source.Source{}, fmt.Errorf("the source's sha256 %q is not 64 hexadecimal digits", s.SHA256)
 		}
 		found.Pin = "sha256:" + digest
 	}
 	return found, nil
-}
-
-func isHex(text string, lengths ...int) bool {
-	_, err := hex.DecodeString(text)
-	return err == nil && slices.Contains(lengths, len(text))
 }
 
 // pluginFiles are the paths of a plugin's own manifest in its folder.

@@ -119,6 +119,12 @@ func cutSkill(text string) (rest, skill string, found bool) {
 	return text[:at], text[at+1:], true
 }
 
+// IsRepo reports whether a text is OWNER/REPO of GitHub.
+func IsRepo(text string) bool {
+	parts := strings.Split(text, "/")
+	return len(parts) == 2 && checkRepo(parts) == nil
+}
+
 // checkRepo checks the parts of a repository's name: owner and repository, or groups and
 // repository.
 func checkRepo(parts []string) error {
