@@ -3,7 +3,6 @@ package python
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -92,12 +91,8 @@ func (a *action) setName(args *arguments) string {
 		names = append(names, text)
 	}
 	switch {
-	case len(names) == 1 && !isFlag(names[0]) && given:
-		return "has a dest and a name"
 	case len(names) == 1 && !isFlag(names[0]):
 		a.dest = names[0]
-	case slices.ContainsFunc(names, func(name string) bool { return !isFlag(name) }):
-		return "mixes flags and names"
 	case len(names) > 0:
 		a.flags = names
 		a.dest = cmp.Or(a.dest, strings.ReplaceAll(strings.TrimLeft(a.longest(), "-"), "-", "_"))
@@ -128,9 +123,6 @@ func (a *action) settings(args *arguments) string {
 	if a.nargs, ok = nargsOf(args.named("nargs", syntax.None{})); !ok {
 		return "has nargs that are computed"
 	}
-	if a.nargs != "" && !a.takesValue() {
-		return "has nargs, which its action does not take"
-	}
 	switch {
 	case a.kind == "append" && a.nargs != "":
 		return "has lists of lists"
@@ -144,15 +136,9 @@ func (a *action) settings(args *arguments) string {
 	if v := args.named("choices", syntax.None{}); !isNone(v) {
 		a.choices = v
 	}
-	required, given := args.get(-1, "required")
+	required, _ := args.get(-1, "required")
 	a.required = required == true
 	if a.positional() {
-		if given {
-			return "is positional and says whether it is required"
-		}
-		if !a.takesValue() {
-			return "is positional and takes no value"
-		}
 		a.required = a.nargs != "?" && a.nargs != "*" && a.nargs != "..."
 	}
 	return ""

@@ -105,12 +105,8 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 		return unknown{}
 	}
 	switch {
-	case name == "lower" && len(a.positional) == 0:
-		return strings.ToLower(s)
 	case name == "join":
 		return r.join(s, a.first(), a.line)
-	case name == "replace" && len(a.positional) == 2:
-		return replace(s, a.positional[0], a.positional[1])
 	case name == "format":
 		before, _, _ := strings.Cut(s, "{")
 		return unknown{prefix: before}
@@ -139,15 +135,6 @@ func (r *reading) join(separator string, v value, line int) value {
 		return unknown{}
 	}
 	return strings.Join(texts, separator)
-}
-
-func replace(s string, from, to value) value {
-	old, okOld := from.(string)
-	text, okText := to.(string)
-	if !okOld || !okText || old == "" || strings.Count(s, old)*len(text)+len(s) > maxText {
-		return unknown{}
-	}
-	return strings.ReplaceAll(s, old, text)
 }
 
 // mappingMethod evaluates a method of a dict. After one that is not known, the dict

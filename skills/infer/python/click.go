@@ -54,10 +54,6 @@ func (p *parser) clickParam(kind string, a *arguments) {
 		p.clickOption(a)
 	case "argument":
 		p.clickArgument(a)
-	case "confirmation_option":
-		p.add(&action{line: a.line, kind: "store_true", flags: []string{"--yes"}, dest: "yes", help: "Confirm without being asked.", required: true}, a.line)
-	case "password_option":
-		p.poison(a.line, "it asks for a password")
 	case "version_option", "help_option", "pass_context", "pass_obj", "make_pass_decorator":
 	default:
 		p.poison(a.line, "click.%s may add options", kind)

@@ -32,7 +32,6 @@ def add_it(**kw):
     pass
 
 @click.command()
-@click.confirmation_option()
 def remove_all():
     """Removes."""
 
@@ -44,7 +43,7 @@ if __name__ == "__main__":
 
 func TestClick(t *testing.T) {
 	s := Read("tool.py", []byte(clickScript))
-	want := "debug:boolean=false command:string*[add remove-all] name:string files:array count:integer mode:string[fast slow] tag:array pair:array x:string verbose:integer case:boolean sure:boolean ask:string yes:boolean (line 23: --many has nargs that are computed and is left out)"
+	want := "debug:boolean=false command:string*[add remove-all] name:string files:array count:integer mode:string[fast slow] tag:array pair:array x:string verbose:integer case:boolean sure:boolean ask:string (line 23: --many has nargs that are computed and is left out)"
 	if got := summary(s); got != want {
 		t.Fatalf("got  %s\nwant %s", got, want)
 	}
@@ -54,8 +53,7 @@ func TestClick(t *testing.T) {
 	for name, test := range map[string]struct{ args, want string }{
 		"all": {`{"debug": true, "command": "add", "name": "-n", "files": ["a", "-b"], "count": -2, "mode": "fast", "tag": ["-a", "b"], "pair": [1, -2.5], "x": "-z", "verbose": 2, "case": true, "sure": false, "ask": "a"}`,
 			`["--debug" "add" "--number=-2" "--mode=fast" "--tag=-a" "--tag=b" "--pair" "1" "-2.5" "-x" "-z" "--verbose" "--verbose" "--upper" "--sure=false" "--ask=a" "--" "-n" "a" "-b"]`},
-		"off":        {`{"debug": false, "command": "remove-all", "yes": true}`, `["--no-debug" "remove-all" "--yes"]`},
-		"unasked":    {`{"command": "remove-all"}`, `"yes" is required for the command "remove-all"`},
+		"off":        {`{"debug": false, "command": "remove-all"}`, `["--no-debug" "remove-all"]`},
 		"no command": {`{}`, `"command" is required`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -191,7 +191,9 @@ func (e *evaluator) dict(n *syntax.Node, s *scope) value {
 			certain = certain && !isUnknown(key)
 		} else {
 			other, ok := v.(*mapping)
-			certain = certain && ok && e.charge(len(other.keys)) && m.add(other)
+			if certain = certain && ok && e.charge(len(other.keys)); certain {
+				m.add(other)
+			}
 		}
 		if !certain || len(m.keys) > maxItems {
 			certain, m = false, &mapping{}
@@ -252,8 +254,7 @@ func (e *evaluator) arguments(n *syntax.Node, s *scope) *arguments {
 
 func (a *arguments) spreadItems(r *reading, v value) {
 	items, ok := iterable(v)
-	if rest, is := v.(argvector); is {
-		a.rest = &rest
+	if _, is := v.(argvector); is {
 		r.words.fail(a.line, "it passes its arguments on")
 	}
 	if !ok || !r.charge(len(items)) {
@@ -332,7 +333,7 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 	case *mapping:
 		return e.mappingMethod(o, m.name, a)
 	}
-	if declares(m.name) && m.name != "ArgumentParser" && m.name != "OptionParser" && m.name != "add_option" && e.stray == nil {
+	if declares(m.name) && m.name != "ArgumentParser" && e.stray == nil {
 		e.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
 	}
 	e.giveAway(a)

@@ -61,9 +61,7 @@ func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
 		switch {
 		case p.Star == "*":
 			inner.vars[p.Name] = &sequence{items: rest, open: '('}
-			if a.rest != nil && len(rest) == 0 {
-				inner.vars[p.Name] = *a.rest
-			} else if a.spread {
+			if a.spread {
 				inner.vars[p.Name] = unknown{}
 			}
 			rest = nil
@@ -267,18 +265,9 @@ func bindImports(s *syntax.Stmt, scope *scope) {
 	for _, name := range s.Imports {
 		if name.Name != "*" {
 			scope.vars[name.Name] = wellKnown(name.Path)
-			continue
-		}
-		if name.Path == "argparse" {
-			for _, exported := range argparseNames {
-				scope.vars[exported] = wellKnown("argparse." + exported)
-			}
 		}
 	}
 }
-
-// argparseNames are the names of argparse.__all__ that have a value here.
-var argparseNames = [...]string{"ArgumentParser", "BooleanOptionalAction", "SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "FileType", "Namespace", "Action"}
 
 // defineClass executes the body of a class, and adds what it inherits.
 func (e *evaluator) defineClass(def *syntax.Class, s *scope) {

@@ -1,8 +1,6 @@
 package python
 
 import (
-	"fmt"
-	"math"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
@@ -10,7 +8,7 @@ import (
 )
 
 // placeholder matches a conversion of a help text.
-var placeholder = lazyregexp.New(`%(?:%|\((\w+)\)(?:([sr])|(\.?\d*[dif])))`)
+var placeholder = lazyregexp.New(`%(?:%|\((\w+)\)([srd]))`)
 
 // expandedHelp returns the help of an argument as argparse prints it, in one
 // line: with %(default)s and the like filled in, and an ellipsis for a value that
@@ -25,8 +23,6 @@ func (a *action) expandedHelp(prog string) string {
 		text, ok := pyStr(v)
 		if m[2] == "r" {
 			text, ok = pyRepr(v)
-		} else if m[3] != "" {
-			text, ok = numberText(v, m[3])
 		}
 		if !ok {
 			return "…"
@@ -34,15 +30,6 @@ func (a *action) expandedHelp(prog string) string {
 		return text
 	})
 	return strings.Join(strings.Fields(text), " ")
-}
-
-// numberText renders a number by %d, %f or %.2f.
-func numberText(v value, conversion string) (string, bool) {
-	f, ok := toFloat(v)
-	if strings.HasSuffix(conversion, "f") {
-		return fmt.Sprintf("%"+conversion, f), ok
-	}
-	return fmt.Sprintf("%.0f", math.Trunc(f)), ok
 }
 
 // parameter returns the value of %(name)s.

@@ -359,11 +359,6 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 	if _, has := a.get(-1, "prog"); !has {
 		child.prog = s.parser.prog + " " + name
 	}
-	aliases, _ := iterable(a.named("aliases", syntax.None{}))
-	for _, alias := range aliases {
-		text, _ := alias.(string)
-		c.others = append(c.others, text)
-	}
 	child.description = cmp.Or(child.description, c.help)
 	s.commands = append(s.commands, c)
 	return child

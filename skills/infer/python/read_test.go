@@ -55,7 +55,6 @@ func TestRead(t *testing.T) {
 		"no last newline":     {header + "p.add_argument('x')\np.parse_args()", "x:string*"},
 		"Latin-1":             {"# -*- coding: latin-1 -*-\n# \xe9\n" + header + "p.add_argument('x')\np.parse_args()", "x:string*"},
 		"one line":            {"import argparse as a; p = a.ArgumentParser(); p.add_argument('--y', default=3, type=int); p.parse_args()", "y:integer=3"},
-		"from a star":         {"from argparse import *\np = ArgumentParser()\np.add_argument('--y', type=FileType('r'))\np.parse_args()", "y:string"},
 		"walrus":              {"import argparse\nif (p := argparse.ArgumentParser()):\n  p.add_argument('x')\nprint(p.parse_args())", "x:string*"},
 		"chained":             {"import argparse\np = q = argparse.ArgumentParser()\np.add_argument('x')\nq.parse_args()", "x:string*"},
 		"annotated":           {"import argparse\np: argparse.ArgumentParser = argparse.ArgumentParser()\np.add_argument('x')\nprint(p.parse_args().x)", "x:string*"},

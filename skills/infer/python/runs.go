@@ -108,37 +108,20 @@ func computes(n *syntax.Node) bool {
 // Asks reports whether the module calls input, or another function that waits for
 // somebody at a terminal. A source that cannot be read may.
 func (m *Module) Asks() bool {
-	body, err := m.parse()
-	if err != nil {
+	if _, err := m.parse(); err != nil {
 		return true
 	}
-	own := map[string]bool{} // names that the module defines
-	for _, s := range body {
-		switch s.Kind {
-		case syntax.DefStmt:
-			own[s.Function.Name] = true
-		case syntax.ImportStmt:
-			for _, as := range s.Imports {
-				own[as.Name] = own[as.Name] || as.Path != as.Name && as.Path != "getpass.getpass"
-			}
-		case syntax.AssignStmt:
-			for _, target := range s.Targets {
-				own[target.Name] = own[target.Name] || target.Kind == syntax.Name
-			}
-		}
-	}
+	own := m.tokens.defined()
 	for at := range m.tokens {
 		name, before := m.tokens.text(at), m.tokens.text(at-1)
-		if m.tokens.text(at+1) != "(" || before == "def" {
-			continue
-		}
 		switch {
-		case name == "getpass" && before == ".":
-			if m.tokens.text(at-2) == "getpass" {
+		case m.tokens.text(at+1) != "(" || own[name]:
+		case name == "input" || name == "raw_input":
+			if before != "." {
 				return true
 			}
-		case name == "input", name == "raw_input", name == "getpass":
-			if before != "." && !own[name] {
+		case name == "getpass":
+			if before != "." || m.tokens.text(at-2) == "getpass" {
 				return true
 			}
 		}

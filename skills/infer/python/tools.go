@@ -93,7 +93,6 @@ func (t typeReader) tool(fn *function, decorator *syntax.Node) Function {
 
 func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 	schema := newObject()
-	described := describedArgs(fn.Doc())
 	for _, p := range fn.Params[min(from, len(fn.Params)):] {
 		if p.Star != "" || p.Name == "callbacks" || p.Name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
@@ -102,7 +101,6 @@ func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 		if property == nil {
 			continue
 		}
-		property.Description = cmp.Or(property.Description, described[p.Name])
 		var standard value
 		if p.Fallback != nil {
 			standard = t.eval(p.Fallback, t.globals)
@@ -110,31 +108,6 @@ func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 		addParameter(schema, p.Name, property, standard)
 	}
 	return schema
-}
-
-// describedArgs reads the "Args:" of a docstring in Google's style.
-func describedArgs(doc string) map[string]string {
-	described := map[string]string{}
-	_, args, found := strings.Cut("\n"+doc, "\nArgs:\n")
-	if !found {
-		return described
-	}
-	last := ""
-	for _, line := range strings.Split(args, "\n") {
-		text := strings.TrimSpace(line)
-		if text == "" || line[0] != ' ' {
-			break
-		}
-		name, description, ok := strings.Cut(text, ":")
-		name, _, _ = strings.Cut(name, " (")
-		if ok && !strings.Contains(name, " ") {
-			last = name
-			described[name] = strings.TrimSpace(description)
-		} else if last != "" {
-			described[last] += " " + text
-		}
-	}
-	return described
 }
 
 // toolClass reads a class that comes from LangChain's BaseTool and has something

@@ -41,7 +41,7 @@ class A:
 		t.Fatal(err)
 	}
 	want := `[{"Name":"search","Python":"search","Line":8,"Doc":"Searches.\n\nArgs:\n    query: What to look for,\n        in words.\n    limit (int): How many.",` +
-		`"Params":{"properties":{"query":{"type":"string","description":"What to look for, in words."},"limit":{"type":"integer","description":"How many.","default":10},"tags":{"items":{"type":"string"},"type":"array","default":[]},"mode":{"type":"string","enum":["a","b"],"default":"a"}},"additionalProperties":false,"type":"object","required":["query"]}},` +
+		`"Params":{"properties":{"query":{"type":"string"},"limit":{"type":"integer","default":10},"tags":{"items":{"type":"string"},"type":"array","default":[]},"mode":{"type":"string","enum":["a","b"],"default":"a"}},"additionalProperties":false,"type":"object","required":["query"]}},` +
 		`{"Name":"renamed","Python":"second","Line":19,"Doc":"",` +
 		`"Params":{"properties":{"a":{"type":"number"},"b":{"type":"integer","default":3},"c":{"type":"string","description":"the c","default":"fast"},"d":{"description":"Any value.","default":1},"e":{"items":{"items":{"type":"integer"},"type":"array"},"type":"array"},"f":{"type":"object"}},"additionalProperties":false,"type":"object","required":["e","f"]}},` +
 		`{"Name":"third","Python":"third","Line":23,"Doc":"Described.","Params":{"properties":{},"type":"object"}}]`

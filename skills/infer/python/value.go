@@ -98,8 +98,7 @@ type arguments struct {
 	line       int
 	positional []value
 	keywords   []keyword
-	spread     bool       // some are not known
-	rest       *argvector // the script's arguments, spread
+	spread     bool // some are not known
 }
 
 type keyword struct {
@@ -230,11 +229,10 @@ func (m *mapping) set(key, v value) {
 }
 
 // add sets all items of another dict.
-func (m *mapping) add(other *mapping) bool {
+func (m *mapping) add(other *mapping) {
 	for at, key := range other.keys {
 		m.set(key, other.values[at])
 	}
-	return true
 }
 
 // pyStr renders a constant as Python's str does. It reports false for any other
@@ -406,7 +404,7 @@ func floatJSON(f float64) json.Number {
 // declares reports whether a method of this name adds to a command line.
 func declares(name string) bool {
 	switch name {
-	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser", "OptionParser", "OptionGroup", "add_option", "make_option":
+	case "add_argument", "add_parser", "add_subparsers", "add_argument_group", "add_mutually_exclusive_group", "parse_args", "parse_known_args", "ArgumentParser":
 		return true
 	}
 	return false

@@ -285,10 +285,12 @@ func (w *wordReader) method(v word, name string, line int) value {
 	switch name {
 	case "strip", "lower", "upper", "rstrip", "lstrip", "expanduser", "resolve", "absolute", "casefold", "title", "capitalize":
 		return v
-	case "read_text", "read_bytes", "exists", "is_file", "is_dir", "iterdir", "glob", "rglob":
+	}
+	if isPathMethod(name) {
 		place.file = max(place.file, readsFile)
-	case "write_text", "write_bytes", "mkdir":
-		place.file = writesFile
+		if strings.HasPrefix(name, "write") || name == "mkdir" {
+			place.file = writesFile
+		}
 	}
 	place.data = true
 	return unknown{}

@@ -147,45 +147,44 @@ func (m *Module) usage() []string {
 	return append(texts, b.String())
 }
 
-// printed returns texts with the word "usage" and those in the lines below them.
+// printed returns texts with the word "usage", each with those in the lines below it.
 func (m *Module) printed() []string {
 	var texts []string
-	var b strings.Builder
 	last := -10
-	flush := func() {
-		if b.Len() > 0 {
-			texts = append(texts, b.String())
-		}
-		b.Reset()
-	}
 	for at := 0; at < len(m.tokens); at++ {
-		tok := &m.tokens[at]
-		text, line := "", tok.Line
-		switch tok.Kind {
-		case syntax.StringToken:
-			text, _ = syntax.Literal(tok).Value.(string)
-		case syntax.FormatToken:
-			for at++; at < len(m.tokens) && m.tokens[at].Kind != syntax.QuotesToken && m.tokens[at].Kind != syntax.EndToken; at++ {
-				if m.tokens[at].Kind == syntax.TextToken {
-					text += strings.ReplaceAll(m.tokens[at].Text, `\n`, "\n")
-				} else if m.tokens[at].Text == "{" {
-					text += "…"
-				}
-			}
+		line := m.tokens[at].Line
+		text, after := m.textAt(at)
+		at = after
+		starts := strings.Contains(strings.ToLower(text), "usage:")
+		switch {
+		case starts && line > last:
+			texts = append(texts, text+"\n")
+		case text != "" && len(texts) > 0 && line <= last+2:
+			texts[len(texts)-1] += text + "\n"
 		default:
 			continue
 		}
-		starts := strings.Contains(strings.ToLower(text), "usage:")
-		if b.Len() > 0 && line > last+2 || starts && line > last {
-			flush()
-		}
-		if starts || b.Len() > 0 {
-			b.WriteString(text + "\n")
-			last = line + strings.Count(text, "\n")
+		last = line + strings.Count(text, "\n")
+	}
+	return texts
+}
+
+// textAt returns the text of a string that begins at a token, "" for another, and its
+// last token. The fields of an f-string are ellipses.
+func (m *Module) textAt(at int) (text string, last int) {
+	switch m.tokens[at].Kind {
+	case syntax.StringToken:
+		text, _ = syntax.Literal(&m.tokens[at]).Value.(string)
+	case syntax.FormatToken:
+		for at++; at < len(m.tokens)-1 && m.tokens[at].Kind != syntax.QuotesToken; at++ {
+			if m.tokens[at].Kind == syntax.TextToken {
+				text += strings.ReplaceAll(m.tokens[at].Text, `\n`, "\n")
+			} else if m.tokens[at].Text == "{" {
+				text += "…"
+			}
 		}
 	}
-	flush()
-	return texts
+	return text, at
 }
 
 // comment returns the comment at the end of a line.
