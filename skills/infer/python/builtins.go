@@ -38,8 +38,6 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 		}
 	case "pathlib.Path", "pathlib.PurePath":
 		return unknown{path: text}
-	case "pathlib.Path.cwd", "os.getcwd":
-		return unknown{path: "."}
 	case "textwrap.dedent", "inspect.cleandoc":
 		if isText {
 			return syntax.CleanDoc(text)
@@ -105,6 +103,8 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 		return unknown{}
 	}
 	switch {
+	case name == "lower":
+		return strings.ToLower(s)
 	case name == "join":
 		return r.join(s, a.first(), a.line)
 	case name == "format":

@@ -38,7 +38,7 @@ func newCommandLine(p *parser, told *notes) *CommandLine {
 // command lays out a parser and its sub-commands.
 func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 	p.tellOmitted(told)
-	laid := &cli.Command{Namespace: p.dialect != wordsDialect, Terminator: p.dialect != wordsDialect, Numbers: p.dialect == argparseDialect && !p.hasNumberFlags()}
+	laid := &cli.Command{Namespace: p.dialect != wordsDialect, Terminator: p.dialect != wordsDialect, Numbers: p.dialect == argparseDialect}
 	own := map[string]int{}
 	for _, act := range p.actions {
 		if p.shows(act) {
@@ -73,12 +73,6 @@ func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 		laid.Commands = append(laid.Commands, below)
 	}
 	return laid
-}
-
-// hasNumberFlags reports whether an option of the parser looks like a negative number:
-// then argparse takes all of these for options.
-func (p *parser) hasNumberFlags() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(p.flags)), func(flag string) bool { return len(flag) > 1 && strings.Contains("0123456789.", flag[1:2]) })
 }
 
 // shows reports whether an argument becomes a property. One that its author hides does

@@ -326,8 +326,7 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 		s.dest = dest
 	}
 	if given, ok := a.get(-1, "parser_class"); ok {
-		c, is := given.(*class)
-		if s.class = c; !(is && c.comesFrom("ArgumentParser", "argparse")) && given != reference("argparse.ArgumentParser") {
+		if s.class = nil; given != reference("argparse.ArgumentParser") {
 			p.poison(a.line, "the class of its sub-commands is not known")
 		}
 	}

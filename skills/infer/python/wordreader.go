@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/fileuse"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
@@ -286,7 +287,7 @@ func (w *wordReader) method(v word, name string, line int) value {
 	case "strip", "lower", "upper", "rstrip", "lstrip", "expanduser", "resolve", "absolute", "casefold", "title", "capitalize":
 		return v
 	}
-	if isPathMethod(name) {
+	if fileuse.IsPathMethod(name) {
 		place.file = max(place.file, readsFile)
 		if strings.HasPrefix(name, "write") || name == "mkdir" {
 			place.file = writesFile
