@@ -118,7 +118,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/plain cmd/skills-mcp/setup cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress sandbox/session server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/feedback server/httpd server/identity server/installation server/jobs server/live server/manage server/pins server/policy server/requirements server/result server/run server/seal server/skillsext server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/atomicfile skills/check skills/dependencies skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/scaffold skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/surface skills/watch",
+	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/diagnosis cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/invocation cmd/skills-mcp/lookup cmd/skills-mcp/plain cmd/skills-mcp/report cmd/skills-mcp/review cmd/skills-mcp/setup cmd/skills-mcp/shortcut cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress sandbox/session server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/installation server/jobs server/live server/manage server/policy server/requirements server/result server/run server/seal server/skillshost server/store server/termtext server/transport server/trust server/usage server/web server/web/signin skills skills/check skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/scaffold skills/scan skills/search skills/skillfs skills/snapshot skills/surface",
 	"cmd/skills-mcp/build":        "server",
 	"cmd/skills-mcp/config":       "sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy skills skills/install/quarantine skills/lazyregexp skills/scan",
 	"cmd/skills-mcp/connect":      "skills/atomicfile skills/lazyregexp skills/skillfs",
@@ -231,6 +231,13 @@ var walls = map[string]string{
 	"skills/infer/python/syntax":  "",
 	"server/work":                 "sandbox server/identity",
 	"skills/infer/python/fileuse": "skills/infer/python/syntax",
+	"cmd/skills-mcp/diagnosis":    "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/plain cmd/skills-mcp/setup sandbox sandbox/docker server/approval server/exposure server/skillshost skills skills/snapshot skills/watch",
+	"cmd/skills-mcp/endpoint":     "cmd/skills-mcp/config cmd/skills-mcp/plain cmd/skills-mcp/setup server/approval server/web skills/atomicfile",
+	"cmd/skills-mcp/invocation":   "sandbox server/termtext skills skills/schema",
+	"cmd/skills-mcp/lookup":       "cmd/skills-mcp/exitcode cmd/skills-mcp/plain server server/requirements skills skills/skillfs",
+	"cmd/skills-mcp/report":       "cmd/skills-mcp/plain cmd/skills-mcp/setup cmd/skills-mcp/terminal sandbox server/approval server/describe server/feedback server/pins server/run server/skillshost server/store server/termtext skills skills/dependencies skills/install/adopt skills/snapshot skills/surface",
+	"cmd/skills-mcp/review":       "cmd/skills-mcp/plain cmd/skills-mcp/setup cmd/skills-mcp/terminal server/describe server/skillsext skills skills/check skills/dependencies skills/scan skills/skillfs",
+	"cmd/skills-mcp/shortcut":     "skills/atomicfile",
 
 	"skills/install/download/faulttest": "",
 
@@ -252,7 +259,7 @@ var libraries = map[string]string{
 	"github.com/docker/docker":                 "sandbox/docker",
 	"github.com/docker/go-units":               "cmd/skills-mcp/config",
 	"github.com/fsnotify/fsnotify":             "skills/watch",
-	"github.com/gofrs/flock":                   "cmd/skills-mcp sandbox/docker sandbox/protect sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
+	"github.com/gofrs/flock":                   "cmd/skills-mcp/endpoint sandbox/docker sandbox/protect sandbox/sandboxtest server/store server/usage skills/install skills/install/lock",
 	"github.com/goreleaser/nfpm/v2":            "integration/release",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/api server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
@@ -264,7 +271,7 @@ var libraries = map[string]string{
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
 	"github.com/spf13/pflag":                   "cmd/skills-mcp",
 	"github.com/tailscale/hujson":              "cmd/skills-mcp/connect",
-	"github.com/titanous/json5":                "cmd/skills-mcp skills/manifest",
+	"github.com/titanous/json5":                "cmd/skills-mcp/setup skills/manifest",
 	"golang.org/x/net":                         "sandbox/native",
 	"golang.org/x/sys":                         "sandbox/native server/approval/tty skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp/terminal server/approval/tty",

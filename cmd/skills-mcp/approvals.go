@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/spf13/cobra"
 )
@@ -53,7 +55,7 @@ func (c *approvalsCommand) show(ctx context.Context, id string) error {
 	case c.json:
 		return c.printJSON(r)
 	}
-	_, err = fmt.Fprintf(c.stdout, "%s\n\n%s until %s\n", strings.Join(r.Shown().Terminal(), "\n"), stateOf(r), r.Expires.Format(time.DateTime))
+	_, err = fmt.Fprintf(c.stdout, "%s\n\n%s until %s\n", strings.Join(r.Shown().Terminal(), "\n"), report.StateOf(r), r.Expires.Format(time.DateTime))
 	return err
 }
 
@@ -73,34 +75,10 @@ func (c *approvalsCommand) run(ctx context.Context) error {
 		_, err := fmt.Fprintln(c.stderr, "no call waits for your yes, and no approval counts")
 		return err
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTATE\tSKILL\tCLASS\tSCOPE\tCONFIRMED BY\tUNTIL")
 		for _, r := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, stateOf(r), plain.Visible(r.Question.Skill), r.Question.Class, r.Kind(), signedBy(r), r.Expires.Format(time.DateTime))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, report.StateOf(r), plain.Visible(r.Question.Skill), r.Question.Class, r.Kind(), report.SignedBy(r), r.Expires.Format(time.DateTime))
 		}
 	}, "UNTIL", "CONFIRMED BY", "SCOPE", "CLASS")
-}
-
-// stateOf returns the state of an approval for people.
-func stateOf(r *approval.Record) string {
-	if !r.Expires.After(time.Now()) && (r.State == "pending" || r.State == "given") {
-		return "expired"
-	}
-	return r.State
-}
-
-// signedBy names the people who have confirmed an approval, of how many.
-func signedBy(r *approval.Record) string {
-	names := make([]string, len(r.Signatures))
-	for i, s := range r.Signatures {
-		names[i] = plain.Visible(s.String())
-	}
-	text := strings.Join(names, ", ")
-	if r.Needed > 1 {
-		text = strings.TrimSpace(fmt.Sprintf("%d of %d %s", len(names), r.Needed, text))
-	}
-	if text == "" {
-		return "-"
-	}
-	return text
 }

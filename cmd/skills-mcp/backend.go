@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
@@ -83,12 +84,12 @@ func newBackend(ctx context.Context, s *setup.Settings, o backendOptions) (*back
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *backend) newApprovals() *approval.Approvals {
 	options := setup.ApprovalOptions(b.Settings)
-	notices := newNotifier(b.Settings, b.options.notices)
-	b.onClose(notices.close)
-	options.Notify = notices.notify
-	pages := pagesOf(b.Settings)
-	pages.shared = b.options.shared
-	options.Page, options.Shared = pages.approval, pages.shared
+	notices := endpoint.NewNotifier(b.Settings, b.options.notices)
+	b.onClose(notices.Close)
+	options.Notify = notices.Notify
+	pages := endpoint.PagesOf(b.Settings)
+	pages.Shared = b.options.shared
+	options.Page, options.Shared = pages.Approval, pages.Shared
 	if b.options.page {
 		b.asker = &asker{}
 		options.Terminal = b.asker

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/review"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
@@ -65,7 +64,7 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	repairs := findRepairs(catalogs, c.strict)
+	repairs := review.FindRepairs(catalogs, c.strict)
 	failed := false
 	if c.fix {
 		failed = c.repair(repairs)
@@ -74,28 +73,28 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	report := &checkReport{findings: map[string][]check.Finding{}, strict: c.strict, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
+	report := &review.CheckReport{Findings: map[string][]check.Finding{}, Strict: c.strict, Installs: s.Sandbox.Dependencies == config.DependenciesBuild}
 	for _, catalog := range catalogs {
-		report.add(ctx, catalog)
+		report.Add(ctx, catalog)
 	}
-	report.addRepairs(repairs)
+	report.AddRepairs(repairs)
 	return c.finish(report, len(repairs), failed)
 }
 
 // finish prints a report and returns the exit code. repairable counts the files with
 // problems that --fix corrects; failed is set if a correction was not written.
-func (c *checkCommand) finish(report *checkReport, repairable int, failed bool) error {
-	found := report.sorted()
+func (c *checkCommand) finish(report *review.CheckReport, repairable int, failed bool) error {
+	found := report.Sorted()
 	var err error
 	if c.json {
 		err = c.printJSON(found)
 	} else {
-		err = report.print(c.stdout, c.stderr, found, repairable)
+		err = report.Print(c.stdout, c.stderr, found, repairable)
 	}
 	if err != nil {
 		return err
 	}
-	if failed || numberOf(found, skills.Error) > 0 || c.strict && numberOf(found, skills.Warning) > 0 {
+	if failed || review.NumberOf(found, skills.Error) > 0 || c.strict && review.NumberOf(found, skills.Warning) > 0 {
 		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
@@ -107,7 +106,7 @@ func (c *checkCommand) repair(repairs []*check.Repair) (failed bool) {
 	if c.json {
 		out = c.stderr
 	}
-	return writeRepairs(repairs, out, c.stderr)
+	return review.WriteRepairs(repairs, out, c.stderr)
 }
 
 // checkPaths returns a catalog for each path, or without paths one of the roots.
@@ -129,68 +128,17 @@ func checkPaths(ctx context.Context, s *setup.Settings, paths []string) ([]*skil
 
 // checkPath returns a catalog of the skills and plugins at path.
 func checkPath(ctx context.Context, s *setup.Settings, path string) (*skills.Catalog, error) {
-	at, err := findTarget(path)
+	at, err := review.FindTarget(path)
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := scan.Scan(ctx, at.roots(), s.Roots.ScanOptions())
+	catalog, err := scan.Scan(ctx, at.Roots(), s.Roots.ScanOptions())
 	if err != nil {
 		return nil, err
 	}
-	catalog = s.Gate.Apply(at.only(catalog))
+	catalog = s.Gate.Apply(at.Only(catalog))
 	if len(catalog.Skills) == 0 && len(catalog.Problems) == 0 {
 		return nil, fmt.Errorf("there is no skill and no plugin at %s", path)
 	}
 	return catalog, nil
-}
-
-// findRepairs returns the possible repairs of each SKILL.md of the catalogs, loaded or
-// not. Loading has reported unreadable files.
-func findRepairs(catalogs []*skills.Catalog, strict bool) []*check.Repair {
-	var found []*check.Repair
-	for _, file := range skillFiles(catalogs) {
-		if repair, err := check.Open(file, strict); err == nil && repair != nil {
-			found = append(found, repair)
-		}
-	}
-	return found
-}
-
-// skillFiles returns the paths of each SKILL.md that the catalogs mention.
-func skillFiles(catalogs []*skills.Catalog) []string {
-	var files []string
-	for _, catalog := range catalogs {
-		for _, skill := range everySkill(catalog) {
-			if skill.Dir != "" && isSkillFile(skill.File) {
-				files = append(files, skill.File)
-			}
-		}
-		for _, p := range catalog.Problems {
-			if isSkillFile(p.Path) {
-				files = append(files, p.Path)
-			}
-		}
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
-}
-
-// writeRepairs writes each repair as a whole, prints its changes to out and its error
-// to stderr, and reports whether one has failed.
-func writeRepairs(repairs []*check.Repair, out, stderr io.Writer) (failed bool) {
-	for _, r := range repairs {
-		if err := r.Write(); err != nil {
-			fmt.Fprintf(stderr, "skills-mcp: %s is not fixed: %v\n", r.Path, err)
-			failed = true
-			continue
-		}
-		for _, change := range r.Changes {
-			place := fmt.Sprintf("%s:%d", r.Path, change.Line)
-			if change.Col > 0 {
-				place += fmt.Sprintf(":%d", change.Col)
-			}
-			fmt.Fprintf(out, "%s: fixed: %s\n", place, change.Message)
-		}
-	}
-	return failed
 }

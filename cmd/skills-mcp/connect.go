@@ -9,12 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
@@ -136,38 +136,11 @@ func (c *connectCommand) target() (connect.Target, error) {
 		target, err := c.client.Project(folder)
 		return target, exitcode.Usage(err)
 	}
-	places, err := clientPlaces()
+	places, err := connect.Here()
 	if err != nil {
 		return connect.Target{}, fmt.Errorf("find the client's file: %w", err)
 	}
 	return c.client.User(places), nil
-}
-
-// clientPlaces returns the folders of clients.
-func clientPlaces() (connect.Places, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return connect.Places{}, err
-	}
-	folder, err := os.UserConfigDir()
-	return connect.Places{
-		OS: runtime.GOOS, Home: home, Config: folder, Local: os.Getenv("LOCALAPPDATA"),
-		ClaudeConfig: os.Getenv("CLAUDE_CONFIG_DIR"), CodexHome: os.Getenv("CODEX_HOME"),
-	}, err
-}
-
-// answering returns a sentence for each setting with which a client, or any for "", has a
-// program answer forms: the person's, and those of the folder that they are in.
-func answering(client string) []string {
-	places, err := clientPlaces()
-	if err != nil {
-		return nil
-	}
-	folder, err := os.Getwd()
-	if err != nil {
-		return nil
-	}
-	return connect.Answering(client, places, folder)
 }
 
 // entry returns the server's entry: the command that starts it, or its URL. Settings
@@ -195,7 +168,7 @@ func (c *connectCommand) entry() (connect.Entry, error) {
 func (c *connectCommand) runningEntry() (connect.Entry, error) {
 	entry := connect.Entry{URL: c.url, TokenVariable: c.token}
 	to, err := url.Parse(c.url)
-	if err != nil || c.token != "" || c.remove || !isLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
+	if err != nil || c.token != "" || c.remove || !endpoint.IsLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
 		return entry, nil // the client's entry refuses an invalid one
 	}
 	s, err := c.settings()
@@ -206,11 +179,11 @@ func (c *connectCommand) runningEntry() (connect.Entry, error) {
 		return entry, exitcode.Usage(errors.New("the server asks for a token, and a project's file is for all who have the project; name the variable that holds the token with --token-env NAME, or set serve.no_token if it asks for none"))
 	}
 	s.Serve.Listen = config.DefaultListen // the one of the URL is of this machine
-	token, err := newTokenReader(s).token(s.Serve)
+	token, err := endpoint.NewTokenReader(s).Token(s.Serve)
 	if err != nil {
 		return entry, exitcode.Usage(err)
 	}
-	entry.Token, c.from = token.text, token.from
+	entry.Token, c.from = token.Text, token.From
 	if !c.write { // a terminal, or a model, is no place for a token
 		entry.Token = "TOKEN"
 	}
@@ -369,7 +342,7 @@ func (c *connectCommand) explain(err error, remedy string) error {
 // advise prints warnings about an entry that may not work, and about a client that answers
 // for the person.
 func (c *connectCommand) advise(entry connect.Entry) {
-	for _, line := range answering(c.client.Name) {
+	for _, line := range connect.AnsweringHere(c.client.Name) {
 		fmt.Fprintf(c.stderr, "Warning: %s. policy.forms: never asks by none.\n", plain.Visible(line))
 	}
 	if entry.URL != "" {
@@ -437,7 +410,7 @@ func (c *connectCommand) adviseRunning(entry connect.Entry) {
 	if strings.Trim(to.Path, "/") == "" {
 		fmt.Fprintf(c.stderr, "%s has no path; skills-mcp serves MCP at %s.\n", entry.URL, transport.Path)
 	}
-	if to.Scheme == "http" && !isLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
+	if to.Scheme == "http" && !endpoint.IsLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
 		fmt.Fprintf(c.stderr, "What is sent to %s is not encrypted: use https, unless the way to it is private.\n", to.Hostname())
 	}
 }

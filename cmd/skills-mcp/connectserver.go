@@ -10,7 +10,9 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/spf13/cobra"
 )
@@ -137,7 +139,7 @@ func (c *connectServerCommand) connect(ctx context.Context, s *setup.Settings, s
 	}
 	// A program runs as the person: they are asked before it does.
 	if len(server.Address.Command) > 0 {
-		if err := c.app.confirm(ctx, serverQuestion(server, nil), "run it and use its skills"); err != nil {
+		if err := c.app.confirm(ctx, report.ServerQuestion(server, nil), "run it and use its skills"); err != nil {
 			return err
 		}
 	}
@@ -146,7 +148,7 @@ func (c *connectServerCommand) connect(ctx context.Context, s *setup.Settings, s
 		return err
 	}
 	if len(server.Address.Command) == 0 {
-		if err := c.app.confirm(ctx, serverQuestion(server, listing), "use its skills"); err != nil {
+		if err := c.app.confirm(ctx, report.ServerQuestion(server, listing), "use its skills"); err != nil {
 			return err
 		}
 	}
@@ -156,35 +158,6 @@ func (c *connectServerCommand) connect(ctx context.Context, s *setup.Settings, s
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is connected, with %s\n", server.Label, plain.Count(len(listing.Entries), "skill"))
 	return err
-}
-
-// maxShownSkills bounds the skills in a question.
-const maxShownSkills = 20
-
-// serverQuestion describes a connection, with strangers' text escaped. A nil listing is
-// not known yet.
-func serverQuestion(server skillshost.Server, l *skillshost.Listing) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: use the skills of another MCP server, as %s/SKILL?\n> %s\n", server.Label, plain.Visible(server.Address.String()))
-	if len(server.Address.Command) > 0 {
-		b.WriteString("This is a program, and no skill: it runs outside of any sandbox, as you. It can\ndo all that you can, with all your files and variables. It starts now, and\nwhenever its skills are listed or loaded.\n")
-	}
-	if server.TokenEnv != "" {
-		fmt.Fprintf(&b, "It gets the token in your variable %s.\n", plain.Visible(server.TokenEnv))
-	}
-	b.WriteString("Models see the names and descriptions of its skills. You are asked about each\nskill when it is first loaded, and after each change; only then are its files\nfetched.\n")
-	if l == nil {
-		return b.String()
-	}
-	fmt.Fprintf(&b, "It lists %s:\n", plain.Count(len(l.Entries), "skill"))
-	for i, e := range l.Entries {
-		if i == maxShownSkills {
-			fmt.Fprintf(&b, "> and %d more\n", len(l.Entries)-i)
-			break
-		}
-		fmt.Fprintf(&b, "> %s: %s\n", plain.Visible(e.Name()), plain.Visible(plain.OneLine(e.Description(), 70)))
-	}
-	return b.String()
 }
 
 // printFaults prints the skills that cannot be used.
@@ -231,7 +204,7 @@ func (c *connectServerCommand) look(ctx context.Context, s *setup.Settings, serv
 	if c.json {
 		return errors.Join(append(errs, c.printJSON(map[string]any{"skills": list}))...)
 	}
-	return errors.Join(append(errs, table(c.stdout, func(w io.Writer) {
+	return errors.Join(append(errs, terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "SKILL\tFILES\tBYTES\tDESCRIPTION")
 		for _, l := range list {
 			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", plain.Visible(l.Name), l.Files, l.Bytes, plain.Visible(plain.Flat(l.Description)))
@@ -263,7 +236,7 @@ func (c *connectServerCommand) printList(ctx context.Context, s *setup.Settings)
 		_, err := fmt.Fprintln(c.stderr, "no server is connected")
 		return err
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tSKILLS\tSINCE\tADDRESS")
 		for _, l := range list {
 			fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", l.Name, l.Skills, l.Since, plain.Visible(l.Address))

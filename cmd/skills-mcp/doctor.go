@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/diagnosis"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/spf13/cobra"
 )
@@ -43,7 +45,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	s.Sandboxes.Single = true
-	sections, err := (&diagnosis{s, catalog}).sections(ctx, c.registry)
+	sections, err := (&diagnosis.Diagnosis{Settings: s, Catalog: catalog}).Sections(ctx, c.registry)
 	if err != nil {
 		return err
 	}
@@ -54,20 +56,20 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	} else {
 		c.print(sections)
 	}
-	if !sections[len(sections)-1].works() { // the verdict
+	if !sections[len(sections)-1].Works() { // the verdict
 		return exitcode.Silent(exitcode.Failed)
 	}
 	return nil
 }
 
-func (c *doctorCommand) print(sections []section) {
+func (c *doctorCommand) print(sections []diagnosis.Section) {
 	marks := map[sandbox.Level]string{sandbox.LevelOK: "ok  ", sandbox.LevelWarning: "warn", sandbox.LevelFailed: "FAIL"}
 	for i, s := range sections {
 		if i > 0 {
 			fmt.Fprintln(c.stdout)
 		}
 		fmt.Fprintln(c.stdout, s.Name)
-		_ = facts(c.stdout, func(w io.Writer) {
+		_ = terminal.Facts(c.stdout, func(w io.Writer) {
 			for _, f := range s.Findings {
 				line := f.Detail
 				if f.Remedy != "" {

@@ -9,7 +9,9 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -102,7 +104,7 @@ func (c *ruleCommand) open(ctx context.Context, name string) (*ruling, error) {
 	if err != nil {
 		return nil, err
 	}
-	skill, _, err := pick(catalog, name, s.Gate)
+	skill, _, err := lookup.Skill(catalog, name, s.Gate)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +226,7 @@ func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
 	if by := r.configured(&flags); by != "" {
 		return exitcode.Usage(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
 	}
-	snap, err := snapshotOf(ctx, r.skill)
+	snap, err := report.SnapshotOf(ctx, r.skill)
 	if err != nil {
 		return err
 	}

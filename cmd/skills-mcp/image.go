@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ with packages that skills declare, which were made from these images.`,
 }
 
 func (c *imageCommand) printImages(found []docker.Image) error {
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ROLE\tIMAGE\tSTATE\tID\tSIZE\tCREATED")
 		for _, i := range found {
 			if !i.Here {
@@ -101,7 +102,7 @@ func (c *imageCommand) printImages(found []docker.Image) error {
 }
 
 func (c *imageCommand) printLayers(layers []docker.Layer) error {
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "LAYER\tFROM\tID\tSIZE\tUSED\tPACKAGES")
 		for _, l := range layers {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), plain.Day(l.Used), l.Kind, plain.OneLine(l.Packages, 60))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
@@ -164,7 +165,7 @@ func (c *installCommand) printChoices(all []source.Choice) error {
 	if c.json {
 		return c.printJSON(map[string]any{"skills": plain.NonNil(all)})
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tKIND\tFOLDER\tDESCRIPTION")
 		for _, choice := range all {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", plain.Visible(choice.Name), choice.Kind, plain.Visible(choice.Path), plain.Flat(choice.Description))

@@ -10,7 +10,9 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -107,7 +109,7 @@ func (c *listCommand) print(found []describe.Listed) error {
 		_, err := fmt.Fprintln(c.stderr, "no skills found; doctor says where they are looked for")
 		return err
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		reached, reach := "", func(describe.Listed) string { return "" }
 		if slices.ContainsFunc(found, func(s describe.Listed) bool { return s.Reach == exposure.BySearch }) {
 			reached, reach = "REACHED BY\t", func(s describe.Listed) string { return fmt.Sprintf("%s: %s\t", s.Reach, s.Why) }
@@ -124,7 +126,7 @@ func (c *listCommand) print(found []describe.Listed) error {
 		}
 		fmt.Fprintln(w, "NAME\tTOOL\tSOURCE\tCLASS\tKIND\t"+grouped+reached+"STATE"+described)
 		for _, s := range found {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, whose(s.Source, s.Untrusted), s.Class, s.Kind, group(s), reach(s), state(s))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s%s\n", s.Name, s.Tool, report.Whose(s.Source, s.Untrusted), s.Class, s.Kind, group(s), reach(s), state(s))
 		}
 	}, "TOOL", "KIND", "SOURCE", "REACHED BY", "CATEGORY", "CLASS")
 }
@@ -140,13 +142,4 @@ func stateAndDescription(s describe.Listed) string {
 		why += " · "
 	}
 	return state + "\t" + why + plain.Flat(s.Description)
-}
-
-// whose returns the source of a skill or plugin, and whether it is of an untrusted
-// workspace.
-func whose(source skills.Source, untrusted bool) string {
-	if untrusted {
-		return string(source) + " (untrusted)"
-	}
-	return string(source)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/api"
@@ -24,7 +25,7 @@ import (
 type listener struct {
 	net.Listener
 	settings config.Serve
-	token    bearerToken
+	token    endpoint.BearerToken
 	profile  string
 	logger   *slog.Logger
 	stderr   io.Writer
@@ -47,7 +48,7 @@ func (v *serveFlags) open(a *app, s *setup.Settings) (*listener, error) {
 		v.hintStdio(a, s.Logger)
 		return nil, nil
 	}
-	token, err := newTokenReader(s).token(s.Serve)
+	token, err := endpoint.NewTokenReader(s).Token(s.Serve)
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
@@ -77,7 +78,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 		authenticator, mounted = page, append(mounted, page)
 	}
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.token.text == "", Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.token.Text == "", Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
 	})
 	mcp := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
@@ -109,7 +110,7 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 // page returns the page beside MCP. Holders of the token can sign in with it.
 func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageServer {
 	options := signin.Options{Profile: l.profile}
-	if l.token.text != "" {
+	if l.token.Text != "" {
 		options.Tokens = tokens.Authenticate
 	}
 	address := l.settings.Listen
@@ -122,10 +123,10 @@ func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageSer
 // tellToken prints where clients find a token that they do not know yet, or who needs none.
 func (l *listener) tellToken() {
 	switch who := httpd.WithoutToken; {
-	case l.token.made:
-		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.from, serverURL(l.settings.Listen, l)+transport.Path)
-	case l.token.text == "":
-		if !isLoopback(l.Addr().String()) {
+	case l.token.Made:
+		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.From, serverURL(l.settings.Listen, l)+transport.Path)
+	case l.token.Text == "":
+		if !endpoint.IsLoopback(l.Addr().String()) {
 			who = "everybody who reaches the address"
 		}
 		fmt.Fprintf(l.stderr, "No token is asked for: %s can call skills.\n", who)
@@ -168,8 +169,8 @@ func serverURL(address string, l net.Listener) string {
 // everybody, without a profile.
 func (l *listener) authenticator() httpd.Authenticator {
 	switch {
-	case l.token.text != "":
-		return profiled{identity.NewBearer(l.token.text), l.profile}
+	case l.token.Text != "":
+		return profiled{identity.NewBearer(l.token.Text), l.profile}
 	case l.profile != "":
 		return profiled{profile: l.profile}
 	}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install/adopt"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
-	"github.com/skillsmcp/skills-mcp/skills/surface"
 	"github.com/spf13/cobra"
 )
 
@@ -122,57 +122,12 @@ func sift(found []*adopt.Candidate, file *lock.File) (fresh []*adopt.Candidate, 
 
 // accept returns nil if the person, or a script with the token, agrees.
 func (c *adoptCommand) accept(ctx context.Context, s *setup.Settings, found []*adopt.Candidate) error {
-	lines := adoptionLines(found)
+	lines := report.AdoptionLines(found)
 	if c.yes {
 		fmt.Fprintln(c.stderr, strings.Join(lines, "\n"))
 		return c.provedScript(s)
 	}
 	return c.confirmShown(ctx, lines, "adopt them")
-}
-
-// adoptionLines describes candidates to a person. Strangers wrote most of the texts.
-func adoptionLines(found []*adopt.Candidate) (lines []string) {
-	for _, candidate := range found {
-		if candidate.State == nil {
-			reason := candidate.Reason
-			if candidate.Remedy != "" {
-				reason += "; " + candidate.Remedy
-			}
-			lines = append(lines, fmt.Sprintf("%s (%s): not adopted: %s", plain.Visible(candidate.Name), candidate.Tool, plain.Visible(reason)))
-			continue
-		}
-		state := candidate.State
-		lines = append(lines, fmt.Sprintf("%s (%s)", plain.Visible(candidate.Path), candidate.Tool), "  from "+plain.Visible(state.Source.String()))
-		if state.Revision != "" {
-			lines = append(lines, "  revision "+plain.Visible(state.Revision))
-		}
-		lines = append(lines, "  "+capabilitiesOf(state.Surface))
-		for _, text := range state.Checked {
-			lines = append(lines, "  proved: "+plain.Visible(text))
-		}
-		for _, text := range state.Unproved {
-			lines = append(lines, "  not proved: "+plain.Visible(text))
-		}
-		for _, path := range candidate.Copies {
-			lines = append(lines, "  stays as it is: another folder of this name, "+plain.Visible(path))
-		}
-	}
-	return lines
-}
-
-// capabilitiesOf names the kinds of capabilities of a surface, which show --capabilities
-// lists one by one.
-func capabilitiesOf(items []surface.Item) string {
-	counts, kinds := map[surface.Kind]int{}, []string{}
-	for _, item := range items {
-		if counts[item.Kind]++; counts[item.Kind] == 1 {
-			kinds = append(kinds, string(item.Kind))
-		}
-	}
-	if len(kinds) == 0 {
-		return "no capabilities were found in it"
-	}
-	return fmt.Sprintf("%d capabilities: %s", len(items), strings.Join(kinds, ", "))
 }
 
 // print writes the result.
@@ -192,12 +147,12 @@ func (c *adoptCommand) print(t *manage.Target, found []*adopt.Candidate, adopted
 		_, err := fmt.Fprintln(c.stderr, "other tools have installed nothing here that is not in the lock file already")
 		return err
 	case c.dryRun:
-		_, err := fmt.Fprintln(c.stdout, strings.Join(adoptionLines(found), "\n"))
+		_, err := fmt.Fprintln(c.stdout, strings.Join(report.AdoptionLines(found), "\n"))
 		return err
 	}
 	for _, candidate := range found {
 		if candidate.State == nil {
-			fmt.Fprintln(c.stderr, adoptionLines([]*adopt.Candidate{candidate})[0])
+			fmt.Fprintln(c.stderr, report.AdoptionLines([]*adopt.Candidate{candidate})[0])
 		} else {
 			fmt.Fprintf(c.stdout, "adopted %s\n", plain.Visible(t.Path(candidate.Path)))
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
@@ -329,7 +330,7 @@ func TestManageSettings(t *testing.T) {
 	const variable = "sandbox: {env: [API_KEY=s3cret], driver: docker}\nexpose: {max_tools: 5}\npolicy: {mode: confirm}\n"
 	workspace := t.TempDir()
 	putFile(t, filepath.Join(workspace, ".skills-mcp.yaml"), "policy: {mode: read-only, deny: [x]}\n")
-	t.Setenv(tokenVariable, "s3cret")
+	t.Setenv(endpoint.TokenVariable, "s3cret")
 	t.Setenv(setup.BudgetVariable, "5000")
 	m, _ := newManaged(t, variable, workspace)
 	flags := serveFlags{ui: true, listen: "127.0.0.1:0"}
@@ -362,7 +363,7 @@ func TestManageSettings(t *testing.T) {
 		"serve.ui":             {"true", "--ui"},
 		"serve.listen":         {"127.0.0.1:0", "--listen"},
 		"policy.deny":          {"x", ".skills-mcp.yaml"},
-		"token of clients":     {"set", tokenVariable},
+		"token of clients":     {"set", endpoint.TokenVariable},
 		"sandbox.limits.cpus":  {"1", "default"},
 	} {
 		if s := got[key]; !strings.HasSuffix(s.Value, want[0]) || !strings.HasSuffix(s.Origin, want[1]) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
@@ -59,8 +60,8 @@ func (m *managing) folderSettings() []web.Setting {
 	}
 	cache, _ := setup.CacheDir() // doctor says why there is none
 	token := web.Setting{Group: group, Key: "token of clients", Value: "not set", Origin: "default"}
-	if os.Getenv(tokenVariable) != "" {
-		token.Value, token.Origin = "set", tokenVariable
+	if os.Getenv(endpoint.TokenVariable) != "" {
+		token.Value, token.Origin = "set", endpoint.TokenVariable
 	}
 	file := web.Setting{Group: group, Key: "configuration", Value: cmp.Or(s.File, "none"), Origin: "default"}
 	if given := []string{m.app.flags.Config}; given[0] != "" {

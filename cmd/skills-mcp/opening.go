@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
@@ -51,7 +52,7 @@ func (a *app) learned(ctx context.Context, names ...string) (_ *setup.Settings, 
 	wanted := catalog.Skills
 	if len(names) > 0 {
 		wanted = nil
-		if skill, _, err := pick(catalog, names[0], s.Gate); err == nil {
+		if skill, _, err := lookup.Skill(catalog, names[0], s.Gate); err == nil {
 			wanted = []*skills.Skill{skill}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
@@ -34,7 +35,7 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 	if hash := b.Policy.Passphrase; hash != "" {
 		options.Passphrase = func(text string) bool { return approval.Unlock(hash, text, agent) }
 	}
-	withdraw, err := pagesOf(b.Settings).publish(base + web.Path)
+	withdraw, err := endpoint.PagesOf(b.Settings).Publish(base + web.Path)
 	if err != nil {
 		b.Logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}

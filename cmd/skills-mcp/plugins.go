@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/spf13/cobra"
 )
@@ -38,10 +40,10 @@ func (c *pluginsCommand) run(ctx context.Context) error {
 	if c.json {
 		return c.printJSON(map[string]any{"plugins": describe.Plugins(catalog)})
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
 		for _, p := range describe.Plugins(catalog) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, plain.OneLine(p.Version, 40), whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(p.Description))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, plain.OneLine(p.Version, 40), report.Whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(p.Description))
 		}
 	}, "AGENTS", "SKILLS", "SOURCE", "VERSION")
 }

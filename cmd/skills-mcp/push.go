@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/review"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -100,18 +101,18 @@ func (c *pushCommand) checked(ctx context.Context, s *setup.Settings, dir string
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
-	report := &checkReport{findings: map[string][]check.Finding{}, strict: true, installs: s.Sandbox.Dependencies == config.DependenciesBuild}
-	report.add(ctx, catalog)
-	found := report.sorted()
-	if numberOf(found, skills.Error) > 0 {
-		if err := report.print(c.stderr, c.stderr, found, 0); err != nil {
+	report := &review.CheckReport{Findings: map[string][]check.Finding{}, Strict: true, Installs: s.Sandbox.Dependencies == config.DependenciesBuild}
+	report.Add(ctx, catalog)
+	found := report.Sorted()
+	if review.NumberOf(found, skills.Error) > 0 {
+		if err := report.Print(c.stderr, c.stderr, found, 0); err != nil {
 			return nil, err
 		}
 		return nil, &exitcode.Error{Code: exitcode.Failed, Err: errors.New("nothing was pushed")}
 	}
 	var own []*skills.Skill
-	for _, skill := range everySkill(catalog) {
-		if skill.Of == nil && isSkillFile(skill.File) && sameFolder(skill.Dir, absolute) {
+	for _, skill := range review.EverySkill(catalog) {
+		if skill.Of == nil && review.IsSkillFile(skill.File) && sameFolder(skill.Dir, absolute) {
 			own = append(own, skill)
 		}
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
-	"github.com/skillsmcp/skills-mcp/server/feedback"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/spf13/cobra"
 )
@@ -46,7 +44,7 @@ func (c *rateCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.Gate)
+	skill, _, err := lookup.Skill(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
@@ -59,22 +57,4 @@ func (c *rateCommand) run(ctx context.Context, name string) error {
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is rated.\n", skill.QualifiedName())
 	return err
-}
-
-// printFeedback writes what is known of the use of a skill. Texts that others wrote are
-// quoted, each in one line.
-func printFeedback(w io.Writer, f *feedback.Summary) error {
-	fmt.Fprintf(w, "\nlast runs and ratings:\n  %d runs, %d failed; rated good %d times, bad %d times\n", f.Calls, f.Failures, f.Good, f.Bad)
-	return facts(w, func(w io.Writer) {
-		for _, e := range f.LastErrors {
-			fmt.Fprintf(w, "  %s\tfailed\t%q\n", plain.Day(e.At), e.Error)
-		}
-		for _, n := range f.Notes {
-			verdict := "good"
-			if !n.OK {
-				verdict = "bad"
-			}
-			fmt.Fprintf(w, "  %s\t%s: %s\t%q\n", plain.Day(n.At), n.By, verdict, n.Note)
-		}
-	})
 }

@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
+	"github.com/spf13/cobra"
 )
 
 // readCommand prints the instructions of a skill.
@@ -39,7 +39,7 @@ func (c *readCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.Gate)
+	skill, _, err := lookup.Skill(catalog, name, s.Gate)
 	if err != nil {
 		c.hintProblems(catalog)
 		return err

@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/invocation"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server"
@@ -75,15 +78,15 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
-	skill, own, err := pick(catalog, name, s.Gate)
+	skill, own, err := lookup.Skill(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
-	given, err := parseRun(skill, args)
+	given, err := invocation.Parse(skill, args)
 	if err != nil {
 		return exitcode.Usage(err)
 	}
-	if given.help {
+	if given.Help {
 		return c.printHelp(skill)
 	}
 	snapshots, err := setup.OpenSnapshots()
@@ -100,7 +103,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
-	end := c.show(&request, given.json)
+	end := c.show(&request, given.Json)
 	outcome, err := s.Sandboxes.Executor(runner, nil, snapshots, s.Approvals(terminalOf(s, c.app))).Run(ctx, request)
 	if ended := end(); err == nil {
 		err = ended
@@ -110,14 +113,14 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 
 // finish prints the result of a run, saves its files, and returns the exit code.
 // outcome is nil if nothing was run.
-func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Outcome, err error) error {
+func (c *runCommand) finish(skill *skills.Skill, given *invocation.RunArgs, outcome *run.Outcome, err error) error {
 	if err == nil {
 		err = result.CheckOutput(skill, outcome)
 	}
 	if outcome == nil {
 		return exitOf(outcome, err)
 	}
-	if given.json {
+	if given.Json {
 		if err := c.printJSON(result.New(skill, outcome, err)); err != nil {
 			return err
 		}
@@ -128,13 +131,13 @@ func (c *runCommand) finish(skill *skills.Skill, given *runArgs, outcome *run.Ou
 	if advice := result.Advise(skill, outcome); advice != "" {
 		fmt.Fprintf(c.stderr, "skills-mcp: skill %s: %s\n", skill.QualifiedName(), advice)
 	}
-	if err := takeOut(given, outcome.Out, c.stderr); err != nil {
+	if err := invocation.TakeOut(given, outcome.Out, c.stderr); err != nil {
 		return err
 	}
 	return exitOf(outcome, err)
 }
 
-func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given *runArgs) (run.Request, error) {
+func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given *invocation.RunArgs) (run.Request, error) {
 	folder, err := os.Getwd()
 	if err != nil {
 		return run.Request{}, err
@@ -143,17 +146,17 @@ func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given
 		Call: run.Call{
 			Principal: identity.Principal{Kind: identity.Person},
 			Way:       run.WayCommand,
-			Timeout:   given.timeout,
+			Timeout:   given.Timeout,
 			Warn:      func(message string) { fmt.Fprintln(c.stderr, "skills-mcp:", message) },
 			Callees: result.Callees(func(_ context.Context, name string) (*skills.Skill, error) {
 				return server.Lookup(catalog, name)
 			}),
 		},
 		Skill:  skill,
-		Args:   given.params,
+		Args:   given.Params,
 		Folder: folder,
 	}
-	if given.stdin {
+	if given.Stdin {
 		request.Stdin = c.stdin
 	}
 	if isTerminal(c.stdin) && isTerminal(c.stderr) {
@@ -232,7 +235,7 @@ func (c *runCommand) printHelp(skill *skills.Skill) error {
 		}
 		return nil
 	}
-	if takesWords(skill) {
+	if invocation.TakesWords(skill) {
 		fmt.Fprintf(c.stdout, "  skills-mcp run %s -- WORD...\n", name)
 	}
 	if len(skill.Entry.Params()) == 0 {
@@ -240,7 +243,7 @@ func (c *runCommand) printHelp(skill *skills.Skill) error {
 		return err
 	}
 	fmt.Fprintln(c.stdout, "\nParameters:")
-	return printParams(c.stdout, skill.Entry)
+	return report.PrintParams(c.stdout, skill.Entry)
 }
 
 // complete completes the name of a skill, then its parameters and their values.
@@ -253,7 +256,7 @@ func (c *runCommand) complete(cmd *cobra.Command, args []string, begun string) (
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	skill, _, err := pick(catalog, args[0], s.Gate)
+	skill, _, err := lookup.Skill(catalog, args[0], s.Gate)
 	if err != nil || skill.Entry == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

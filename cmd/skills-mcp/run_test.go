@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
-
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/invocation"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -29,11 +29,11 @@ func TestParseRun(t *testing.T) {
 		{"no static command line", "", `--top-n 3 --kind "5"`, `{"kind":"\"5\"","top-n":"3"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			given, err := parseRun(runnable(t, test.properties), strings.Fields(test.words))
+			given, err := invocation.Parse(runnable(t, test.properties), strings.Fields(test.words))
 			got := ""
 			if err != nil {
 				got = err.Error()
-			} else if text, err := json.Marshal(given.params); err == nil {
+			} else if text, err := json.Marshal(given.Params); err == nil {
 				got = string(text)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
@@ -226,7 +227,7 @@ func (c *runsCommand) printNew(page []*store.Run, first bool) error {
 func (c *runsCommand) printLines(page []*store.Run) error {
 	var lines bytes.Buffer
 	for _, r := range page {
-		if err := writeJSONLine(&lines, r); err != nil {
+		if err := report.WriteJSONLine(&lines, r); err != nil {
 			return err
 		}
 	}
@@ -239,14 +240,14 @@ func (c *runsCommand) printRuns(page []*store.Run, head bool) error {
 	short := isTerminal(c.stdout)
 	now := time.Now()
 	t := terminal.Table{Headless: !head, Optional: []string{"BY", "TIME", "STARTED"}}
-	return writeTable(c.stdout, t, func(w io.Writer) {
+	return t.Rows(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tSTARTED\tSKILL\tOUTCOME\tTIME\tBY\tABOUT")
 		for _, r := range page {
 			id := plain.Visible(r.ID)
 			if short {
 				id = strings.TrimSuffix(plain.OneLine(id, 14), "…")
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, when(r.Started, now), plain.Visible(subject(r)), outcomeText(r), duration(r.Duration), plain.Visible(by(r)), plain.Visible(about(r)))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", id, report.When(r.Started, now), plain.Visible(report.Subject(r)), report.OutcomeText(r), report.Duration(r.Duration), plain.Visible(report.By(r)), plain.Visible(report.About(r)))
 		}
 	})
 }
@@ -275,8 +276,8 @@ func (c *runsCommand) one(ctx context.Context, prefix string) error {
 	var by string
 	if r.Approval != "" {
 		if answer, err := c.approvals.Find(ctx, r.Approval); err == nil {
-			by = ": " + string(answer.Scope) + ", by " + signedBy(answer)
+			by = ": " + string(answer.Scope) + ", by " + report.SignedBy(answer)
 		}
 	}
-	return printRun(c.stdout, r, by, children)
+	return report.PrintRun(c.stdout, r, by, children)
 }

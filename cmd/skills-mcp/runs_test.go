@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
@@ -68,7 +69,7 @@ func TestRunTexts(t *testing.T) {
 	if err := c.printRuns([]*store.Run{r}, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := printRun(&out, r, "", nil); err != nil {
+	if err := report.PrintRun(&out, r, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	if text := out.String(); strings.ContainsAny(text, "\x1b\u202e\u200b") || !strings.Contains(text, "refused ×3") || !strings.Contains(text, `\u202e`) {

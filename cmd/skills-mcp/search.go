@@ -138,7 +138,7 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 		_, err := fmt.Fprintln(c.stderr, "no skill of ClawHub matches; try other words")
 		return err
 	}
-	err = table(c.stdout, func(w io.Writer) {
+	err = terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "SOURCE\tVERSION\tDOWNLOADS\tDESCRIPTION")
 		for _, hit := range hits {
 			fmt.Fprintf(w, "clawhub:%s\t%s\t%d\t%s\n", plain.Visible(hit.Name), plain.Visible(hit.Version), hit.Downloads, plain.Flat(hit.Summary))

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"syscall"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/shortcut"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -83,14 +85,14 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 		app: c.app, flags: c.flags, idle: collector.Rest, notices: notices,
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
-		clientRoots: listener == nil && !s.Workspaces.Named, page: listener != nil && s.Serve.UI, shared: listener != nil && !isLoopback(listener.Addr().String()),
+		clientRoots: listener == nil && !s.Workspaces.Named, page: listener != nil && s.Serve.UI, shared: listener != nil && !endpoint.IsLoopback(listener.Addr().String()),
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if c.flags.shortcut {
-		if _, err := addShortcut(s.Home); err != nil {
+		if _, err := shortcut.Add(s.Home); err != nil {
 			s.Logger.Warn("the page is not among your applications", "error", err)
 		}
 	}

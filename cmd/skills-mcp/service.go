@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/diagnosis"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/api"
@@ -40,7 +42,7 @@ func (b *backend) service() *apiServer {
 	}
 	return &apiServer{running: running, Service: api.New(api.Options{
 		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.Store), Jobs: running,
-		Page:   func(approval string) string { url, _ := pagesOf(b.Settings).approval(approval); return url },
+		Page:   func(approval string) string { url, _ := endpoint.PagesOf(b.Settings).Approval(approval); return url },
 		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.Config), Workspaces: b.Workspaces.Folders, Trusting: b.approvalsFor,
 	})}
 }
@@ -63,11 +65,11 @@ func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 func (b *backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
 	s, sandboxes := *b.Settings, *b.Sandboxes
 	sandboxes.Single, s.Sandboxes = true, &sandboxes
-	found, err := (&diagnosis{&s, b.server.Catalog()}).sections(ctx, false)
+	found, err := (&diagnosis.Diagnosis{Settings: &s, Catalog: b.server.Catalog()}).Sections(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	d := &api.Diagnosis{OK: found[len(found)-1].works()} // the verdict
+	d := &api.Diagnosis{OK: found[len(found)-1].Works()} // the verdict
 	for _, each := range found {
 		d.Sections = append(d.Sections, api.Section{Name: each.Name, Findings: append([]sandbox.Finding{}, each.Findings...)})
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/trust"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.confirm(ctx, question(proposed), "trust it"); err != nil {
+	if err := c.confirm(ctx, report.TrustQuestion(proposed), "trust it"); err != nil {
 		return err
 	}
 	// The folder that was shown: another one may have taken its place meanwhile.
@@ -81,20 +82,6 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 	}
 	_, err = fmt.Fprintf(c.stdout, "%s is trusted\n", plain.Visible(workspace))
 	return err
-}
-
-// question describes a trust, with strangers' text escaped.
-func question(t *run.Trust) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "skills-mcp: you do not trust this workspace:\n> %s\n", plain.Visible(t.Workspace))
-	b.WriteString("If you do, its skills come first. They may get the variables that your\nconfiguration grants to skills, and you may approve what they ask for.\nIts skills:\n")
-	for _, change := range t.Changes {
-		fmt.Fprintf(&b, "> %s\n", plain.Visible(change))
-	}
-	if len(t.Changes) == 0 {
-		b.WriteString("> none\n")
-	}
-	return b.String()
 }
 
 // printList lists the workspaces that the person trusts.
@@ -123,7 +110,7 @@ func (c *trustCommand) printList(ctx context.Context) error {
 		_, err := fmt.Fprintln(c.stderr, "no workspace is trusted")
 		return err
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "WORKSPACE\tSINCE\tSTATE")
 		for _, l := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(l.Path), l.Since, l.State)

@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/shortcut"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/web"
@@ -63,7 +65,7 @@ func (c *uiCommand) addShortcut() error {
 	if err != nil {
 		return err
 	}
-	path, err := addShortcut(s.Home)
+	path, err := shortcut.Add(s.Home)
 	if err == nil {
 		fmt.Fprintf(c.stderr, "Skills is among your applications: %s\n", plain.Visible(path))
 	}
@@ -71,7 +73,7 @@ func (c *uiCommand) addShortcut() error {
 }
 
 func (c *uiCommand) run(ctx context.Context) (err error) {
-	if !isLoopback(c.listen) {
+	if !endpoint.IsLoopback(c.listen) {
 		return exitcode.Usage(fmt.Errorf("--listen is %q, and the page is for this machine alone; write a loopback address, such as 127.0.0.1:0; for others there is serve --transport http --ui", c.listen))
 	}
 	if _, err := newTerminal(c.stdin, c.stderr, nil); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
@@ -206,7 +207,7 @@ func (c *updateCommand) printOutdated(list []outdatedInfo) error {
 		_, err := fmt.Fprintln(c.stderr, "everything is up to date")
 		return err
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "NAME\tINSTALLED\tCURRENT\tSOURCE")
 		for _, info := range list {
 			current := shortRevision(info.Current)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ func (c *verifyCommand) print(t *manage.Target, found []install.Difference) erro
 		}
 		return err
 	}
-	return table(c.stdout, func(w io.Writer) {
+	return terminal.Columns(c.stdout, func(w io.Writer) {
 		fmt.Fprintln(w, "ENTRY\tDIFFERENCE\tFILE")
 		for _, d := range found {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(d.Path), d.Kind, plain.Visible(d.File))

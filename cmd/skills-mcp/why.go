@@ -1,18 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"io"
-	"strings"
 
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/server/describe"
-	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/spf13/cobra"
 )
 
@@ -41,18 +34,6 @@ caller where they differ. Nothing is run, and nobody is asked.`,
 	return cmd
 }
 
-// An explanation has the decisions about calls of a skill.
-type explanation struct {
-	Skill   string             `json:"skill"`
-	Origin  string             `json:"origin"`
-	Digest  string             `json:"digest"`
-	Class   skills.Class       `json:"class"` // that it declares
-	Profile string             `json:"profile,omitempty"`
-	Mode    string             `json:"mode"`
-	Calls   []describe.Outlook `json:"calls"`
-	Notes   []string           `json:"notes"`
-}
-
 func (c *whyCommand) run(ctx context.Context, name string) error {
 	s, catalog, err := c.catalog(ctx)
 	if err != nil {
@@ -61,114 +42,16 @@ func (c *whyCommand) run(ctx context.Context, name string) error {
 	if err := setup.CheckProfile(s.Policy, "--as", c.as); err != nil {
 		return err
 	}
-	skill, _, err := pick(catalog, name, s.Gate)
+	skill, _, err := lookup.Skill(catalog, name, s.Gate)
 	if err != nil {
 		return err
 	}
-	e, err := explain(ctx, s, skill, c.as)
+	e, err := report.Explain(ctx, s, skill, c.as)
 	if err != nil {
 		return err
 	}
 	if c.json {
 		return c.printJSON(e)
 	}
-	return e.print(c.stdout)
-}
-
-// explain returns the decisions about calls of a skill.
-func explain(ctx context.Context, s *setup.Settings, skill *skills.Skill, profile string) (*explanation, error) {
-	snap, err := snapshotOf(ctx, skill)
-	if err != nil {
-		return nil, err
-	}
-	if all, err := s.OpenPins(); err == nil && s.Sandboxes.Pins == nil { // no server runs
-		if compared, err := all.Compare(ctx, skill); err == nil && compared.Pin != nil { // a look accepts nothing
-			s.Sandboxes.Pins = all
-		}
-	}
-	decider := s.Sandboxes.Decider(nil)
-	e := &explanation{
-		Skill: skill.QualifiedName(), Origin: skill.Origin().String(), Digest: snap.Digest, Class: skill.Class,
-		Profile: profile, Mode: s.Policy.Mode, Notes: plain.NonNil(decider.Foreign(ctx, skill)),
-	}
-	if skill.Untrusted() {
-		e.Notes = append(e.Notes, fmt.Sprintf("the workspace %s is not trusted: no rule gives its skills anything", skill.Workspace))
-	}
-	approved := run.Approved(ctx, s.Standing(), nil)
-	for _, o := range decider.Outlooks(ctx, skill, profile, snap.Digest, snap.Dir, s.Workspaces.Folders, approved) {
-		e.Calls = append(e.Calls, describe.NewOutlook(o.Callers, o.Decision, o.Refused, o.Approved))
-	}
-	return e, nil
-}
-
-// snapshotOf returns a snapshot of a skill's folder.
-func snapshotOf(ctx context.Context, skill *skills.Skill) (*snapshot.Snapshot, error) {
-	snapshots, err := setup.OpenSnapshots()
-	if err != nil {
-		return nil, err
-	}
-	return snapshots.Take(ctx, skill.Files, snapshot.Use{})
-}
-
-func (e *explanation) print(w io.Writer) error {
-	return facts(w, func(w io.Writer) {
-		row := func(key, value string) {
-			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
-			}
-		}
-		row("skill", e.Skill)
-		row("origin", e.Origin)
-		row("digest", e.Digest)
-		row("declares", string(e.Class))
-		row("mode", e.Mode)
-		row("profile", e.Profile)
-		for i := range e.Calls {
-			fmt.Fprintln(w)
-			printOutlook(&e.Calls[i], row)
-		}
-		for _, note := range e.Notes {
-			row("note", note)
-		}
-	})
-}
-
-func printOutlook(c *describe.Outlook, row func(key, value string)) {
-	row("calls of", strings.Join(c.By, "; "))
-	if c.Outcome == "refused" {
-		row("refused", fmt.Sprintf("%s: %s", c.Code, c.Message))
-		return
-	}
-	verdict := "runs"
-	if c.Signatures > 0 {
-		verdict = fmt.Sprintf("runs after the yes of %s, which covers %s", plain.Count(c.Signatures, "person"), c.Covers)
-		if c.Signatures > 1 {
-			verdict = fmt.Sprintf("runs after the yes of %d different people, which covers %s", c.Signatures, c.Covers)
-		}
-	}
-	if c.Approved != "" {
-		verdict = c.Approved + "; else " + verdict
-	}
-	row("a call", verdict)
-	for _, line := range c.Grown {
-		row("new", line)
-	}
-	row("by", c.Rule)
-	row("class", string(c.Class))
-	access := "read-only"
-	if c.Writes {
-		access = "writable"
-	}
-	if len(c.Workspaces) > 0 {
-		row("workspaces", access+": "+strings.Join(c.Workspaces, ", "))
-	} else {
-		row("workspaces", access)
-	}
-	row("also writes", strings.Join(c.Protected, ", "))
-	row("network", cmp.Or(strings.Join(c.Network, ", "), "none"))
-	row("variables", cmp.Or(strings.Join(c.Variables, ", "), "none"))
-	row("skills", strings.Join(c.Calls, ", "))
-	if c.Timeout > 0 {
-		row("time", fmt.Sprintf("%gs at most", c.Timeout))
-	}
+	return e.Print(c.stdout)
 }

@@ -59,7 +59,7 @@ func document(ctx context.Context, day time.Time) (*documents, error) {
 		d.completions[shell] = file{name, text, 0o644}
 	}
 	for _, f := range []struct{ name, source string }{
-		{"usr/share/applications/skills-mcp.desktop", "cmd/skills-mcp/skills-mcp.desktop"},
+		{"usr/share/applications/skills-mcp.desktop", "cmd/skills-mcp/shortcut/skills-mcp.desktop"},
 		{"usr/share/icons/hicolor/scalable/apps/skills-mcp.svg", "server/icon/mark.svg"},
 	} {
 		data, err := os.ReadFile(filepath.FromSlash(f.source))

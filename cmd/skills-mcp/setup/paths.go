@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
+// AbsolutePath returns a path that starts at folder, unless it is absolute.
 func AbsolutePath(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -31,7 +31,7 @@ type Roots struct {
 	home       string
 	Data       string   // folder of the skills that the person installs; "" is none
 	ongrid     []string // folders of ongrid's skills
-	workspaces *workspaces
+	workspaces *Workspaces
 	trust      *trust.Workspaces
 	host       *skillshost.Host // nil is no connected server
 	logger     *slog.Logger

@@ -47,7 +47,7 @@ func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")
 	}
-	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &workspaces{Folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
+	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &Workspaces{Folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
 	got := map[skills.Source][]string{}
 	ongrid := 0
 	for _, root := range r.List() {

@@ -38,7 +38,7 @@ type Settings struct {
 	*config.Config
 	Home       string
 	Logger     *slog.Logger
-	Workspaces *workspaces
+	Workspaces *Workspaces
 	Roots      *Roots
 	Sandboxes  *Sandboxes
 	Gate       *requirements.Checker

@@ -16,7 +16,7 @@ import (
 )
 
 // workspaces are the folders that skills see, with the project of the first.
-type workspaces struct {
+type Workspaces struct {
 	home     string
 	logger   *slog.Logger
 	Folders  []string         // without links
@@ -27,8 +27,8 @@ type workspaces struct {
 
 // newWorkspaces returns the workspaces given by flags, else the configured ones, else
 // the current folder if it is a project's.
-func newWorkspaces(given, configured []string, folder, home string, logger *slog.Logger) (*workspaces, error) {
-	w := &workspaces{home: home, logger: logger, Named: len(given)+len(configured) > 0}
+func newWorkspaces(given, configured []string, folder, home string, logger *slog.Logger) (*Workspaces, error) {
+	w := &Workspaces{home: home, logger: logger, Named: len(given)+len(configured) > 0}
 	chosen := configured
 	if len(given) > 0 {
 		chosen = nil
@@ -109,14 +109,14 @@ const maxProject = 64 << 10
 
 // addProject reads the project's file. A bad one is a problem and not an error: a
 // stranger may have written it, and should not decide whether the program works.
-func (w *workspaces) addProject() {
+func (w *Workspaces) addProject() {
 	if err := w.loadProject(); err != nil {
 		w.reject(err)
 	}
 }
 
 // reject omits the project's file, with a reason.
-func (w *workspaces) reject(err error) {
+func (w *Workspaces) reject(err error) {
 	w.Project = nil
 	file := filepath.Join(w.Folders[0], config.ProjectFile)
 	p := skills.Problem{
@@ -128,7 +128,7 @@ func (w *workspaces) reject(err error) {
 }
 
 // loadProject reads the project's file in the first folder, if there is one.
-func (w *workspaces) loadProject() error {
+func (w *Workspaces) loadProject() error {
 	if len(w.Folders) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (w *workspaces) loadProject() error {
 
 // Among returns the client's roots that could be default workspaces, without links,
 // and none in another.
-func (w *workspaces) Among(roots []string) []string {
+func (w *Workspaces) Among(roots []string) []string {
 	var found []string
 	for _, root := range roots {
 		workspace, err := workspaceAt(root, w.home, os.TempDir())

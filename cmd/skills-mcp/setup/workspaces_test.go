@@ -33,7 +33,7 @@ func TestWorkspacesAmong(t *testing.T) {
 		}
 	}
 	t.Setenv("TMPDIR", at("tmp"))
-	w := &workspaces{home: at("home", "ann"), logger: slog.New(slog.DiscardHandler)}
+	w := &Workspaces{home: at("home", "ann"), logger: slog.New(slog.DiscardHandler)}
 	shop, app := at("real", "ann", "shop"), at("real", "ann", "app")
 	for name, test := range map[string]struct{ roots, want []string }{
 		"one":                    {[]string{at("home", "ann", "shop")}, []string{shop}},
@@ -91,7 +91,7 @@ func TestProjectIsBounded(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, config.ProjectFile), text[:size], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w := &workspaces{Folders: []string{dir}}
+		w := &Workspaces{Folders: []string{dir}}
 		if err := w.loadProject(); !errors.Is(err, want) {
 			t.Errorf("%d bytes: %v, want %v", size, err, want)
 		}

@@ -1,4 +1,4 @@
-package main
+package endpoint
 
 import (
 	"errors"
@@ -48,7 +48,7 @@ func TestTokenFile(t *testing.T) {
 	link("work/sub/token", "own/link")   // the file is the skill's to read
 	link("work", "alias")                // another name of the workspace
 	link("skills/demo", "own/of-skills") // likewise
-	reader := &tokenReader{workspaces: []string{filepath.Join(top, "work")}, roots: []string{filepath.Join(top, "skills")}}
+	reader := &TokenReader{workspaces: []string{filepath.Join(top, "work")}, roots: []string{filepath.Join(top, "skills")}}
 	for name, want := range map[string]string{
 		"own/token":           "",
 		"own/read-only":       "",
@@ -65,9 +65,9 @@ func TestTokenFile(t *testing.T) {
 		"own":                 "is a directory",
 		"own/none":            "no such file",
 	} {
-		got, err := reader.token(config.Serve{TokenFile: filepath.Join(top, name), Listen: config.DefaultListen})
+		got, err := reader.Token(config.Serve{TokenFile: filepath.Join(top, name), Listen: config.DefaultListen})
 		switch {
-		case want == "" && (err != nil || got.text != secret || got.made):
+		case want == "" && (err != nil || got.Text != secret || got.Made):
 			t.Errorf("%s: %+v, %v", name, got, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: error %v, want %s", name, err, want)
@@ -81,22 +81,22 @@ func TestMadeToken(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes and links are others there")
 	}
-	t.Setenv(tokenVariable, "")
+	t.Setenv(TokenVariable, "")
 	file := filepath.Join(t.TempDir(), "state", "http-token")
-	reader, serve := &tokenReader{made: file}, config.Serve{Listen: config.DefaultListen}
+	reader, serve := &TokenReader{made: file}, config.Serve{Listen: config.DefaultListen}
 	var all sync.WaitGroup
-	made := make([]bearerToken, 8)
+	made := make([]BearerToken, 8)
 	for i := range made {
 		all.Go(func() {
 			var err error
-			if made[i], err = reader.token(serve); err != nil {
+			if made[i], err = reader.Token(serve); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for _, one := range append(made, tokenOf(t, reader, serve)) {
-		if one != made[0] || len(one.text) < 26 || one.from != file || !one.made {
+		if one != made[0] || len(one.Text) < 26 || one.From != file || !one.Made {
 			t.Errorf("%+v, and %+v", one, made[0])
 		}
 	}
@@ -106,7 +106,7 @@ func TestMadeToken(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	whole := made[0].text + "\n"
+	whole := made[0].Text + "\n"
 	elsewhere := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(elsewhere, []byte(whole), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,15 +124,15 @@ func TestMadeToken(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, []byte(whole), 0o600), damage()); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := reader.token(serve); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "connect its clients again") {
+		if got, err := reader.Token(serve); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "connect its clients again") {
 			t.Errorf("%s: %+v, %v", want, got, err)
 		}
 	}
 }
 
-func tokenOf(t *testing.T, reader *tokenReader, serve config.Serve) bearerToken {
+func tokenOf(t *testing.T, reader *TokenReader, serve config.Serve) BearerToken {
 	t.Helper()
-	token, err := reader.token(serve)
+	token, err := reader.Token(serve)
 	if err != nil {
 		t.Error(err)
 	}
@@ -145,7 +145,7 @@ func TestMadeTokenElsewhere(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes and links are others there")
 	}
-	t.Setenv(tokenVariable, "")
+	t.Setenv(TokenVariable, "")
 	top := t.TempDir()
 	for _, name := range []string{"work/inner", "other"} {
 		if err := os.MkdirAll(filepath.Join(top, name), 0o755); err != nil {
@@ -155,12 +155,12 @@ func TestMadeTokenElsewhere(t *testing.T) {
 	if err := os.Symlink(filepath.Join(top, "work", "inner"), filepath.Join(top, "linked")); err != nil {
 		t.Fatal(err)
 	}
-	reader := func(made string) *tokenReader {
-		return &tokenReader{workspaces: []string{filepath.Join(top, "other"), filepath.Join(top, "work")}, made: filepath.Join(top, made, "skills-mcp", "http-token")}
+	reader := func(made string) *TokenReader {
+		return &TokenReader{workspaces: []string{filepath.Join(top, "other"), filepath.Join(top, "work")}, made: filepath.Join(top, made, "skills-mcp", "http-token")}
 	}
 	loopback := config.Serve{Listen: "[::1]:0"}
 	for _, made := range []string{"work", "linked"} {
-		if got, err := reader(made).token(loopback); err == nil || !strings.Contains(err.Error(), "is in the workspace") || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
+		if got, err := reader(made).Token(loopback); err == nil || !strings.Contains(err.Error(), "is in the workspace") || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
 			t.Errorf("%s: %+v, %v", made, got, err)
 		}
 	}
@@ -173,16 +173,16 @@ func TestMadeTokenElsewhere(t *testing.T) {
 		"none":           {config.Serve{Listen: "127.0.0.1:1", NoToken: true}, ""},
 		"none elsewhere": {config.Serve{Listen: "0.0.0.0:1", NoToken: true}, ""},
 	} {
-		got, err := reader("state").token(test.serve)
-		if got != (bearerToken{}) || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+		got, err := reader("state").Token(test.serve)
+		if got != (BearerToken{}) || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	t.Setenv(tokenVariable, "0123456789abcdef")
-	if got, err := reader("state").token(loopback); err != nil || got.text != "0123456789abcdef" || got.from != tokenVariable || got.made {
+	t.Setenv(TokenVariable, "0123456789abcdef")
+	if got, err := reader("state").Token(loopback); err != nil || got.Text != "0123456789abcdef" || got.From != TokenVariable || got.Made {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := reader("state").token(config.Serve{Listen: "127.0.0.1:1", NoToken: true}); err == nil {
+	if _, err := reader("state").Token(config.Serve{Listen: "127.0.0.1:1", NoToken: true}); err == nil {
 		t.Error("a token, and none")
 	}
 	if left, _ := filepath.Glob(filepath.Join(top, "*", "skills-mcp")); left != nil {

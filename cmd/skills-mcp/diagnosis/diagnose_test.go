@@ -1,4 +1,4 @@
-package main
+package diagnosis
 
 import (
 	"fmt"
@@ -38,21 +38,21 @@ func TestVerdict(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		setup          []sandbox.Finding
-		docker, native section
+		docker, native Section
 		level          sandbox.Level
 		want           string
 	}{
-		{"both work", fine, section{Findings: fine, outcome: ran}, section{Findings: fine, outcome: ran}, sandbox.LevelOK, "docker"},
-		{"no engine", fine, section{Findings: broken}, section{Findings: fine, outcome: ran}, sandbox.LevelOK, "native"},
-		{"neither", fine, section{Findings: broken}, section{Findings: broken}, sandbox.LevelFailed, nothing},
-		{"no cache", broken, section{Findings: fine, outcome: ran}, section{Findings: fine, outcome: ran}, sandbox.LevelFailed, nothing},
-		{"an image to pull", fine, section{Findings: fine, outcome: untried}, section{Findings: fine, outcome: ran}, sandbox.LevelOK, "docker, if the first call can pull its image; else native"},
-		{"an image to pull alone", fine, section{Findings: fine, outcome: untried}, section{Findings: broken}, sandbox.LevelWarning, "docker, if the first call can pull its image"},
-		{"a call would fail in docker", fine, section{Findings: broken, outcome: failed}, section{Findings: fine, outcome: ran}, sandbox.LevelFailed, nothing},
-		{"without limits", fine, section{Findings: broken, outcome: ran}, section{Findings: fine, outcome: ran}, sandbox.LevelFailed, "docker, without what failed above"},
+		{"both work", fine, Section{Findings: fine, outcome: ran}, Section{Findings: fine, outcome: ran}, sandbox.LevelOK, "docker"},
+		{"no engine", fine, Section{Findings: broken}, Section{Findings: fine, outcome: ran}, sandbox.LevelOK, "native"},
+		{"neither", fine, Section{Findings: broken}, Section{Findings: broken}, sandbox.LevelFailed, nothing},
+		{"no cache", broken, Section{Findings: fine, outcome: ran}, Section{Findings: fine, outcome: ran}, sandbox.LevelFailed, nothing},
+		{"an image to pull", fine, Section{Findings: fine, outcome: untried}, Section{Findings: fine, outcome: ran}, sandbox.LevelOK, "docker, if the first call can pull its image; else native"},
+		{"an image to pull alone", fine, Section{Findings: fine, outcome: untried}, Section{Findings: broken}, sandbox.LevelWarning, "docker, if the first call can pull its image"},
+		{"a call would fail in docker", fine, Section{Findings: broken, outcome: failed}, Section{Findings: fine, outcome: ran}, sandbox.LevelFailed, nothing},
+		{"without limits", fine, Section{Findings: broken, outcome: ran}, Section{Findings: fine, outcome: ran}, sandbox.LevelFailed, "docker, without what failed above"},
 	} {
 		test.docker.Name, test.native.Name = "docker", "native"
-		got := verdict("auto", []section{{Findings: test.setup}, {}, test.docker, test.native})
+		got := verdict("auto", []Section{{Findings: test.setup}, {}, test.docker, test.native})
 		if got.Level != test.level || got.Detail != test.want {
 			t.Errorf("%s: %+v", test.name, got)
 		}

@@ -1,4 +1,8 @@
-package main
+// Package review collects the problems of skills and plugins, and the repairs of their files,
+// for those who write them.
+//
+// Start with [FindTarget].
+package review
 
 import (
 	"cmp"
@@ -21,20 +25,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// A checkReport collects the problems of a check.
-type checkReport struct {
-	strict   bool // the standard is checked, too
-	installs bool // declared packages are installed
+// A CheckReport collects the problems of a check.
+type CheckReport struct {
+	Strict   bool // the standard is checked, too
+	Installs bool // declared packages are installed
 
 	skills, plugins int
 	problems        []skills.Problem
-	findings        map[string][]check.Finding // by file
+	Findings        map[string][]check.Finding // by file
 }
 
-func (r *checkReport) add(ctx context.Context, catalog *skills.Catalog) {
+func (r *CheckReport) Add(ctx context.Context, catalog *skills.Catalog) {
 	r.plugins += len(catalog.Plugins)
 	r.report(catalog.Problems...)
-	for _, skill := range everySkill(catalog) {
+	for _, skill := range EverySkill(catalog) {
 		r.report(skill.Problems...) // the catalog leaves out those of shadowed ones
 		r.report(check.Review(skill)...)
 		r.dependencies(skill)
@@ -46,19 +50,19 @@ func (r *checkReport) add(ctx context.Context, catalog *skills.Catalog) {
 		if problem := skillsext.Excess(ctx, skill); problem != nil {
 			r.report(*problem)
 		}
-		if r.strict {
+		if r.Strict {
 			r.standard(skill)
 		}
 	}
 }
 
-func (r *checkReport) report(problems ...skills.Problem) {
+func (r *CheckReport) report(problems ...skills.Problem) {
 	r.problems = append(r.problems, problems...)
 }
 
 // dependencies reports the packages that a skill declares, and whether they are
 // installed.
-func (r *checkReport) dependencies(skill *skills.Skill) {
+func (r *CheckReport) dependencies(skill *skills.Skill) {
 	declared, problem := describe.Dependencies(skill)
 	if problem != nil {
 		r.report(*problem)
@@ -67,7 +71,7 @@ func (r *checkReport) dependencies(skill *skills.Skill) {
 		return
 	}
 	note := skills.Problem{Severity: skills.Note, Path: skill.File, Message: "it declares " + dependencies.Summary(declared) + ": installed at its first run"}
-	if !r.installs {
+	if !r.Installs {
 		note.Message = "it declares " + dependencies.Summary(declared) + ": not installed"
 		note.Remedy = "set sandbox.dependencies: build, or use an image that has them"
 	}
@@ -79,7 +83,7 @@ const maxHidden = 5
 
 // hidden warns of invisible characters in a skill's file. Loading has reported those
 // of the description.
-func (r *checkReport) hidden(skill *skills.Skill) {
+func (r *CheckReport) hidden(skill *skills.Skill) {
 	text, err := skillfs.ReadRegular(skill.Files, path.Base(filepath.ToSlash(skill.File)), 1<<20)
 	if err != nil { // loading has reported it, or the file is elsewhere
 		return
@@ -99,9 +103,9 @@ func (r *checkReport) hidden(skill *skills.Skill) {
 }
 
 // standard checks a SKILL.md by the standard.
-func (r *checkReport) standard(skill *skills.Skill) {
+func (r *CheckReport) standard(skill *skills.Skill) {
 	file := filepath.ToSlash(skill.File)
-	if !isSkillFile(file) {
+	if !IsSkillFile(file) {
 		return
 	}
 	folder := path.Base(path.Dir(file))
@@ -113,23 +117,24 @@ func (r *checkReport) standard(skill *skills.Skill) {
 		r.report(skills.Problem{Severity: skills.Error, Path: skill.File, Message: "it cannot be read: " + err.Error(), Remedy: "check that it exists and may be read"})
 		return
 	}
-	r.findings[skill.File] = findings
+	r.Findings[skill.File] = findings
 	for _, f := range findings {
 		r.report(f.Problem(skill.File))
 	}
 }
 
 // told reports whether a finding of the standard covers a problem of loading.
-func (r *checkReport) told(p skills.Problem) bool {
-	return slices.ContainsFunc(r.findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
+func (r *CheckReport) told(p skills.Problem) bool {
+	return slices.ContainsFunc(r.Findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
 }
 
-func isSkillFile(name string) bool {
+// IsSkillFile reports whether a file is a SKILL.md.
+func IsSkillFile(name string) bool {
 	return strings.EqualFold(path.Base(filepath.ToSlash(name)), "SKILL.md")
 }
 
-// addRepairs notes the repairable problems that loading does not report.
-func (r *checkReport) addRepairs(repairs []*check.Repair) {
+// AddRepairs notes the repairable problems that loading does not report.
+func (r *CheckReport) AddRepairs(repairs []*check.Repair) {
 	for _, repair := range repairs {
 		for _, change := range repair.Changes {
 			if change.Problem != "" {
@@ -139,8 +144,8 @@ func (r *checkReport) addRepairs(repairs []*check.Repair) {
 	}
 }
 
-// sorted returns each problem once, in a fixed order.
-func (r *checkReport) sorted() []skills.Problem {
+// Sorted returns each problem once, in a fixed order.
+func (r *CheckReport) Sorted() []skills.Problem {
 	found := slices.DeleteFunc(plain.NonNil(slices.Clone(r.problems)), r.told)
 	slices.SortFunc(found, func(a, b skills.Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
@@ -149,8 +154,8 @@ func (r *checkReport) sorted() []skills.Problem {
 	return slices.Compact(found)
 }
 
-// numberOf counts the problems of a severity.
-func numberOf(problems []skills.Problem, severity skills.Severity) int {
+// NumberOf counts the problems of a severity.
+func NumberOf(problems []skills.Problem, severity skills.Severity) int {
 	n := 0
 	for _, p := range problems {
 		if p.Severity == severity {
@@ -160,9 +165,9 @@ func numberOf(problems []skills.Problem, severity skills.Severity) int {
 	return n
 }
 
-// print prints the problems to stdout, and their numbers to stderr. repairable counts
+// Print prints the problems to stdout, and their numbers to stderr. repairable counts
 // the files with problems that --fix corrects.
-func (r *checkReport) print(stdout, stderr io.Writer, found []skills.Problem, repairable int) error {
+func (r *CheckReport) Print(stdout, stderr io.Writer, found []skills.Problem, repairable int) error {
 	screen := terminal.Of(stdout)
 	for _, p := range found {
 		severity := string(p.Severity)
@@ -171,8 +176,8 @@ func (r *checkReport) print(stdout, stderr io.Writer, found []skills.Problem, re
 			return err
 		}
 	}
-	sum := []string{plain.Count(numberOf(found, skills.Error), "error"), plain.Count(numberOf(found, skills.Warning), "warning")}
-	if notes := numberOf(found, skills.Note); notes > 0 {
+	sum := []string{plain.Count(NumberOf(found, skills.Error), "error"), plain.Count(NumberOf(found, skills.Warning), "warning")}
+	if notes := NumberOf(found, skills.Note); notes > 0 {
 		sum = append(sum, plain.Count(notes, "note"))
 	}
 	more := ""

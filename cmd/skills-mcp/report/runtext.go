@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-// when renders the start of a run: the time, with the date if that is not today's.
-func when(t, now time.Time) string {
+// When renders the start of a run: the time, with the date if that is not today's.
+func When(t, now time.Time) string {
 	t = t.In(now.Location())
 	switch {
 	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
@@ -29,8 +30,8 @@ func when(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// duration renders a time with two or three digits; "" for none.
-func duration(d time.Duration) string {
+// Duration renders a time with two or three digits; "" for none.
+func Duration(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return ""
@@ -42,8 +43,8 @@ func duration(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// subject returns the skill of a run, or its action.
-func subject(r *store.Run) string {
+// Subject returns the skill of a run, or its action.
+func Subject(r *store.Run) string {
 	switch {
 	case r.Action == "skill":
 		return r.Skill
@@ -53,8 +54,8 @@ func subject(r *store.Run) string {
 	return r.Action
 }
 
-// outcomeText renders the outcome of a run.
-func outcomeText(r *store.Run) string {
+// OutcomeText renders the outcome of a run.
+func OutcomeText(r *store.Run) string {
 	text := r.Outcome
 	if r.Exit != nil && *r.Exit != 0 {
 		text += fmt.Sprintf(" (exit %d)", *r.Exit)
@@ -65,37 +66,37 @@ func outcomeText(r *store.Run) string {
 	return text
 }
 
-// by names the principal of a run, and the way by which the call came in.
-func by(r *store.Run) string {
+// By names the principal of a run, and the way by which the call came in.
+func By(r *store.Run) string {
 	return cmp.Or(r.Subject, r.Principal, "anonymous") + ", " + r.Way
 }
 
-// about returns the message of a run that did not end well, or its arguments.
-func about(r *store.Run) string {
+// About returns the message of a run that did not end well, or its arguments.
+func About(r *store.Run) string {
 	if r.Message != "" {
 		return plain.Flat(r.Message)
 	}
 	return plain.OneLine(string(r.Args), 200)
 }
 
-// printRun writes all that is recorded about a run. answer are the words for its approval.
-func printRun(w io.Writer, r *store.Run, answer string, children []*store.Run) error {
-	return facts(w, func(w io.Writer) {
+// PrintRun writes all that is recorded about a run. answer are the words for its approval.
+func PrintRun(w io.Writer, r *store.Run, answer string, children []*store.Run) error {
+	return terminal.Facts(w, func(w io.Writer) {
 		row := func(key, value string) {
 			if value != "" {
 				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
 			}
 		}
 		row("id", r.ID)
-		row("skill", subject(r))
+		row("skill", Subject(r))
 		row("origin", r.Origin)
 		row("digest", r.Digest)
-		row("outcome", outcomeText(r))
+		row("outcome", OutcomeText(r))
 		row("error", r.Error)
 		row("message", plain.Flat(r.Message))
 		row("limit", r.Limit)
 		row("started", r.Started.Format(time.RFC3339))
-		row("time", duration(r.Duration))
+		row("time", Duration(r.Duration))
 		row("by", strings.TrimSpace(cmp.Or(r.Principal, "anonymous")+" "+r.Subject))
 		row("profile", r.Profile)
 		row("way in", r.Way)
@@ -108,7 +109,7 @@ func printRun(w io.Writer, r *store.Run, answer string, children []*store.Run) e
 		printConnections(row, r.Connections)
 		row("output", fmt.Sprintf("%s, and %s of errors; %s of files", sandbox.Bytes(r.Stdout), sandbox.Bytes(r.Stderr), sandbox.Bytes(r.Files)))
 		for _, child := range children {
-			row("called", fmt.Sprintf("%s: %s, %s", child.ID, subject(child), outcomeText(child)))
+			row("called", fmt.Sprintf("%s: %s, %s", child.ID, Subject(child), OutcomeText(child)))
 		}
 	})
 }
@@ -163,8 +164,8 @@ func printConnections(row func(key, value string), data json.RawMessage) {
 	}
 }
 
-// writeJSONLine writes a value as one line of JSON.
-func writeJSONLine(w *bytes.Buffer, value any) error {
+// WriteJSONLine writes a value as one line of JSON.
+func WriteJSONLine(w *bytes.Buffer, value any) error {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
@@ -173,4 +174,28 @@ func writeJSONLine(w *bytes.Buffer, value any) error {
 	}
 	w.WriteString(terminal.EscapeJSON(line.String()))
 	return nil
+}
+
+// StateOf returns the state of an approval for people.
+func StateOf(r *approval.Record) string {
+	if !r.Expires.After(time.Now()) && (r.State == "pending" || r.State == "given") {
+		return "expired"
+	}
+	return r.State
+}
+
+// SignedBy names the people who have confirmed an approval, of how many.
+func SignedBy(r *approval.Record) string {
+	names := make([]string, len(r.Signatures))
+	for i, s := range r.Signatures {
+		names[i] = plain.Visible(s.String())
+	}
+	text := strings.Join(names, ", ")
+	if r.Needed > 1 {
+		text = strings.TrimSpace(fmt.Sprintf("%d of %d %s", len(names), r.Needed, text))
+	}
+	if text == "" {
+		return "-"
+	}
+	return text
 }

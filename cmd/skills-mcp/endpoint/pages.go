@@ -1,4 +1,4 @@
-package main
+package endpoint
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ import (
 
 // pages are the pages that programs of this person serve now. Each has a file with its
 // address in dir, and beside it a file that its program holds locked while it lives.
-type pages struct {
+type Pages struct {
 	dir    string // "" where there is no state folder
-	shared bool   // leads nobody to a page on a loopback address
+	Shared bool   // leads nobody to a page on a loopback address
 }
 
 // A pageAddress is the content of a page's file. It has no secret.
@@ -30,16 +30,16 @@ type pageAddress struct {
 	PID int    `json:"pid"`
 }
 
-func pagesOf(s *setup.Settings) pages {
+func PagesOf(s *setup.Settings) Pages {
 	dir := setup.StateDir(s.Home)
 	if dir == "" {
-		return pages{}
+		return Pages{}
 	}
-	return pages{dir: filepath.Join(dir, "pages")}
+	return Pages{dir: filepath.Join(dir, "pages")}
 }
 
-// publish lets other programs of the person find a page, until withdraw is called.
-func (p pages) publish(address string) (withdraw func(), err error) {
+// Publish lets other programs of the person find a page, until withdraw is called.
+func (p Pages) Publish(address string) (withdraw func(), err error) {
 	if p.dir == "" {
 		return func() {}, nil
 	}
@@ -69,7 +69,7 @@ func (p pages) publish(address string) (withdraw func(), err error) {
 }
 
 // clean removes the files of programs that were killed.
-func (p pages) clean() {
+func (p Pages) clean() {
 	for _, name := range p.names() {
 		if !isLocked(name + ".lock") {
 			_ = os.Remove(name + ".json")
@@ -79,7 +79,7 @@ func (p pages) clean() {
 }
 
 // names returns the files of all pages without their extensions, the newest first.
-func (p pages) names() []string {
+func (p Pages) names() []string {
 	files, _ := filepath.Glob(filepath.Join(p.dir, "*.json")) // the pattern is right
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
 	for i, file := range files {
@@ -96,9 +96,9 @@ func modified(file string) int64 {
 	return info.ModTime().UnixNano()
 }
 
-// approval returns the address of the screen that asks about an approval, on the newest
+// Approval returns the address of the screen that asks about an approval, on the newest
 // page that is served; ok is false without one.
-func (p pages) approval(id string) (address string, ok bool) {
+func (p Pages) Approval(id string) (address string, ok bool) {
 	if p.dir == "" {
 		return "", false
 	}
@@ -108,7 +108,7 @@ func (p pages) approval(id string) (address string, ok bool) {
 		}
 		var found pageAddress
 		text, err := os.ReadFile(name + ".json")
-		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) && !(p.shared && isLoopback(strings.TrimSuffix(strings.TrimPrefix(found.URL, "http://"), web.Path))) {
+		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) && !(p.Shared && IsLoopback(strings.TrimSuffix(strings.TrimPrefix(found.URL, "http://"), web.Path))) {
 			return found.URL + "approvals/" + url.PathEscape(id), true
 		}
 	}
@@ -122,7 +122,7 @@ func isOwnPage(address string) bool {
 	if err != nil || u.Port() == "" || address != "http://"+u.Host+web.Path {
 		return false
 	}
-	if isLoopback(u.Host) {
+	if IsLoopback(u.Host) {
 		return true
 	}
 	own, err := net.InterfaceAddrs()

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"bytes"
@@ -72,7 +72,7 @@ func TestWriteFilesStaysInside(t *testing.T) {
 func TestTakeOutNames(t *testing.T) {
 	var stderr bytes.Buffer
 	left := sandbox.Files{Taken: []sandbox.File{{Name: "a.txt", Data: []byte("a")}, {Name: "b\u009b2J", Data: nil}}, Left: []string{`"c": it is no regular file`}}
-	if err := takeOut(&runArgs{}, left, &stderr); err != nil {
+	if err := TakeOut(&RunArgs{}, left, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	want := "skills-mcp: not taken from /out: \"c\": it is no regular file\nskills-mcp: left in /out: a.txt (1 bytes), b (0 bytes); add --out DIR to keep them\n"

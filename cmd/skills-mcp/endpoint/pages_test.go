@@ -1,4 +1,4 @@
-package main
+package endpoint
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 
 // The newest live page is the one that servers lead to, and a killed program's is none.
 func TestPageAddresses(t *testing.T) {
-	p := pages{dir: filepath.Join(t.TempDir(), "pages")}
+	p := Pages{dir: filepath.Join(t.TempDir(), "pages")}
 	want := func(want string) {
 		t.Helper()
-		if got, ok := p.approval("a/b"); got != want || ok != (want != "") {
+		if got, ok := p.Approval("a/b"); got != want || ok != (want != "") {
 			t.Errorf("led to %q, %v; want %q", got, ok, want)
 		}
 	}
@@ -26,7 +26,7 @@ func TestPageAddresses(t *testing.T) {
 		}
 	}
 	want("")
-	withdraw, err := p.publish("http://127.0.0.1:2/ui/")
+	withdraw, err := p.Publish("http://127.0.0.1:2/ui/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +38,11 @@ func TestPageAddresses(t *testing.T) {
 		t.Errorf("%v stay", p.names())
 	}
 	want("")
-	if withdraw, err = (pages{}).publish("http://127.0.0.1:2/ui/"); err != nil {
+	if withdraw, err = (Pages{}).Publish("http://127.0.0.1:2/ui/"); err != nil {
 		t.Error(err)
 	}
 	withdraw()
-	if _, ok := (pages{}).approval("a"); ok {
+	if _, ok := (Pages{}).Approval("a"); ok {
 		t.Error("a page without a state folder")
 	}
 }
@@ -55,12 +55,12 @@ func TestForgedPageAddress(t *testing.T) {
 		"http://203.0.113.7:1/ui/": false, "http://127.0.0.1:1/x/ui/": false, "http://127.0.0.1:1/ui/?next=/ui/": false, "http://127.0.0.1/ui/": false,
 		"http://evil.example.com:1/#http://127.0.0.1:1/ui/": false, "javascript:1/ui/": false, "http://127.0.0.1.evil.example.com:1/ui/": false,
 	} {
-		p := pages{dir: filepath.Join(t.TempDir(), "pages")}
-		withdraw, err := p.publish(address)
+		p := Pages{dir: filepath.Join(t.TempDir(), "pages")}
+		withdraw, err := p.Publish(address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := p.approval("a"); ok != want {
+		if got, ok := p.Approval("a"); ok != want {
 			t.Errorf("%s leads to %q", address, got)
 		}
 		withdraw()

@@ -1,4 +1,8 @@
-package main
+// Package endpoint has how clients and people reach a server of this program: the bearer token,
+// the addresses of the pages that are served now, and the notices of questions that wait.
+//
+// Start with [NewTokenReader] and [PagesOf].
+package endpoint
 
 import (
 	"cmp"
@@ -19,8 +23,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
-// tokenVariable holds the bearer token if no file does.
-const tokenVariable = "SKILLS_MCP_TOKEN"
+// TokenVariable holds the bearer token if no file does.
+const TokenVariable = "SKILLS_MCP_TOKEN"
 
 // The shortest token that is accepted, and the largest file that is read for one,
 // in bytes.
@@ -29,53 +33,53 @@ const (
 	maxToken = 64 << 10
 )
 
-// A tokenReader reads the bearer token, from no file that a skill could read.
-type tokenReader struct {
+// A TokenReader reads the bearer token, from no file that a skill could read.
+type TokenReader struct {
 	workspaces []string // folders
 	roots      []string // folders in which skills are found
 	made       string   // the file of the token that is made where none is configured; "" makes none
 }
 
 // tokenReader returns the reader of the token of a server with these settings.
-func newTokenReader(s *setup.Settings) *tokenReader {
-	t := &tokenReader{workspaces: s.Workspaces.Folders, roots: s.Roots.Folders()}
+func NewTokenReader(s *setup.Settings) *TokenReader {
+	t := &TokenReader{workspaces: s.Workspaces.Folders, roots: s.Roots.Folders()}
 	if dir := setup.StateDir(s.Home); dir != "" {
 		t.made = filepath.Join(dir, "http-token")
 	}
 	return t
 }
 
-// A bearerToken is the token that clients must send.
-type bearerToken struct {
-	text string // "" admits clients without one
-	from string // the file or the variable that holds it
-	made bool   // not configured
+// A BearerToken is the token that clients must send.
+type BearerToken struct {
+	Text string // "" admits clients without one
+	From string // the file or the variable that holds it
+	Made bool   // not configured
 }
 
-// token returns the token of a server: the configured one, or on a loopback address the
+// Token returns the token of a server: the configured one, or on a loopback address the
 // one that is made at the first use and stays.
-func (t *tokenReader) token(s config.Serve) (bearerToken, error) {
+func (t *TokenReader) Token(s config.Serve) (BearerToken, error) {
 	text, err := t.configured(s.TokenFile)
 	switch {
 	case err != nil:
-		return bearerToken{}, err
+		return BearerToken{}, err
 	case text != "" && s.NoToken:
-		return bearerToken{}, fmt.Errorf("--no-token asks for no token, and %s is set; leave one of them out", tokenVariable)
+		return BearerToken{}, fmt.Errorf("--no-token asks for no token, and %s is set; leave one of them out", TokenVariable)
 	case text != "":
-		return bearerToken{text, cmp.Or(s.TokenFile, tokenVariable), false}, nil
+		return BearerToken{text, cmp.Or(s.TokenFile, TokenVariable), false}, nil
 	case s.NoToken:
-		return bearerToken{}, nil
-	case !isLoopback(s.Listen):
-		return bearerToken{}, fmt.Errorf("other machines can reach %s: give --token-file or %s, or --no-token to let everybody in", s.Listen, tokenVariable)
+		return BearerToken{}, nil
+	case !IsLoopback(s.Listen):
+		return BearerToken{}, fmt.Errorf("other machines can reach %s: give --token-file or %s, or --no-token to let everybody in", s.Listen, TokenVariable)
 	case t.made == "":
-		return bearerToken{}, errors.New("there is no folder for a token; set HOME, or give --token-file, or --no-token to ask for none")
+		return BearerToken{}, errors.New("there is no folder for a token; set HOME, or give --token-file, or --no-token to ask for none")
 	}
 	text, err = t.own()
-	return bearerToken{text, t.made, true}, err
+	return BearerToken{text, t.made, true}, err
 }
 
-// isLoopback reports whether only this machine reaches an address.
-func isLoopback(address string) bool {
+// IsLoopback reports whether only this machine reaches an address.
+func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false
@@ -86,7 +90,7 @@ func isLoopback(address string) bool {
 
 // own returns the token of the state folder, which it makes if there is none. Programs
 // that start at once agree on one.
-func (t *tokenReader) own() (string, error) {
+func (t *TokenReader) own() (string, error) {
 	if err := t.outside(t.made, madeRemedy); err != nil {
 		return "", err
 	}
@@ -116,8 +120,8 @@ func (t *tokenReader) own() (string, error) {
 }
 
 // configured returns the token of a file or of the variable, or "".
-func (t *tokenReader) configured(file string) (string, error) {
-	text, from := os.Getenv(tokenVariable), tokenVariable
+func (t *TokenReader) configured(file string) (string, error) {
+	text, from := os.Getenv(TokenVariable), TokenVariable
 	if file != "" {
 		data, err := t.readFile(file)
 		if err != nil {
@@ -139,7 +143,7 @@ func (t *tokenReader) configured(file string) (string, error) {
 
 // readFile reads a token file that neither a skill nor another user can read. Even a
 // skill of the class safe reads every file of a workspace.
-func (t *tokenReader) readFile(name string) ([]byte, error) {
+func (t *TokenReader) readFile(name string) ([]byte, error) {
 	if err := t.outside(name, tokenRemedy); err != nil {
 		return nil, err
 	}
@@ -163,7 +167,7 @@ func (t *tokenReader) readFile(name string) ([]byte, error) {
 }
 
 // outside returns an error for a file in a workspace or where skills are found.
-func (t *tokenReader) outside(name, remedy string) error {
+func (t *TokenReader) outside(name, remedy string) error {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return fmt.Errorf("read the token: %w", err)

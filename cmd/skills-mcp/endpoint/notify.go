@@ -1,4 +1,4 @@
-package main
+package endpoint
 
 import (
 	"context"
@@ -20,9 +20,9 @@ const (
 	noticeTimeout = 10 * time.Second
 )
 
-// A notifier tells the person of questions that wait for their answer: with a line on a
+// A Notifier tells the person of questions that wait for their answer: with a line on a
 // terminal, and with the command of notify in the configuration.
-type notifier struct {
+type Notifier struct {
 	command  []string  // none is not run
 	terminal io.Writer // nil is not written to
 	page     func(id string) (address string, ok bool)
@@ -31,12 +31,12 @@ type notifier struct {
 	running  sync.WaitGroup
 }
 
-func newNotifier(s *setup.Settings, terminal io.Writer) *notifier {
-	return &notifier{command: s.Notify, terminal: terminal, page: pagesOf(s).approval, logger: s.Logger, slots: make(chan struct{}, maxNotices)}
+func NewNotifier(s *setup.Settings, terminal io.Writer) *Notifier {
+	return &Notifier{command: s.Notify, terminal: terminal, page: PagesOf(s).Approval, logger: s.Logger, slots: make(chan struct{}, maxNotices)}
 }
 
-// notify tells of a question. It does not block.
-func (n *notifier) notify(r *approval.Record) {
+// Notify tells of a question. It does not block.
+func (n *Notifier) Notify(r *approval.Record) {
 	// Its own words come first: a command could take a skill's name for an option.
 	text := fmt.Sprintf("skills-mcp: %s waits for your yes", plain.Visible(r.Question.Skill))
 	address, served := n.page(r.ID)
@@ -69,5 +69,5 @@ func (n *notifier) notify(r *approval.Record) {
 	})
 }
 
-// close waits for the commands.
-func (n *notifier) close() { n.running.Wait() }
+// Close waits for the commands.
+func (n *Notifier) Close() { n.running.Wait() }

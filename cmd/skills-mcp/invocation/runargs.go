@@ -1,4 +1,8 @@
-package main
+// Package invocation parses the words after the name of a skill that is run, and writes the
+// files that it leaves.
+//
+// Start with [Parse].
+package invocation
 
 import (
 	"encoding/json"
@@ -12,27 +16,27 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
-// runArgs are the parsed words after a skill's name.
-type runArgs struct {
-	params                   map[string]any
-	help, stdin, json, force bool
+// RunArgs are the parsed words after a skill's name.
+type RunArgs struct {
+	Params                   map[string]any
+	Help, Stdin, Json, force bool
 	out                      string // a folder; "" is none
-	timeout                  time.Duration
+	Timeout                  time.Duration
 }
 
-// parseRun parses the words after a skill's name: the skill's own parameters,
+// Parse parses the words after a skill's name: the skill's own parameters,
 // and the few options of run.
-func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
-	p := &runParser{skill, words, &runArgs{params: map[string]any{}}}
+func Parse(skill *skills.Skill, words []string) (*RunArgs, error) {
+	p := &runParser{skill, words, &RunArgs{Params: map[string]any{}}}
 	for len(p.words) > 0 {
 		word := p.words[0]
 		p.words = p.words[1:]
-		if word == "--" && takesWords(skill) {
+		if word == "--" && TakesWords(skill) {
 			list := []any{}
 			for _, word := range p.words {
 				list = append(list, word)
 			}
-			p.given.params["args"] = list
+			p.given.Params["args"] = list
 			break
 		}
 		name, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "=")
@@ -50,7 +54,7 @@ func parseRun(skill *skills.Skill, words []string) (*runArgs, error) {
 type runParser struct {
 	skill *skills.Skill
 	words []string // not parsed yet
-	given *runArgs
+	given *RunArgs
 }
 
 // A runOption is one --NAME, or --NAME=VALUE if joined.
@@ -62,7 +66,7 @@ type runOption struct {
 // option parses an option, with its value from the words if it needs one.
 func (p *runParser) option(o runOption) error {
 	param := declared(p.skill, o.name)
-	if param == nil || o.name == "stdin" && p.bare(o) && takesWords(p.skill) {
+	if param == nil || o.name == "stdin" && p.bare(o) && TakesWords(p.skill) {
 		if own, err := p.given.option(o.name, func() (string, error) { return p.value(o) }); own || err != nil {
 			return err
 		}
@@ -73,7 +77,7 @@ func (p *runParser) option(o runOption) error {
 		}
 	}
 	if param != nil && param.Schema.Type == "boolean" && !o.joined && (p.bare(o) || p.words[0] != "true" && p.words[0] != "false") {
-		p.given.params[o.name] = true
+		p.given.Params[o.name] = true
 		return nil
 	}
 	text, err := p.value(o)
@@ -101,8 +105,8 @@ func (p *runParser) value(o runOption) (string, error) {
 	return text, nil
 }
 
-// takesWords reports whether a skill's script accepts any command line.
-func takesWords(skill *skills.Skill) bool {
+// TakesWords reports whether a skill's script accepts any command line.
+func TakesWords(skill *skills.Skill) bool {
 	if skill.Entry == nil {
 		return false
 	}
@@ -135,8 +139,8 @@ func spelled(skill *skills.Skill, name string) *skills.Param {
 }
 
 // option parses one of run's own options; own is false for any other.
-func (g *runArgs) option(name string, next func() (string, error)) (own bool, err error) {
-	if set := map[string]*bool{"help": &g.help, "stdin": &g.stdin, "json": &g.json, "force": &g.force}[name]; set != nil {
+func (g *RunArgs) option(name string, next func() (string, error)) (own bool, err error) {
+	if set := map[string]*bool{"help": &g.Help, "stdin": &g.Stdin, "json": &g.Json, "force": &g.force}[name]; set != nil {
 		*set = true
 		return true, nil
 	}
@@ -151,7 +155,7 @@ func (g *runArgs) option(name string, next func() (string, error)) (own bool, er
 	return true, err
 }
 
-func (g *runArgs) setOut(text string) error {
+func (g *RunArgs) setOut(text string) error {
 	g.out = text
 	if text == "" {
 		return errors.New("--out is empty; name a folder")
@@ -159,10 +163,10 @@ func (g *runArgs) setOut(text string) error {
 	return nil
 }
 
-func (g *runArgs) setTimeout(text string) error {
+func (g *RunArgs) setTimeout(text string) error {
 	seconds, err := json.Number(text).Float64()
 	if err == nil {
-		g.timeout, err = skills.Seconds(seconds)
+		g.Timeout, err = skills.Seconds(seconds)
 	}
 	if err != nil {
 		return fmt.Errorf("--timeout is %q; write a number of seconds above 0", text)
@@ -171,33 +175,33 @@ func (g *runArgs) setTimeout(text string) error {
 }
 
 // setParams adds the parameters of --args-json.
-func (g *runArgs) setParams(text string) error {
+func (g *RunArgs) setParams(text string) error {
 	value, err := skills.DecodeJSON(text)
 	object, ok := value.(map[string]any)
 	if err != nil || !ok {
 		return errors.New("--args-json is not a JSON object")
 	}
-	maps.Copy(g.params, object)
+	maps.Copy(g.Params, object)
 	return nil
 }
 
 // add parses the text of an option as a value of its parameter. An array is given
 // whole or item by item.
-func (g *runArgs) add(entry *skills.Entry, param *skills.Param, name, text string) error {
+func (g *RunArgs) add(entry *skills.Entry, param *skills.Param, name, text string) error {
 	if param == nil {
-		g.params[name] = text
+		g.Params[name] = text
 		return nil
 	}
 	value := schema.ReadText(entry, *param, text)
-	before, twice := g.params[name]
+	before, twice := g.Params[name]
 	if more, array := value.([]any); array && param.Schema.Type == "array" {
 		items, _ := before.([]any)
-		g.params[name] = append(items, more...)
+		g.Params[name] = append(items, more...)
 		return nil
 	}
 	if twice {
 		return fmt.Errorf("--%s is given twice", name)
 	}
-	g.params[name] = value
+	g.Params[name] = value
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package invocation
 
 import (
 	"errors"
@@ -14,16 +14,16 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
-// takeOut writes the files that a skill left to the folder of --out, or names them on
+// TakeOut writes the files that a skill left to the folder of --out, or names them on
 // stderr.
-func takeOut(given *runArgs, left sandbox.Files, stderr io.Writer) error {
+func TakeOut(given *RunArgs, left sandbox.Files, stderr io.Writer) error {
 	for _, why := range left.Left {
 		fmt.Fprintln(stderr, "skills-mcp: not taken from /out:", termtext.Text(why))
 	}
 	if given.out != "" {
 		return writeFiles(given.out, left.Taken, given.force)
 	}
-	if len(left.Taken) == 0 || given.json { // the result names them
+	if len(left.Taken) == 0 || given.Json { // the result names them
 		return nil
 	}
 	names := make([]string, len(left.Taken))

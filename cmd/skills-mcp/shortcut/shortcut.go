@@ -1,4 +1,5 @@
-package main
+// Package shortcut adds the page to the applications of a person. Start with [Add].
+package shortcut
 
 import (
 	"bytes"
@@ -61,8 +62,8 @@ func (s *shortcut) write() error {
 	return os.Chmod(s.path, s.mode)
 }
 
-// addShortcut writes the shortcut to this program, and returns its path.
-func addShortcut(home string) (path string, err error) {
+// Add writes the shortcut to this program, and returns its path.
+func Add(home string) (path string, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return "", err

@@ -1,4 +1,8 @@
-package main
+// Package diagnosis checks the settings, the skills and the sandboxes of this machine, and says
+// how to fix what does not work.
+//
+// Start with [Diagnosis.Sections].
+package diagnosis
 
 import (
 	"archive/zip"
@@ -17,6 +21,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -29,8 +34,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
-// A section is a part of doctor's report.
-type section struct {
+// A Section is a part of doctor's report.
+type Section struct {
 	Name     string            `json:"name"`
 	Findings []sandbox.Finding `json:"findings"`
 	outcome  outcome
@@ -46,8 +51,8 @@ const (
 	ran
 )
 
-// works reports whether nothing of the section failed.
-func (s section) works() bool {
+// Works reports whether nothing of the section failed.
+func (s Section) Works() bool {
 	for _, f := range s.Findings {
 		if f.Level == sandbox.LevelFailed {
 			return false
@@ -56,18 +61,18 @@ func (s section) works() bool {
 	return true
 }
 
-// diagnosis checks the settings, the skills and the sandboxes.
-type diagnosis struct {
+// Diagnosis checks the settings, the skills and the sandboxes.
+type Diagnosis struct {
 	*setup.Settings
-	catalog *skills.Catalog
+	Catalog *skills.Catalog
 }
 
-// sections returns the checks of each subject, and a verdict last. With registry,
+// Sections returns the checks of each subject, and a verdict last. With registry,
 // registries are asked for images that are missing.
-func (d *diagnosis) sections(ctx context.Context, registry bool) ([]section, error) {
-	sections := []section{
+func (d *Diagnosis) Sections(ctx context.Context, registry bool) ([]Section, error) {
+	sections := []Section{
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
-		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.Exposed(ctx, d.catalog)))},
+		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.Exposed(ctx, d.Catalog)))},
 	}
 	for _, name := range []string{"docker", "native"} {
 		if chosen := d.Sandbox.Driver; chosen != name && chosen != "auto" {
@@ -79,7 +84,7 @@ func (d *diagnosis) sections(ctx context.Context, registry bool) ([]section, err
 		}
 		sections = append(sections, tried)
 	}
-	return append(sections, section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.Sandbox.Driver, sections)}}), nil
+	return append(sections, Section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.Sandbox.Driver, sections)}}), nil
 }
 
 // checkDocker checks an engine and, if asked to, the registries of images that it
@@ -99,7 +104,7 @@ const trial = "a command"
 
 // tryDriver checks a driver, and whether a command runs in its sandbox, from a snapshot
 // and with the workspaces, as a skill's does.
-func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (checked section, err error) {
+func (d *Diagnosis) tryDriver(ctx context.Context, name string, registry bool) (checked Section, err error) {
 	var driver sandbox.Driver
 	checked.Name = name
 	if name == "docker" {
@@ -128,7 +133,7 @@ func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (
 	return checked, nil
 }
 
-func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
+func (d *Diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
 	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return failure(trial, err.Error(), ""), failed
@@ -177,7 +182,7 @@ func problem(subject string, p skills.Problem) sandbox.Finding {
 	return warning(subject, plain.Flat(where+": "+p.Message), plain.Flat(p.Remedy))
 }
 
-func (d *diagnosis) checkSetup() []sandbox.Finding {
+func (d *Diagnosis) checkSetup() []sandbox.Finding {
 	findings := []sandbox.Finding{
 		ok("version", "%s", build.Read().Version),
 		ok("configuration", "%s", cmp.Or(d.File, "none; the defaults hold")),
@@ -212,7 +217,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 
 // checkRecord checks the file of the record and of the person's decisions. A broken one
 // is a warning: skills that need no confirmation run without it.
-func (d *diagnosis) checkRecord() sandbox.Finding {
+func (d *Diagnosis) checkRecord() sandbox.Finding {
 	file := d.Store.File()
 	for _, w := range d.Workspaces.Folders {
 		if file != "" && setup.Lies(filepath.Dir(file), w) {
@@ -238,18 +243,18 @@ func (d *diagnosis) checkRecord() sandbox.Finding {
 }
 
 // checkForms names the settings of clients with which programs answer forms.
-func (d *diagnosis) checkForms() (findings []sandbox.Finding) {
+func (d *Diagnosis) checkForms() (findings []sandbox.Finding) {
 	if d.Policy.Forms == config.Forms(approval.FormsNever) {
 		return nil
 	}
-	for _, line := range answering("") {
+	for _, line := range connect.AnsweringHere("") {
 		findings = append(findings, warning("forms", plain.Visible(line), "remove it, or write policy: {forms: never}: then no form says yes"))
 	}
 	return findings
 }
 
 // policy returns the mode, and the number of rules and profiles.
-func (d *diagnosis) policy() string {
+func (d *Diagnosis) policy() string {
 	o := d.Sandboxes.Rules
 	text := fmt.Sprintf("mode %s, %s of the configuration", o.Mode, plain.Count(len(o.Rules), "rule"))
 	if stored := len(o.Book.Rules(context.Background())); stored > 0 {
@@ -263,7 +268,7 @@ func (d *diagnosis) policy() string {
 }
 
 // network names the hosts that skills may connect to.
-func (d *diagnosis) network() string {
+func (d *Diagnosis) network() string {
 	var hosts []string
 	for _, rule := range d.Hosts() {
 		hosts = append(hosts, rule.String())
@@ -275,11 +280,11 @@ func (d *diagnosis) network() string {
 	return asked + "; of private networks: " + strings.Join(hosts, ", ")
 }
 
-func (d *diagnosis) checkSkills() []sandbox.Finding {
+func (d *Diagnosis) checkSkills() []sandbox.Finding {
 	findings := d.checkRoots()
-	findings = append(findings, ok("found", "%s, %s", plain.Count(d.catalog.Count(), "skill"), plain.Count(len(d.catalog.Plugins), "plugin")))
+	findings = append(findings, ok("found", "%s, %s", plain.Count(d.Catalog.Count(), "skill"), plain.Count(len(d.Catalog.Plugins), "plugin")))
 	findings = append(findings, d.checkWatches())
-	for _, p := range d.catalog.Problems {
+	for _, p := range d.Catalog.Problems {
 		if p.Severity == skills.Error {
 			findings = append(findings, problem("problem", p))
 		}
@@ -288,11 +293,11 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 }
 
 // checkTrust returns which workspaces with skills are trusted.
-func (d *diagnosis) checkTrust() []sandbox.Finding {
+func (d *Diagnosis) checkTrust() []sandbox.Finding {
 	var findings []sandbox.Finding
 	for _, w := range d.Workspaces.Folders {
 		n := 0
-		for _, s := range d.catalog.Skills {
+		for _, s := range d.Catalog.Skills {
 			if s.Workspace == w && s.Of == nil {
 				n++
 			}
@@ -308,7 +313,7 @@ func (d *diagnosis) checkTrust() []sandbox.Finding {
 	return findings
 }
 
-func (d *diagnosis) checkRoots() []sandbox.Finding {
+func (d *Diagnosis) checkRoots() []sandbox.Finding {
 	var findings []sandbox.Finding
 	for _, root := range d.Roots.List() {
 		kind := "skills"
@@ -338,7 +343,7 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 }
 
 // checkServers returns the connected MCP servers. None is asked.
-func (d *diagnosis) checkServers() []sandbox.Finding {
+func (d *Diagnosis) checkServers() []sandbox.Finding {
 	servers, err := d.Host.Servers(context.Background())
 	if err != nil {
 		return []sandbox.Finding{warning("servers", err.Error(), "make the folder readable for you")}
@@ -351,7 +356,7 @@ func (d *diagnosis) checkServers() []sandbox.Finding {
 }
 
 // checkExposed returns how many skills are tools, and pins that match none.
-func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
+func (d *Diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 	count := map[exposure.Reach]int{}
 	for _, skill := range exposed.Order() {
 		count[exposed.Of(skill).Reach]++
@@ -367,7 +372,7 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 }
 
 // checkWatches reports whether changes of skills are noticed, and how soon.
-func (d *diagnosis) checkWatches() sandbox.Finding {
+func (d *Diagnosis) checkWatches() sandbox.Finding {
 	watcher, err := d.Roots.Watcher(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
@@ -396,9 +401,9 @@ func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 
 // verdict returns which driver will run skills: as a call does, it tries the next one
 // only if the first has no sandbox to offer. Without a cache no driver works.
-func verdict(driver string, sections []section) sandbox.Finding {
+func verdict(driver string, sections []Section) sandbox.Finding {
 	found := failure("skills run in", "nothing: instructions are served, but no script can run (driver: "+driver+")", "fix what failed above")
-	if !sections[0].works() {
+	if !sections[0].Works() {
 		return found
 	}
 	first := "" // a sandbox that may come before it
@@ -406,7 +411,7 @@ func verdict(driver string, sections []section) sandbox.Finding {
 		switch {
 		case s.outcome == untried:
 			first = s.Name + ", if the first call can pull its image"
-		case s.outcome == ran && s.works():
+		case s.outcome == ran && s.Works():
 			return ok("skills run in", "%s", strings.TrimPrefix(first+"; else "+s.Name, "; else "))
 		case s.outcome == ran:
 			found.Detail = s.Name + ", without what failed above"

@@ -1,4 +1,6 @@
-package main
+// Package lookup finds the skill that a person means by a name, a source or a path. Start with
+// [Skill].
+package lookup
 
 import (
 	"errors"
@@ -15,11 +17,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// pick returns the skill that a person calls name, with the catalog that it counts
+// Skill returns the skill that a person calls name, with the catalog that it counts
 // in. Beside the names that clients know it may be SOURCE:NAME, or the path of the
 // skill's folder or file: so each is found, those that another hides included,
 // which are alone in a catalog of their own. The error is of usage.
-func pick(catalog *skills.Catalog, name string, gate *requirements.Checker) (*skills.Skill, *skills.Catalog, error) {
+func Skill(catalog *skills.Catalog, name string, gate *requirements.Checker) (*skills.Skill, *skills.Catalog, error) {
 	found := named(catalog, name)
 	switch len(found) {
 	case 0:
