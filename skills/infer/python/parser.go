@@ -326,7 +326,8 @@ func (p *parser) addSubparsers(r *reading, a *arguments) value {
 		s.dest = dest
 	}
 	if given, ok := a.get(-1, "parser_class"); ok {
-		if s.class = nil; given != reference("argparse.ArgumentParser") {
+		c, is := given.(*class)
+		if s.class = c; !(is && c.comesFrom("ArgumentParser", "argparse")) && given != reference("argparse.ArgumentParser") {
 			p.poison(a.line, "the class of its sub-commands is not known")
 		}
 	}

@@ -111,7 +111,12 @@ func (m *Module) Asks() bool {
 	if _, err := m.parse(); err != nil {
 		return true
 	}
-	own := m.tokens.defined()
+	own := m.tokens.defined() // names that the module defines
+	for _, s := range m.body {
+		for _, as := range s.Imports {
+			own[as.Name] = own[as.Name] || as.Path != as.Name && as.Path != "getpass.getpass"
+		}
+	}
 	for at := range m.tokens {
 		name, before := m.tokens.text(at), m.tokens.text(at-1)
 		switch {
