@@ -2,10 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/web"
 )
@@ -42,4 +49,86 @@ func (m *managing) Servers(ctx context.Context) ([]web.Server, error) {
 		all = append(all, web.Server{Name: s.Label, Address: s.Address.String(), TokenEnv: s.TokenEnv, Since: s.Since, Skills: m.settings.Host.Count(s.Label)})
 	}
 	return all, err
+}
+
+// Clients implements [web.Clients].
+func (m *managing) Clients(ctx context.Context) ([]web.Client, error) {
+	var all []web.Client
+	for _, client := range connect.Clients() {
+		described := web.Client{Name: client.Name, Title: client.Title}
+		if err := m.describeClient(client, &described); err != nil {
+			described.Err = err.Error()
+		}
+		all = append(all, described)
+	}
+	return all, context.Cause(ctx)
+}
+
+// describeClient describes a client, as far as its file can be read.
+func (m *managing) describeClient(client connect.Client, to *web.Client) error {
+	var hint strings.Builder
+	c := m.connecting(client, &hint)
+	target, err := c.target()
+	if err != nil {
+		return err
+	}
+	to.File = target.File
+	entry, err := m.entry(c)
+	if err != nil {
+		return err
+	}
+	text, err := client.Snippet(c.name, entry)
+	if err != nil {
+		return err
+	}
+	c.advise(entry)
+	to.Entry, to.Hint = string(text), strings.TrimSpace(hint.String())
+	state, err := client.State(target, c.name, entry)
+	to.Installed, to.Has, to.Same, to.Other = state.Installed, state.Has, state.Same, state.Starts
+	return err
+}
+
+// connecting returns the command that connects a client to a server like this one. Its
+// messages go to told.
+func (m *managing) connecting(client connect.Client, told *strings.Builder) *connectCommand {
+	return &connectCommand{
+		app: &app{stdout: told, stderr: told, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.Workspaces.Named,
+	}
+}
+
+// entry returns the entry that starts a server with the flags of this one.
+func (m *managing) entry(c *connectCommand) (connect.Entry, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return connect.Entry{}, err
+	}
+	return c.startEntry(folder)
+}
+
+// Connect implements [web.Clients].
+func (m *managing) Connect(_ context.Context, name string, remove, force bool) ([]string, error) {
+	client, err := connect.Find(name)
+	if err != nil {
+		return nil, &run.Error{Code: run.NotFound, Message: plain.Visible(err.Error())}
+	}
+	var told strings.Builder
+	c := m.connecting(client, &told)
+	c.remove, c.force = remove, force
+	target, err := c.target()
+	if err != nil {
+		return nil, err
+	}
+	entry, err := m.entry(c)
+	if err == nil && remove {
+		err = c.takeOut(target, entry)
+	} else if err == nil {
+		err = c.add(target, entry)
+	}
+	if different, ok := errors.AsType[*connect.DifferentError](err); ok { // its text may have secrets
+		err = fmt.Errorf("%s has another server %q now; look at the clients again", different.File, different.Name)
+	}
+	if err != nil {
+		return nil, &run.Error{Code: run.InvalidParam, Message: plain.Visible(err.Error()), Err: err}
+	}
+	return strings.Split(strings.TrimSpace(told.String()), "\n"), nil
 }
