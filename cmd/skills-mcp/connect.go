@@ -117,13 +117,22 @@ func (c *connectCommand) run() error {
 	if err != nil {
 		return err
 	}
+	var lines []string
 	switch {
 	case c.write:
-		return c.add(target, entry)
+		lines, err = c.add(target, entry)
 	case c.remove:
-		return c.takeOut(target, entry)
+		lines, err = c.takeOut(target, entry)
+	default:
+		return c.print(target, entry)
 	}
-	return c.print(target, entry)
+	if err == nil {
+		fmt.Fprintln(c.stdout, strings.Join(lines, "\n"))
+	}
+	if err == nil && c.write && len(lines) > 1 { // it was changed
+		c.printAdvice(entry)
+	}
+	return err
 }
 
 // target returns the client's file.
@@ -289,45 +298,41 @@ func (c *connectCommand) print(target connect.Target, entry connect.Entry) error
 		return err
 	}
 	fmt.Fprintf(c.stderr, "This goes into %s. --write adds it there.\n", target.File)
-	c.advise(entry)
+	c.printAdvice(entry)
 	return nil
 }
 
-func (c *connectCommand) add(target connect.Target, entry connect.Entry) error {
+// add adds the entry, and returns what was done in lines.
+func (c *connectCommand) add(target connect.Target, entry connect.Entry) ([]string, error) {
 	result, err := c.client.Add(target, c.name, entry, &connect.Options{Force: c.force})
 	if err != nil {
-		return c.explain(err, "--force replaces it, --name calls this one something else")
+		return nil, c.explain(err, "--force replaces it, --name calls this one something else")
 	}
 	if !result.Changed {
-		fmt.Fprintf(c.stdout, "%s has it already: nothing to do.\n", result.File)
-		return nil
+		return []string{result.File + " has it already: nothing to do."}, nil
 	}
-	fmt.Fprintf(c.stdout, "Added the server %q to %s.\n", c.name, result.File)
-	c.told(result)
-	fmt.Fprintf(c.stdout, "Restart %s to use it.\n", c.client.Title)
-	c.advise(entry)
-	return nil
+	lines := []string{fmt.Sprintf("Added the server %q to %s.", c.name, result.File)}
+	return append(append(lines, backup(result)...), "Restart "+c.client.Title+" to use it."), nil
 }
 
-func (c *connectCommand) takeOut(target connect.Target, entry connect.Entry) error {
+// takeOut removes the entry, and returns what was done in lines.
+func (c *connectCommand) takeOut(target connect.Target, entry connect.Entry) ([]string, error) {
 	result, err := c.client.Remove(target, c.name, entry, &connect.Options{Force: c.force})
 	if err != nil {
-		return c.explain(err, "--remove takes out a program of this name; with --http URL, what has that address; with --force, anything")
+		return nil, c.explain(err, "--remove takes out a program of this name; with --http URL, what has that address; with --force, anything")
 	}
 	if !result.Changed {
-		fmt.Fprintf(c.stdout, "%s has no server %q: nothing to do.\n", result.File, c.name)
-		return nil
+		return []string{fmt.Sprintf("%s has no server %q: nothing to do.", result.File, c.name)}, nil
 	}
-	fmt.Fprintf(c.stdout, "Removed the server %q from %s.\n", c.name, result.File)
-	c.told(result)
-	return nil
+	return append([]string{fmt.Sprintf("Removed the server %q from %s.", c.name, result.File)}, backup(result)...), nil
 }
 
-// told prints the path of the backup.
-func (c *connectCommand) told(result connect.Result) {
-	if result.Backup != "" {
-		fmt.Fprintf(c.stdout, "What it was is kept in %s.\n", result.Backup)
+// backup returns a line with the path of the backup, if there is one.
+func backup(result connect.Result) []string {
+	if result.Backup == "" {
+		return nil
 	}
+	return []string{"What it was is kept in " + result.Backup + "."}
 }
 
 // explain adds a remedy to the error about another server of the name.
@@ -339,34 +344,35 @@ func (c *connectCommand) explain(err error, remedy string) error {
 	return err
 }
 
-// advise prints warnings about an entry that may not work, and about a client that answers
-// for the person.
-func (c *connectCommand) advise(entry connect.Entry) {
-	for _, line := range connect.AnsweringHere(c.client.Name) {
-		fmt.Fprintf(c.stderr, "Warning: %s. policy.forms: never asks by none.\n", plain.Visible(line))
-	}
-	if entry.URL != "" {
-		c.adviseRunning(entry)
-		return
-	}
-	if skillfs.Inside(os.TempDir(), entry.Command) {
-		fmt.Fprintf(c.stderr, "%s is in a temporary folder: put the program in its place first.\n", entry.Command)
-	}
-	if c.own {
-		c.adviseProject(entry)
-	}
-	if !c.client.Terminal && !c.sees && !c.own {
-		fmt.Fprintf(c.stderr, "%s starts servers in a folder of its own: skills see your files with --workspace DIR.\n", c.client.Title)
+func (c *connectCommand) printAdvice(entry connect.Entry) {
+	for _, line := range c.advice(entry) {
+		fmt.Fprintln(c.stderr, line)
 	}
 }
 
-// adviseProject warns about the program's name in a shared file.
-func (c *connectCommand) adviseProject(entry connect.Entry) {
-	fmt.Fprintf(c.stderr, "Whoever uses the project needs %s in their PATH.", entry.Command)
-	if _, err := exec.LookPath(entry.Command); err != nil {
-		fmt.Fprint(c.stderr, " You have not.")
+// advice returns warnings about an entry that may not work, and about a client that answers
+// for the person.
+func (c *connectCommand) advice(entry connect.Entry) (lines []string) {
+	for _, line := range connect.AnsweringHere(c.client.Name) {
+		lines = append(lines, "Warning: "+plain.Visible(line)+". policy.forms: never asks by none.")
 	}
-	fmt.Fprintln(c.stderr)
+	if entry.URL != "" {
+		return append(lines, c.adviceRunning(entry)...)
+	}
+	if skillfs.Inside(os.TempDir(), entry.Command) {
+		lines = append(lines, entry.Command+" is in a temporary folder: put the program in its place first.")
+	}
+	if c.own { // the program's name is in a shared file
+		line := "Whoever uses the project needs " + entry.Command + " in their PATH."
+		if _, err := exec.LookPath(entry.Command); err != nil {
+			line += " You have not."
+		}
+		lines = append(lines, line)
+	}
+	if !c.client.Terminal && !c.sees && !c.own {
+		lines = append(lines, c.client.Title+" starts servers in a folder of its own: skills see your files with --workspace DIR.")
+	}
+	return lines
 }
 
 // commandLine returns the command that starts the server of a URL. It has the URL's
@@ -392,25 +398,27 @@ func commandLine(to *url.URL, token bool) string {
 	return command
 }
 
-// adviseRunning prints how to start a server that the client does not start.
-func (c *connectCommand) adviseRunning(entry connect.Entry) {
+// adviceRunning says how to start a server that the client does not start.
+func (c *connectCommand) adviceRunning(entry connect.Entry) (lines []string) {
 	to, err := url.Parse(entry.URL)
 	if err != nil {
-		return
+		return nil
 	}
-	fmt.Fprintf(c.stderr, "%s does not start the server at %s: start it with %s\n", c.client.Title, entry.URL, commandLine(to, entry.TokenVariable != ""))
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	add("%s does not start the server at %s: start it with %s", c.client.Title, entry.URL, commandLine(to, entry.TokenVariable != ""))
 	if entry.TokenVariable != "" {
-		fmt.Fprintf(c.stderr, "The token is taken from %s, which has to be set where %s is started.\n", entry.TokenVariable, c.client.Title)
+		add("The token is taken from %s, which has to be set where %s is started.", entry.TokenVariable, c.client.Title)
 	}
 	if c.from != "" && c.write {
-		fmt.Fprintf(c.stderr, "The entry has the token of that server, from %s: do not share the file.\n", c.from)
+		add("The entry has the token of that server, from %s: do not share the file.", c.from)
 	} else if c.from != "" {
-		fmt.Fprintf(c.stderr, "TOKEN stands for the token in %s, which --write puts there.\n", c.from)
+		add("TOKEN stands for the token in %s, which --write puts there.", c.from)
 	}
 	if strings.Trim(to.Path, "/") == "" {
-		fmt.Fprintf(c.stderr, "%s has no path; skills-mcp serves MCP at %s.\n", entry.URL, transport.Path)
+		add("%s has no path; skills-mcp serves MCP at %s.", entry.URL, transport.Path)
 	}
 	if to.Scheme == "http" && !endpoint.IsLoopback(net.JoinHostPort(to.Hostname(), to.Port())) {
-		fmt.Fprintf(c.stderr, "What is sent to %s is not encrypted: use https, unless the way to it is private.\n", to.Hostname())
+		add("What is sent to %s is not encrypted: use https, unless the way to it is private.", to.Hostname())
 	}
+	return lines
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -66,8 +67,7 @@ func (m *managing) Clients(ctx context.Context) ([]web.Client, error) {
 
 // describeClient describes a client, as far as its file can be read.
 func (m *managing) describeClient(client connect.Client, to *web.Client) error {
-	var hint strings.Builder
-	c := m.connecting(client, &hint)
+	c := m.connecting(client)
 	target, err := c.target()
 	if err != nil {
 		return err
@@ -81,18 +81,16 @@ func (m *managing) describeClient(client connect.Client, to *web.Client) error {
 	if err != nil {
 		return err
 	}
-	c.advise(entry)
-	to.Entry, to.Hint = string(text), strings.TrimSpace(hint.String())
+	to.Entry, to.Hint = string(text), strings.Join(c.advice(entry), "\n")
 	state, err := client.State(target, c.name, entry)
 	to.Installed, to.Has, to.Same, to.Other = state.Installed, state.Has, state.Same, state.Starts
 	return err
 }
 
-// connecting returns the command that connects a client to a server like this one. Its
-// messages go to told.
-func (m *managing) connecting(client connect.Client, told *strings.Builder) *connectCommand {
+// connecting returns the connection of a client to a server like this one.
+func (m *managing) connecting(client connect.Client) *connectCommand {
 	return &connectCommand{
-		app: &app{stdout: told, stderr: told, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.Workspaces.Named,
+		app: &app{stderr: io.Discard, flags: m.app.flags}, client: client, name: defaultServerName, sees: m.settings.Workspaces.Named,
 	}
 }
 
@@ -111,18 +109,20 @@ func (m *managing) Connect(_ context.Context, name string, remove, force bool) (
 	if err != nil {
 		return nil, &run.Error{Code: run.NotFound, Message: plain.Visible(err.Error())}
 	}
-	var told strings.Builder
-	c := m.connecting(client, &told)
+	c := m.connecting(client)
 	c.remove, c.force = remove, force
 	target, err := c.target()
 	if err != nil {
 		return nil, err
 	}
 	entry, err := m.entry(c)
+	var lines []string
 	if err == nil && remove {
-		err = c.takeOut(target, entry)
+		lines, err = c.takeOut(target, entry)
 	} else if err == nil {
-		err = c.add(target, entry)
+		if lines, err = c.add(target, entry); len(lines) > 1 { // it was changed
+			lines = append(lines, c.advice(entry)...)
+		}
 	}
 	if different, ok := errors.AsType[*connect.DifferentError](err); ok { // its text may have secrets
 		err = fmt.Errorf("%s has another server %q now; look at the clients again", different.File, different.Name)
@@ -130,5 +130,5 @@ func (m *managing) Connect(_ context.Context, name string, remove, force bool) (
 	if err != nil {
 		return nil, &run.Error{Code: run.InvalidParam, Message: plain.Visible(err.Error()), Err: err}
 	}
-	return strings.Split(strings.TrimSpace(told.String()), "\n"), nil
+	return lines, nil
 }
