@@ -44,9 +44,6 @@ func addresses() []string {
 	return []string{"action", "background", "cite", "data", "formaction", "href", "manifest", "ping", "poster", "src", "srcset", "xlink:href"}
 }
 
-// An escaper returns the text to print for a value.
-type escaper func(value string) string
-
 // escape escapes text and attribute values, as html/template does.
 func escape(value string) string {
 	return strings.NewReplacer("\x00", "\uFFFD", "+", "&#43;").Replace(html.EscapeString(value))
@@ -99,7 +96,7 @@ type checker struct {
 }
 
 // check follows the templates of the files, and what they call.
-func (t *Template) check(files []string) error {
+func check(t *Template, files []string) error {
 	c := checker{Template: t, contexts: map[string]context{}}
 	for _, file := range files {
 		if err := c.template(context{}, path.Base(file)); err != nil {

@@ -19,26 +19,6 @@ import (
 	"text/template/parse"
 )
 
-// HTML is text that is printed as it is. In an attribute value it is escaped like any
-// other text.
-type HTML string
-
-// Options are the functions of templates. Each returns one value, or a value and an error.
-type Options struct {
-	Functions map[string]any
-	// Methods are the methods that templates may call, as method expressions by their
-	// names: {"String": {time.Duration.String}}.
-	Methods map[string][]any
-}
-
-// A Template is a set of parsed templates. It is safe for concurrent use.
-type Template struct {
-	functions map[string]reflect.Value
-	methods   map[string][]reflect.Value
-	trees     map[string]*parse.Tree
-	escapers  map[*parse.ActionNode]escaper
-}
-
 // Parse parses files. The base name of each file, and each name that it defines, is
 // the name of a template. Nil options have no functions.
 func Parse(files fs.FS, names []string, options *Options) (*Template, error) {
@@ -70,7 +50,7 @@ func Parse(files fs.FS, names []string, options *Options) (*Template, error) {
 		}
 		maps.Copy(t.trees, trees)
 	}
-	return t, t.check(names)
+	return t, check(t, names)
 }
 
 // Execute writes the template name for data. An error leaves a part of it written.
