@@ -82,6 +82,15 @@ func TestLoadCircle(t *testing.T) {
 	}
 }
 
+// A package that is heavier than its row, or has none, is told.
+func TestWeights(t *testing.T) {
+	var b strings.Builder
+	err := reportWeights(&b, []*Package{{Path: "server/new", Lines: 1001}, {Path: "server/light", Lines: 1000}, {Path: "server/run", Lines: 2300}, {Path: "integration/bench", Lines: 9000}})
+	if want := "server/new has 1001 lines, and may weigh 1000\n"; err != nil || b.String() != want {
+		t.Errorf("%q, %v, want %q", b.String(), err, want)
+	}
+}
+
 // TestLimits keeps the code's own structure. Lower a limit as the code allows.
 func TestLimits(t *testing.T) {
 	const maxMethods, maxBack, maxCircle = 91, 2, 19

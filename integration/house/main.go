@@ -1,6 +1,6 @@
 // Command house prints figures about the structure of the code: the size of each
 // package, its exported names, its largest method set, its back arrows and its largest
-// circle of files.
+// circle of files. Then it names the packages that are heavier than weights.tsv allows.
 //
 //	go run ./integration/house [-v] [FOLDER]
 //
@@ -41,6 +41,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	packages, err := Load(ctx, dir)
 	if err == nil {
 		err = report(stdout, packages, *verbose)
+	}
+	if err == nil {
+		err = reportWeights(stdout, packages)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "house:", err)
