@@ -41,7 +41,7 @@ terminal.`,
 	}
 	a.register(root)
 	// Not cobra's: its template keeps each exported method in the program, see [markup].
-	root.Flags().BoolVar(&version, "version", false, "print the version, the commit and the protocol revisions")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version, the commit and the protocol revisions")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitcode.Usage(err) })
 	root.AddCommand(
 		newServeCommand(a), newUICommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),

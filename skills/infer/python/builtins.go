@@ -38,6 +38,8 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 		}
 	case "pathlib.Path", "pathlib.PurePath":
 		return unknown{path: text}
+	case "pathlib.Path.cwd", "os.getcwd":
+		return unknown{path: "."}
 	case "textwrap.dedent", "inspect.cleandoc":
 		if isText {
 			return syntax.CleanDoc(text)
