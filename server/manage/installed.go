@@ -35,13 +35,6 @@ type Installed struct {
 	Newest     *Newest // nil if nobody has asked
 }
 
-// A Newest is the version that a source has.
-type Newest struct {
-	Revision string
-	Outdated bool
-	Err      string // why the source could not be asked
-}
-
 // Installed describes the installed skills by target, the person's own first. It asks no
 // source for anything.
 func (m *Machine) Installed(ctx context.Context) ([]Inventory, error) {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/pins"
@@ -50,6 +51,41 @@ type Machine struct {
 
 // New returns a machine. Nothing is read yet.
 func New(o Options) *Machine { return &Machine{Options: o, checked: map[string]answers{}} }
+
+// A Newest is the version that a source has.
+type Newest struct {
+	Revision string
+	Outdated bool
+	Err      string // why the source could not be asked
+}
+
+// answers are those of the sources of a target's entries.
+type answers struct {
+	at     time.Time
+	status []install.Status
+}
+
+// of returns the answer about an entry; nil if there is none about its revision.
+func (a answers) of(path, revision string) *Newest {
+	for _, s := range a.status {
+		if s.Path != path || s.Installed.Revision != revision {
+			continue
+		}
+		n := &Newest{Revision: s.Revision, Outdated: s.Outdated}
+		if s.Err != nil {
+			n.Err = s.Err.Error()
+		}
+		return n
+	}
+	return nil
+}
+
+// last returns the last answers for a target.
+func (m *Machine) last(project string) answers {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.checked[project]
+}
 
 // A Target is a folder with installed skills: the person's data folder, or a project.
 type Target struct {

@@ -15,34 +15,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// answers are those of the sources of a target's entries.
-type answers struct {
-	at     time.Time
-	status []install.Status
-}
-
-// of returns the answer about an entry; nil if there is none about its revision.
-func (a answers) of(path, revision string) *Newest {
-	for _, s := range a.status {
-		if s.Path != path || s.Installed.Revision != revision {
-			continue
-		}
-		n := &Newest{Revision: s.Revision, Outdated: s.Outdated}
-		if s.Err != nil {
-			n.Err = s.Err.Error()
-		}
-		return n
-	}
-	return nil
-}
-
-// last returns the last answers for a target.
-func (m *Machine) last(project string) answers {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.checked[project]
-}
-
 // CarryOut carries out an operation of the page, which reviews each change. Whatever it
 // fetches is closed when it returns.
 func (m *Machine) CarryOut(ctx context.Context, o *installation.Operation) error {

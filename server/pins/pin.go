@@ -1,8 +1,6 @@
 package pins
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"time"
@@ -81,67 +79,4 @@ func decode(d *store.Decision, counts bool) *Pin {
 		return &Pin{Origin: d.Key, Acceptance: Acceptance{Name: d.About}, progress: progress{Surface: &surface.Surface{}}, row: d}
 	}
 	return p
-}
-
-// find returns the pin of an origin in the store; nil without one. counts is false for a
-// row that something else has written: its pin accepts nothing.
-func (p *Pins) find(ctx context.Context, key string) (pin *Pin, counts bool, err error) {
-	d, err := p.table.Get(ctx, key)
-	if d == nil {
-		return nil, false, err
-	}
-	return decode(d, err == nil), err == nil, nil
-}
-
-// pin returns the pin of an origin, or nil. It replaces a row that does not count. The
-// caller holds slow.
-func (p *Pins) pin(ctx context.Context, key string) *Pin {
-	pin, counts, err := p.find(ctx, key)
-	if err != nil {
-		p.options.Logger.Warn("the accepted version of a skill cannot be read; until it can, the one of this process counts", "origin", key, "error", err)
-	}
-	if kept := p.memory[key]; kept != nil && pin == nil {
-		return kept
-	}
-	if pin != nil && !counts {
-		p.put(ctx, pin, pin) // or the next one to read it does
-	}
-	return pin
-}
-
-// errMoved is returned for a pin that another process has written meanwhile.
-var errMoved = errors.New("the pin was written meanwhile")
-
-// put writes a pin in place of another, which may be nil. It reports whether nobody has
-// written meanwhile.
-func (p *Pins) put(ctx context.Context, next, before *Pin) bool {
-	care := store.Quiet
-	if next.GrownDigest != "" || before != nil && before.GrownDigest != "" || next.ByPerson {
-		care = store.Announced
-	}
-	row, err := next.encode()
-	if err == nil {
-		err = p.table.Change(ctx, care, next.Origin, func(now *store.Decision) (*store.Decision, error) {
-			var was []byte // a pin that is only in memory has none
-			if before != nil && before.row != nil {
-				was = before.row.MAC
-			}
-			if now == nil && was != nil || now != nil && !bytes.Equal(now.MAC, was) {
-				return nil, errMoved
-			}
-			return row, nil
-		})
-	}
-	switch {
-	case errors.Is(err, errMoved):
-		return false
-	case err != nil:
-		p.options.Logger.Warn("the accepted version of a skill cannot be recorded; it counts until this process ends", "origin", next.Origin, "error", err)
-		p.memory[next.Origin] = next
-		row.MAC, next.row = nil, row
-		return true
-	}
-	next.row = row
-	delete(p.memory, next.Origin)
-	return true
 }

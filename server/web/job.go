@@ -244,3 +244,22 @@ func (p runForms) serveOutput(w http.ResponseWriter, r *http.Request, piece stri
 	framed := r.URL.Query().Has("frame") && r.Header.Get("Sec-Fetch-Dest") != "document"
 	serveHostile(w, piece, item.MIMEType, item.Data, framed)
 }
+
+// shownJSON returns JSON in several lines, without characters that are not seen, and
+// without the codes that the record has for those of HTML.
+func shownJSON(data json.RawMessage) string {
+	var value any
+	var text strings.Builder
+	from, to := json.NewDecoder(bytes.NewReader(data)), json.NewEncoder(&text)
+	from.UseNumber()
+	to.SetEscapeHTML(false)
+	to.SetIndent("", "  ")
+	if from.Decode(&value) != nil || to.Encode(value) != nil {
+		return termtext.Visible(string(data))
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = termtext.Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}

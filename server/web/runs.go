@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -14,7 +13,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
-	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 const maxChildren = 100
@@ -131,23 +129,4 @@ func heldFiles(r *api.Run) (all []outFile) {
 		all = append(all, outFile{f, jobPath(r.ID) + "/out/" + escapedPath(f.Name)})
 	}
 	return all
-}
-
-// shownJSON returns JSON in several lines, without characters that are not seen, and
-// without the codes that the record has for those of HTML.
-func shownJSON(data json.RawMessage) string {
-	var value any
-	var text strings.Builder
-	from, to := json.NewDecoder(bytes.NewReader(data)), json.NewEncoder(&text)
-	from.UseNumber()
-	to.SetEscapeHTML(false)
-	to.SetIndent("", "  ")
-	if from.Decode(&value) != nil || to.Encode(value) != nil {
-		return termtext.Visible(string(data))
-	}
-	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = termtext.Visible(line)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -3,12 +3,10 @@ package cache
 import (
 	"bufio"
 	"encoding/binary"
-	"hash/crc32"
 	"io"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 )
 
 // A file is the magic, the long texts, the index and the footer, which is the location of
@@ -144,18 +142,4 @@ func readFooter(file source, size int64) (end footer, err error) {
 	}
 	_, err = file.ReadAt(end[:], size-footerSize)
 	return end, err
-}
-
-// readPart returns a part of a file. Its length is one that the file may have.
-func readPart(file io.ReaderAt, at location) (string, error) {
-	var b strings.Builder
-	b.Grow(int(at.n))
-	sum := crc32.New(checksums())
-	if _, err := io.Copy(io.MultiWriter(&b, sum), io.NewSectionReader(file, int64(at.at), int64(at.n))); err != nil {
-		return "", err
-	}
-	if uint64(b.Len()) != at.n || sum.Sum32() != at.sum {
-		return "", errCorrupt
-	}
-	return b.String(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 )
 
@@ -70,4 +71,18 @@ func (t *text) moveTo(file source, at location) {
 	if t.file == nil {
 		t.pending, t.file, t.location = "", file, at
 	}
+}
+
+// readPart returns a part of a file. Its length is one that the file may have.
+func readPart(file io.ReaderAt, at location) (string, error) {
+	var b strings.Builder
+	b.Grow(int(at.n))
+	sum := crc32.New(checksums())
+	if _, err := io.Copy(io.MultiWriter(&b, sum), io.NewSectionReader(file, int64(at.at), int64(at.n))); err != nil {
+		return "", err
+	}
+	if uint64(b.Len()) != at.n || sum.Sum32() != at.sum {
+		return "", errCorrupt
+	}
+	return b.String(), nil
 }

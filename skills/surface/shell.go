@@ -213,3 +213,54 @@ func mentionsKnown(text string) bool {
 	}
 	return false
 }
+
+// packagesOf returns the kind and the names of the packages that a command installs or
+// runs.
+func packagesOf(name string, args []string) (kind string, names []string) {
+	var words []string
+	for i, arg := range args {
+		valued := i > 0 && slices.Contains([]string{"-r", "--requirement", "-c", "--index-url", "-i", "--extra-index-url", "--registry", "--prefix", "--target", "-e"}, args[i-1])
+		if !valued && !strings.HasPrefix(arg, "-") && arg != "" {
+			words = append(words, arg)
+		}
+	}
+	if name == "uv" && len(words) > 0 && words[0] == "pip" {
+		words = words[1:]
+	}
+	verbs := []string{"install", "add", "get"}
+	switch name {
+	case "uvx":
+		return "python", words[:min(1, len(words))]
+	case "npx", "bunx":
+		return "node", words[:min(1, len(words))]
+	case "pip", "pip3", "pipx", "uv":
+		kind, verbs = "python", []string{"install", "add", "run", "tool"}
+	case "npm", "yarn", "pnpm", "bun":
+		kind, verbs = "node", []string{"install", "i", "add", "dlx", "exec", "x"}
+	case "gem", "cargo", "go", "brew", "apt", "apt-get", "apk", "dnf", "yum":
+		kind = name
+	}
+	if kind == "" || len(words) == 0 || !slices.Contains(verbs, words[0]) {
+		return "", nil
+	}
+	return kind, words[1:]
+}
+
+// packageName returns the name of a package without its version and extras; "" if the
+// word is none.
+func packageName(word string) string {
+	word = strings.ToLower(strings.Trim(word, `"'`))
+	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.ContainsAny(word, `…${}\*`) {
+		return ""
+	}
+	if _, rest, ok := strings.Cut(word, "://"); ok {
+		return "at " + hostOf(urlAt(rest))
+	}
+	if at := strings.IndexAny(word[min(1, len(word)):], "=<>~!@;[ ^"); at >= 0 {
+		word = word[:at+1]
+	}
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789._-@/") != "" {
+		return ""
+	}
+	return strings.ReplaceAll(word, "_", "-")
+}

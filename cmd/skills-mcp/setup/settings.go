@@ -23,14 +23,22 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
+	"github.com/skillsmcp/skills-mcp/skills/install/files"
+	"github.com/skillsmcp/skills-mcp/skills/install/git"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"github.com/skillsmcp/skills-mcp/skills/install/wellknown"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
 // Settings are the configuration with the flags applied, and its parts by subject.
@@ -111,6 +119,48 @@ func (s *Settings) newMachine() *manage.Machine {
 		},
 		Pins: s.OpenPins,
 	})
+}
+
+// fetchers returns the fetcher of each kind of source. With terminal, git may ask the
+// person for a password.
+func (s *Settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
+	client := NewDownloadClient()
+	local := files.New(client)
+	return map[source.Kind]install.Fetcher{
+		source.Folder: local, source.Archive: local, source.URL: local,
+		source.Git:     git.New(&git.Options{Env: os.Environ(), Terminal: terminal, Public: egress.Public}),
+		source.Index:   wellknown.New(client),
+		source.ClawHub: clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}),
+		source.OCI:     NewOCIFetcher(s.Home, client),
+	}
+}
+
+// Pins returns the accepted versions of skills, compared with their snapshots.
+func (s *Settings) Pins(snapshots *snapshot.Store) *pins.Pins {
+	return pins.New(s.Store, s.key, func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error) {
+		use := run.UseOf(skill)
+		if had != "" {
+			return had, snapshots.Find(ctx, use, had), nil
+		}
+		use.Lease = s.Limits().Timeout
+		taken, err := snapshots.Take(ctx, skill.Files, use)
+		if err != nil {
+			return "", "", err
+		}
+		return taken.Digest, taken.Dir, nil
+	}, &pins.Options{Logger: s.Logger})
+}
+
+// OpenPins returns the accepted versions of skills: those of the server, if one runs.
+func (s *Settings) OpenPins() (*pins.Pins, error) {
+	if s.Sandboxes.Pins != nil {
+		return s.Sandboxes.Pins, nil
+	}
+	snapshots, err := OpenSnapshots()
+	if err != nil {
+		return nil, err
+	}
+	return s.Pins(snapshots), nil
 }
 
 // Passphrases returns the hashes by which people prove who they are.

@@ -5,39 +5,9 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
-	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
-
-// Pins returns the accepted versions of skills, compared with their snapshots.
-func (s *Settings) Pins(snapshots *snapshot.Store) *pins.Pins {
-	return pins.New(s.Store, s.key, func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error) {
-		use := run.UseOf(skill)
-		if had != "" {
-			return had, snapshots.Find(ctx, use, had), nil
-		}
-		use.Lease = s.Limits().Timeout
-		taken, err := snapshots.Take(ctx, skill.Files, use)
-		if err != nil {
-			return "", "", err
-		}
-		return taken.Digest, taken.Dir, nil
-	}, &pins.Options{Logger: s.Logger})
-}
-
-// OpenPins returns the accepted versions of skills: those of the server, if one runs.
-func (s *Settings) OpenPins() (*pins.Pins, error) {
-	if s.Sandboxes.Pins != nil {
-		return s.Sandboxes.Pins, nil
-	}
-	snapshots, err := OpenSnapshots()
-	if err != nil {
-		return nil, err
-	}
-	return s.Pins(snapshots), nil
-}
 
 // Decided returns the catalog with the skills marked that are blocked, and those that the
 // person has pinned.
