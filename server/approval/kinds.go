@@ -2,7 +2,6 @@ package approval
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -14,16 +13,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
-
-// Answers returns the answers that confirm a question on the page and on a terminal: those
-// for all calls come last, unless they are likeliest.
-func (q *Question) Answers() []Scope {
-	all := slices.Clone(q.Scopes)
-	if at := slices.Index(all, Always); at > 0 {
-		return slices.Insert(all, at, q.Kinds...)
-	}
-	return all
-}
 
 const (
 	maxSkills = 64 // of a plugin that a question is about
@@ -119,41 +108,4 @@ func (r *Record) Kind() string {
 		return "always for all skills of the plugin " + said(q.Plugin.Name, math.MaxInt)
 	}
 	return string(r.Scope)
-}
-
-// every returns strangers' texts for a sentence, of which none is cut.
-func every(texts []string) string { return first(len(texts), texts, math.MaxInt) }
-
-// Becomes returns the rule that an answer for more than this call becomes, in one sentence;
-// "" for other answers.
-func (q *Question) Becomes(answer Scope) string {
-	who, until := said(q.Skill, math.MaxInt), ", until it gains something or its grant changes."
-	if q.endsWithFiles() {
-		until = ", until one of its files or its grant changes."
-	}
-	switch answer {
-	case Always:
-		who += " with any arguments"
-	case Same:
-		who += " with exactly these arguments"
-	case BelowFolder:
-		who += " with any paths below " + said(q.Below.Folder, math.MaxInt) + " as " + every(q.Below.Names)
-		if len(q.Args) > len(q.Below.Names) {
-			who += " and its other arguments as here"
-		}
-	case WholePlugin:
-		who = fmt.Sprintf("each of the %d skills of the plugin %s, with any arguments, unless it is dangerous or gets more than this", len(q.Plugin.Skills), said(q.Plugin.Name, math.MaxInt))
-		until = ", until its files change."
-	default:
-		return ""
-	}
-	for _, grant := range []struct {
-		verb string
-		list []string
-	}{{", writing to ", q.Writes}, {", there also to ", q.Protected}, {", connecting to ", q.Hosts}, {", given ", q.Variables}, {", calling ", q.Calls}} {
-		if len(grant.list) > 0 {
-			who += grant.verb + every(grant.list)
-		}
-	}
-	return "From now on runs without asking: " + who + until
 }

@@ -7,32 +7,6 @@ import (
 	"time"
 )
 
-// decisionsSchema holds the decisions of people, and the state of skills that follows from
-// them. Caches of decisions read the generation; approvals, which nothing caches, leave it,
-// as does a pin that blocks nothing: the first use of a skill changes nothing for others.
-const decisionsSchema = `
-CREATE TABLE decisions (
-	kind    TEXT NOT NULL,
-	key     TEXT NOT NULL,
-	owner   TEXT NOT NULL,
-	about   TEXT NOT NULL,
-	state   TEXT NOT NULL,
-	expires INTEGER NOT NULL, -- s since 1970; 0: never
-	body    BLOB NOT NULL,
-	notes   BLOB NOT NULL,
-	proofs  TEXT NOT NULL,    -- JSON
-	mac     BLOB NOT NULL,
-	PRIMARY KEY (kind, key)
-) STRICT;
-CREATE INDEX decisions_about ON decisions (kind, about);
-CREATE INDEX decisions_state ON decisions (kind, state);
-CREATE TRIGGER decisions_added AFTER INSERT ON decisions WHEN new.kind NOT IN ('approval', 'pin')
-	BEGIN UPDATE generation SET n = n + 1; END;
-CREATE TRIGGER decisions_changed AFTER UPDATE ON decisions WHEN new.kind NOT IN ('approval', 'pin') OR new.kind = 'pin' AND old.state <> new.state
-	BEGIN UPDATE generation SET n = n + 1; END;
-CREATE TRIGGER decisions_removed AFTER DELETE ON decisions WHEN old.kind NOT IN ('approval', 'pin') OR old.kind = 'pin' AND old.state <> ''
-	BEGIN UPDATE generation SET n = n + 1; END;`
-
 // A Decision is a row about one thing, of which its kind and key are the name. The store
 // reads none of the other fields: package seal says which of them count.
 type Decision struct {

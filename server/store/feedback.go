@@ -8,19 +8,6 @@ import (
 	"time"
 )
 
-// feedbackSchema holds the ratings of skills.
-const feedbackSchema = `
-CREATE TABLE feedback (
-	seq INTEGER PRIMARY KEY,
-	skill TEXT NOT NULL,     -- qualified name
-	origin TEXT NOT NULL,
-	principal TEXT NOT NULL, -- the kind
-	ok INTEGER NOT NULL,
-	note TEXT NOT NULL,
-	at INTEGER NOT NULL      -- ms since 1970
-) STRICT;
-CREATE INDEX feedback_of ON feedback (skill, origin, principal);`
-
 // A SkillID names a skill in the store: a name alone could be claimed by another one.
 type SkillID struct {
 	Name   string // qualified

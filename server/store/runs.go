@@ -10,46 +10,6 @@ import (
 	"time"
 )
 
-// runsSchema holds the record. Rows are in the order of their ends; the columns that
-// filters read come first, before the long ones.
-const runsSchema = `
-CREATE TABLE runs (
-	seq INTEGER PRIMARY KEY,
-	id TEXT NOT NULL,
-	ended INTEGER NOT NULL, -- ms since 1970, grows with seq
-	started INTEGER NOT NULL,
-	outcome TEXT NOT NULL,
-	skill TEXT NOT NULL,
-	pid INTEGER NOT NULL,
-	times INTEGER NOT NULL,
-	duration INTEGER NOT NULL, -- ns
-	exit INTEGER,
-	error TEXT NOT NULL,
-	parent TEXT NOT NULL,
-	principal TEXT NOT NULL,
-	subject TEXT NOT NULL,
-	profile TEXT NOT NULL,
-	way TEXT NOT NULL,
-	action TEXT NOT NULL,
-	origin TEXT NOT NULL,
-	digest TEXT NOT NULL,
-	class TEXT NOT NULL,
-	rule TEXT NOT NULL,
-	approval TEXT NOT NULL,
-	limited TEXT NOT NULL,
-	stdout INTEGER NOT NULL, -- bytes, as the next two
-	stderr INTEGER NOT NULL,
-	files INTEGER NOT NULL,
-	message TEXT NOT NULL,
-	granted TEXT NOT NULL, -- JSON, as the next two
-	connections TEXT NOT NULL,
-	args TEXT NOT NULL
-) STRICT;
-CREATE INDEX runs_id ON runs (id);
-CREATE INDEX runs_skill ON runs (skill);
-CREATE INDEX runs_outcome ON runs (outcome);
-CREATE INDEX runs_parent ON runs (parent) WHERE parent <> '';`
-
 // Outcomes of a [Run] that the store itself gives.
 const (
 	// Running is the outcome of a run that has started.

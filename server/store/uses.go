@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-// usesSchema holds how often skills were called.
-const usesSchema = `
-CREATE TABLE uses (
-	skill TEXT PRIMARY KEY, -- qualified name
-	calls INTEGER NOT NULL,
-	last INTEGER NOT NULL   -- ms since 1970
-) WITHOUT ROWID, STRICT;`
-
 // maxUses is the number of skills whose calls are counted: those used last.
 const maxUses = 1000
 
