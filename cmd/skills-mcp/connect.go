@@ -398,7 +398,7 @@ func commandLine(to *url.URL, token bool) string {
 	return command
 }
 
-// adviceRunning says how to start a server that the client does not start.
+// adviceRunning names the command that starts a server which the client does not start.
 func (c *connectCommand) adviceRunning(entry connect.Entry) (lines []string) {
 	to, err := url.Parse(entry.URL)
 	if err != nil {

@@ -59,7 +59,7 @@ type Newest struct {
 	Err      string // why the source could not be asked
 }
 
-// answers are those of the sources of a target's entries.
+// answers are the replies of the sources of a target's entries.
 type answers struct {
 	at     time.Time
 	status []install.Status

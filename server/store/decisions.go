@@ -24,7 +24,7 @@ type Decision struct {
 // A DecisionFilter selects decisions. Zero fields select all.
 type DecisionFilter struct{ Key, About, State string }
 
-// A Care says how a change of a decision is written.
+// A Care is the way in which a change of a decision is written.
 type Care int
 
 // The values of [Care].

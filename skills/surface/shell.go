@@ -151,7 +151,7 @@ func isName(name string) bool {
 		strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789._+-") == "" && strings.ToUpper(name) != name
 }
 
-// A role is what a well-known program does.
+// A role is the effect of a well-known program.
 type role int
 
 const (

@@ -1,4 +1,4 @@
-// Package build says how this binary was built. Start with [Read].
+// Package build returns the version, the commit and the platform of this binary. Start with [Read].
 package build
 
 import (

@@ -1,4 +1,4 @@
-// Package endpoint has how clients and people reach a server of this program: the bearer token,
+// Package endpoint has the ways of clients and people to a server of this program: the bearer token,
 // the addresses of the pages that are served now, and the notices of questions that wait.
 //
 // Start with [NewTokenReader] and [PagesOf].
