@@ -167,12 +167,18 @@ func TestTable(t *testing.T) {
 	fmt.Fprintln(got, "# denied: PERMISSION_DENIED. asked: APPROVAL_REQUIRED with an ID, retryable. refused: APPROVAL_REQUIRED. An outcome")
 	fmt.Fprintln(got, "# that is the same for every answer stands alone.")
 	synctest.Test(t, func(t *testing.T) {
-		b := newTable(t)
+		b := &table{T: t, known: map[string]string{}}
 		rules := kinds(t)
 		for _, mode := range policy.Modes() {
 			for _, class := range []skills.Class{skills.Safe, skills.Mutating, skills.Dangerous} {
 				fmt.Fprintf(got, "\n== mode %s, class %s\n", mode, class)
+				// A question reads all that wait: with one store for all of them the test is
+				// four times as long.
+				b.store = store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
 				b.blocks(got, mode, class, rules)
+				if err := b.store.Close(); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	})
@@ -197,16 +203,6 @@ type table struct {
 	store *store.Store
 	calls int
 	known map[string]string // outcomes of questions, by all that they depend on
-}
-
-func newTable(t *testing.T) *table {
-	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &table{T: t, store: s, known: map[string]string{}}
 }
 
 // blocks writes the outcomes for each kind of rules, those with the same ones together.
