@@ -189,7 +189,7 @@ var walls = map[string]string{
 	"server/transport":            "server/identity server/rpc server/termtext",
 	"server/trust":                "server/run server/seal server/store skills skills/stamp",
 	"server/usage":                "",
-	"skills":                      "",
+	"skills":                      "skills/lazyregexp",
 	"skills/activation":           "skills skills/scan skills/skillfs",
 	"skills/atomicfile":           "",
 	"skills/cache":                "skills skills/atomicfile skills/scan skills/stamp",

@@ -2,29 +2,23 @@ package skills
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
-// lazily returns a regular expression that is compiled at its first use: few commands use
-// one of these.
-func lazily(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
 // bangCommand matches an inline command of Claude Code's: !`command`.
-var bangCommand = lazily("(?m)(^|\\s)!`[^`\n]+`")
+var bangCommand = lazyregexp.New("(?m)(^|\\s)!`[^`\n]+`")
 
 // variable matches the variables of Instantiate, and a backslash that escapes
 // one.
-var variable = lazily(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
+var variable = lazyregexp.New(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
 
 // HasInlineCommands reports whether a text has an inline command.
 func HasInlineCommands(text string) bool {
-	return strings.Contains(text, "!`") && bangCommand().MatchString(text)
+	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
 }
 
 // maxFilledIn bounds the text put into instructions, in bytes: each mention of
@@ -50,7 +44,7 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 	}
 	words := SplitWords(args)
 	mentioned, left := false, maxFilledIn
-	text := variable().ReplaceAllStringFunc(instructions, func(m string) string {
+	text := variable.ReplaceAllStringFunc(instructions, func(m string) string {
 		if escaped, ok := strings.CutPrefix(m, `\`); ok {
 			if s.isArgument(escaped) {
 				return escaped

@@ -10,7 +10,7 @@ import (
 )
 
 // texts reads the skill's description and when to use it.
-func (p *parser) texts() {
+func (p attributeReader) texts() {
 	s := p.skill
 	s.Description = strings.TrimSpace(p.fields.text("description"))
 	s.WhenToUse = strings.TrimSpace(p.fields.text("when_to_use"))
@@ -19,7 +19,7 @@ func (p *parser) texts() {
 	}
 }
 
-func (p *parser) checkDescription() {
+func (p attributeReader) checkDescription() {
 	description := p.skill.Description
 	at := p.fields.pos("description")
 	if p.fields.text("description") == "" {
@@ -35,13 +35,13 @@ func (p *parser) checkDescription() {
 	p.checkHidden()
 }
 
-func (p *parser) checkHidden() {
+func (p attributeReader) checkHidden() {
 	if r, found := hiddenRune(p.skill.Name, p.skill.Description, p.skill.WhenToUse); found {
 		p.report(skills.Warning, p.fields.pos("description"), "remove it", "name or description contain the invisible or direction-changing character %U", r)
 	}
 }
 
-func (p *parser) invocation() {
+func (p attributeReader) invocation() {
 	s := p.skill
 	disabled, ok := p.fields.flag("disable-model-invocation", false)
 	if !ok {
@@ -56,7 +56,7 @@ func (p *parser) invocation() {
 
 // hint reads the text to type after the skill's name. Most write it like [file],
 // which is a list to YAML.
-func (p *parser) hint() string {
+func (p attributeReader) hint() string {
 	if node := p.fields.get("argument-hint"); node != nil && node.Kind == yaml.SequenceNode && isWords(node) {
 		return "[" + strings.Join(p.fields.words("argument-hint", one), ", ") + "]"
 	}
@@ -64,7 +64,7 @@ func (p *parser) hint() string {
 }
 
 // class reads the skill's class, and fails closed.
-func (p *parser) class() {
+func (p attributeReader) class() {
 	p.skill.Class = skills.Safe
 	if p.fields.get("class") == nil {
 		return
@@ -79,7 +79,7 @@ func (p *parser) class() {
 
 // asks reads whom the script may ask. A word that is none of them gives it
 // nobody more to ask.
-func (p *parser) asks() {
+func (p attributeReader) asks() {
 	if p.fields.get("asks") == nil {
 		return
 	}
@@ -103,7 +103,7 @@ const (
 
 // calls reads which skills the script wants to call. A pattern that cannot be used is
 // reported and names no skill.
-func (p *parser) calls() {
+func (p attributeReader) calls() {
 	if p.fields.get("calls") == nil {
 		return
 	}
@@ -125,7 +125,7 @@ func (p *parser) calls() {
 }
 
 // task reads how the skill is run for clients that know tasks.
-func (p *parser) task() {
+func (p attributeReader) task() {
 	if p.fields.get("task") == nil {
 		return
 	}
@@ -138,7 +138,7 @@ func (p *parser) task() {
 }
 
 // ignored reports the fields that this server does not honour.
-func (p *parser) ignored() {
+func (p attributeReader) ignored() {
 	for _, field := range [...]struct{ key, why string }{
 		{"requires", "only metadata can say what a skill needs where it runs"},
 		{"command-dispatch", "commands are not passed on to tools"},

@@ -32,14 +32,15 @@ func (p *parser) commandFile(name string) error {
 		return Errorf(Position{}, "rename the file", "the command has no name")
 	}
 	skill.Name, skill.Class, skill.Command = name, skills.Safe, true
-	p.texts()
-	p.checkHidden()
-	p.invocation()
+	of := attributeReader{p}
+	of.texts()
+	of.checkHidden()
+	of.invocation()
 	restrictionReader{p}.misplaced()
 	requirementReader{p}.requirements()
-	p.paths()
+	of.paths()
 	skill.Pinned = p.fields.boolean("pin", skill.Always())
-	p.ignored()
+	of.ignored()
 	return nil
 }
 

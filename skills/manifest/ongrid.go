@@ -68,8 +68,8 @@ func (p ongridReader) ongridFile() error {
 	skill.Instructions = skill.Description
 	skill.Category = cmp.Or(strings.TrimSpace(p.fields.text("category")), ongridCategory)
 	skill.ModelInvocable, skill.UserInvocable = true, true
-	p.checkDescription()
-	p.class()
+	attributeReader(p).checkDescription()
+	attributeReader(p).class()
 	restrictionReader(p).misspelt() // ongrid reads "Class", too
 	if err := p.ongridEntry(); err != nil {
 		return err

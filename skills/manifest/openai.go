@@ -19,7 +19,7 @@ const OpenAIFile = "agents/openai.yaml"
 //
 // Icons and colours are for Codex alone. A file that cannot be read might keep
 // models from the skill, so it does.
-func (p *parser) openAI() {
+func (p attributeReader) openAI() {
 	file := p.options.Agent
 	if file.Err == nil && len(bytes.TrimSpace(file.Data)) == 0 {
 		return

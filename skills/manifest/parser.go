@@ -72,6 +72,7 @@ type parser struct {
 
 // The readers of one part of a manifest share its parser.
 type (
+	attributeReader   struct{ *parser } // texts, and who may call the skill, when and how
 	entryReader       struct{ *parser } // the script, its parameters and its sandbox
 	toolReader        struct{ *parser } // tools beside the skill's own entry
 	linxReader        struct{ *parser } // LinX's fields

@@ -19,7 +19,7 @@ const (
 
 // paths reads the globs of files that the skill is for. One that cannot be used
 // is reported and left out.
-func (p *parser) paths() {
+func (p attributeReader) paths() {
 	at := p.fields.pos("paths")
 	for _, given := range p.fields.words("paths", splitPaths) {
 		if given = strings.TrimSpace(given); given == "" {

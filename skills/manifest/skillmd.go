@@ -33,15 +33,16 @@ func (p *parser) skillFile(folder string) error {
 	if err := p.identity(folder); err != nil {
 		return err
 	}
-	p.invocation()
-	p.openAI()
+	of := attributeReader{p}
+	of.invocation()
+	of.openAI()
 	restrictionReader{p}.misplaced()
-	p.paths()
+	of.paths()
 	p.skill.Pinned = p.fields.boolean("pin", p.skill.Always())
-	p.asks()
-	p.calls()
-	p.task()
-	p.class()
+	of.asks()
+	of.calls()
+	of.task()
+	of.class()
 	requirementReader{p}.requirements()
 	ongridReader{p}.activation()
 	if err := (entryReader{p}).entry(); err != nil {
@@ -51,7 +52,7 @@ func (p *parser) skillFile(folder string) error {
 	toolReader{p}.toolsFile()
 	ongridReader{p}.ongridTools()
 	toolReader{p}.scriptTools()
-	p.ignored()
+	of.ignored()
 	if p.failed {
 		p.skill.Entry, p.skill.Tools = nil, nil
 	}
@@ -67,7 +68,7 @@ func (p *parser) identity(folder string) error {
 	s := p.skill
 	s.Instructions = strings.TrimSpace(p.doc.body)
 	given := strings.TrimSpace(p.fields.text("name"))
-	p.texts()
+	attributeReader{p}.texts()
 	if given == "" && s.Description == "" {
 		return Errorf(Position{}, "add name and description between two lines ---", "it has neither a name nor a description")
 	}
@@ -76,7 +77,7 @@ func (p *parser) identity(folder string) error {
 		s.Name = CleanName(folder)
 	}
 	p.checkName(given, folder)
-	p.checkDescription()
+	attributeReader{p}.checkDescription()
 	return nil
 }
 

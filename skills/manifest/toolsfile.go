@@ -104,8 +104,8 @@ func (p toolReader) toolRestrictions() error {
 	}
 	p.skill.Class = cmp.Or(class, p.skill.Class)
 	p.skill.ModelInvocable = p.skill.ModelInvocable && !disabled
-	p.asks()
-	p.calls()
-	p.task()
+	attributeReader(p).asks()
+	attributeReader(p).calls()
+	attributeReader(p).task()
 	return nil
 }

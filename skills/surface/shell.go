@@ -24,9 +24,9 @@ func (c *collector) shell(s *source, b block) {
 
 // A shellReader reads the commands of one block.
 type shellReader struct {
-	*collector
-	*source
-	known bool // of the block
+	items  *collector
+	source *source
+	known  bool // of the block
 }
 
 func (r shellReader) read(text string, line, depth int) {
@@ -43,7 +43,7 @@ func (r shellReader) command(c shell.Command, depth int) {
 		return
 	}
 	name := program(words[0])
-	item := Item{Text: strings.Join(c.Words, " "), File: r.name, Line: c.Line}
+	item := Item{Text: strings.Join(c.Words, " "), File: r.source.name, Line: c.Line}
 	if len(c.From) > 0 {
 		item.Text = strings.Join(c.From, " | ") + " | " + item.Text
 	}
@@ -70,7 +70,7 @@ func (r shellReader) command(c shell.Command, depth int) {
 
 func (r shellReader) addAs(item Item, kind Kind, value string) {
 	item.Kind, item.Value = kind, value
-	r.add(item)
+	r.items.add(item)
 }
 
 // nested adds what a command does that another is given.
@@ -95,7 +95,7 @@ func (r shellReader) piped(name string, words []string, c shell.Command, item It
 	for _, from := range c.From {
 		switch from = program(from); {
 		case is(from, fetcher):
-			r.addAs(item, Download, "from "+originOf(strings.Join(words, " ")+" "+lineAt(r.content, r.offset(c.Line))))
+			r.addAs(item, Download, "from "+originOf(strings.Join(words, " ")+" "+lineAt(r.source.content, r.source.offset(c.Line))))
 		case is(from, decoder):
 			r.addAs(item, Decoder, "a pipe to "+name)
 		}
