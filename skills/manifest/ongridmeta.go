@@ -2,11 +2,8 @@ package manifest
 
 import (
 	"cmp"
-	"slices"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/infer"
 	"gopkg.in/yaml.v3"
 )
 
@@ -37,83 +34,23 @@ func (p ongridReader) activation() {
 	}
 }
 
-// ongridTools adds the tools in ongrid's part of the metadata whose program is in
-// the folder: they are called as a skill.json's are. Others are ongrid's own.
+// ongridTools notes the tools in ongrid's part of the metadata. ongrid has their programs,
+// and classes for them: so no script of the folder is offered in their stead.
 func (p ongridReader) ongridTools() {
 	own := p.ongridPart()
 	tools := own.get("tools")
 	if tools == nil || tools.Kind != yaml.SequenceNode {
 		return
 	}
-	var absent []string
-	for i, node := range tools.Content {
-		if i == maxTools {
-			toolReader(p).tooMany(posOf(deref(node)))
-			break
-		}
+	var names []string
+	for _, node := range tools.Content {
 		node = deref(node)
-		f := newFields(node, p.report)
-		name := f.text("name")
+		name := newFields(node, discard).text("name")
 		if node.Kind == yaml.ScalarNode {
 			name = node.Value
 		}
-		added, err := p.ongridTool(name, f, posOf(node))
-		if err != nil {
-			p.reject(err)
-		} else if !added {
-			absent = append(absent, cmp.Or(name, "one without a name"))
-		}
+		names = append(names, cmp.Or(name, "one without a name"))
 	}
-	if len(absent) > 0 {
-		p.report(skills.Note, own.pos("tools"), "", "metadata.ongrid.tools names tools of ongrid's own, which are not here: %s", skills.Enumerate(FirstFew(absent, 5), "and"))
-	}
-}
-
-// ongridTool adds a tool whose program is in the skill's folder; added is false
-// where there is none.
-func (p ongridReader) ongridTool(name string, f fields, at Position) (added bool, err error) {
-	script := ""
-	for _, key := range []string{"script", "entry", "impl", "path", "command"} {
-		if at := strings.TrimSpace(f.text(key)); at != "" {
-			if _, err := infer.FindScript(p.skill, at); err == nil {
-				script = at
-				break
-			}
-		}
-	}
-	if script == "" || p.skill.Command {
-		return false, nil
-	}
-	tool, err := toolReader(p).tool(name, at)
-	if err != nil {
-		return false, err
-	}
-	interpreter, err := infer.InterpreterOf(p.skill, script)
-	if err != nil {
-		return false, err
-	}
-	class, ok := ongridClasses()[f.text("class")]
-	if !ok {
-		p.withheldTool = true
-		return false, Errorf(f.pos("class"), "write safe, mutating or dangerous", `"class" is not safe, mutating or dangerous, so the tool is left out`)
-	}
-	q := toolReader(p).forTool(tool, f)
-	tool.Class = stricter(class, p.skill.Class)
-	tool.Description, tool.WhenToUse = strings.TrimSpace(f.text("description")), strings.TrimSpace(f.text("when_to_use"))
-	tool.Entry = ongridReader{q}.ongridCall(script, interpreter)
-	toolReader(p).addTool(tool)
-	return true, nil
-}
-
-// ongridClasses are the classes of tools that ongrid knows.
-func ongridClasses() map[string]skills.Class {
-	return map[string]skills.Class{
-		"": skills.Safe, "safe": skills.Safe, "read": skills.Safe, "mutating": skills.Mutating, "write": skills.Mutating, "dangerous": skills.Dangerous, "destructive": skills.Dangerous,
-	}
-}
-
-// stricter returns the class of the two that is granted less easily.
-func stricter(a, b skills.Class) skills.Class {
-	order := []skills.Class{skills.Safe, skills.Mutating, skills.Dangerous}
-	return order[max(slices.Index(order, a), slices.Index(order, b))]
+	p.withheldTool = true
+	p.report(skills.Note, own.pos("tools"), "declare those of the folder in "+ToolsFile, "metadata.ongrid.tools names tools of ongrid's own, which are not here: %s", skills.Enumerate(FirstFew(names, 5), "and"))
 }

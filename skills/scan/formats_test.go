@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -208,30 +207,20 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// Of ongrid's SKILL.md: words that a search finds it by, and tools whose program is
-// in the folder.
+// Of ongrid's SKILL.md: words that a search finds it by. Its tools are ongrid's own, and
+// nothing of the folder is offered without their classes.
 func TestOngridMetadata(t *testing.T) {
 	catalog := scanFiles(t, map[string]string{
-		"host/SKILL.md": "---\nname: host\ndescription: d\nactivation: {mode: keyword, keywords: [shadowed]}\nclass: mutating\nmetadata:\n  ongrid:\n" +
+		"host/SKILL.md": "---\nname: host\ndescription: d\nactivation: {mode: keyword, keywords: [shadowed]}\nmetadata:\n  ongrid:\n" +
 			"    activation: {mode: keyword, keywords: [disk, 磁盘]}\n    tools:\n" +
-			"      - {name: du, script: bin/du.py, description: Sums up., class: read, timeout_seconds: 5, schema: {properties: {path: {type: string}}}}\n" +
-			"      - {name: drop, entry: bin/du.py, class: dangerous}\n      - {name: odd, entry: bin/du.py, class: odd}\n" +
-			"      - {name: find, impl: 'builtin:filetools.Find'}\n      - {name: out, entry: ../x}\n      - plain\n---\n",
-		"host/bin/du.py": "print('{}')\n", "x": "#!/bin/sh\n",
+			"      - {name: drop, entry: bin/du.py, class: dangerous}\n      - {class: odd}\n      - plain\n---\n",
+		"host/bin/du.py": "print('{}')\n",
 		"other/SKILL.md": "---\nname: other\ndescription: d\nactivation: {keywords: 'ram, swap'}\nmetadata: {openclaw: {skillKey: key}}\n---\n",
 	})
-	if diff := cmp.Diff([]string{"host", "host__drop", "host__du", "other"}, names(catalog)); diff != "" {
+	if diff := cmp.Diff([]string{"host", "other"}, names(catalog)); diff != "" {
 		t.Error(diff)
 	}
-	du := catalog.Skills[2]
-	if e := du.Entry; du.Class != skills.Mutating || du.Description != "Sums up." || e.Script != "bin/du.py" || !e.OutputJSON || e.Timeout != 5*time.Second || e.Params()[0].Name != "path" {
-		t.Errorf("%+v %+v", du, e)
-	}
-	if drop := catalog.Skills[1]; drop.Class != skills.Dangerous {
-		t.Errorf("class %s", drop.Class)
-	}
-	want := "root/host/SKILL.md:9: note: metadata.ongrid.tools names tools of ongrid's own, which are not here: find, out and plain\n" +
-		"root/host/SKILL.md:12: error: \"class\" is not safe, mutating or dangerous, so the tool is left out (write safe, mutating or dangerous)\n"
+	want := "root/host/SKILL.md:8: note: metadata.ongrid.tools names tools of ongrid's own, which are not here: drop, one without a name and plain (declare those of the folder in tools.yaml)\n"
 	if diff := cmp.Diff(want, lines(catalog.Problems)); diff != "" {
 		t.Error(diff)
 	}
@@ -246,7 +235,7 @@ func TestOngridMetadata(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", query, found, want)
 		}
 	}
-	if key := catalog.Skills[3].Key; key != "key" {
+	if key := catalog.Skills[1].Key; key != "key" {
 		t.Errorf("key %q", key)
 	}
 }

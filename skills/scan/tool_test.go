@@ -356,7 +356,7 @@ func TestOngridRejects(t *testing.T) {
 		})
 	}
 	catalog := scanFiles(t, map[string]string{"demo/SKILL.md": "---\nname: demo\ndescription: d\nmetadata: {ongrid: {tools: [a]}}\n---\n", "demo/skill.json": `{}`})
-	want := "root/demo/SKILL.md:4: note: metadata.ongrid.tools names tools of ongrid's own, which are not here: a\n" + ignored + "there is a SKILL.md beside it\n"
+	want := "root/demo/SKILL.md:4: note: metadata.ongrid.tools names tools of ongrid's own, which are not here: a (declare those of the folder in tools.yaml)\n" + ignored + "there is a SKILL.md beside it\n"
 	if got := lines(catalog.Problems); got != want || len(catalog.Skills) != 1 {
 		t.Errorf("beside a SKILL.md: %s", got)
 	}
