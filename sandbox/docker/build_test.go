@@ -122,11 +122,11 @@ func deriveTar(t *testing.T, files io.Reader) (ref string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := e.api.ContainerCreate(t.Context(), &container.Config{Image: testImage(), Cmd: []string{"true"}, Labels: map[string]string{labelInstance: d.instance}}, nil, nil, nil, "")
+	made, err := e.api.ContainerCreate(t.Context(), &container.Config{Image: testImage(), Cmd: []string{"true"}, Labels: map[string]string{labelInstance: d.owner.instance}}, nil, nil, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.removeNow(e, made.ID)
+	defer d.owner.removeNow(e, made.ID)
 	if err := e.api.CopyToContainer(t.Context(), made.ID, "/", files, container.CopyToContainerOptions{}); err != nil {
 		t.Fatal(err)
 	}

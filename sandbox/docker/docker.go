@@ -69,7 +69,7 @@ type Options struct {
 
 // A Driver runs commands in containers. It is a [sandbox.Driver].
 type Driver struct {
-	*owner
+	owner *owner // of its containers
 
 	roles     map[string]string // images' references
 	runtime   string
@@ -115,9 +115,9 @@ func New(options *Options) *Driver {
 		guard:      o.Guard,
 		connecting: make(chan struct{}, 1),
 	}
-	d.pulls = newPulls(d.life.Context(), &d.background)
+	d.pulls = newPulls(d.owner.life.Context(), &d.owner.background)
 	d.pool = warmpool.New[*instance](&o.Pool)
-	d.layers = newLayers(d.owner, o.DependencyEnv, newPulls(d.life.Context(), &d.background))
+	d.layers = newLayers(d.owner, o.DependencyEnv, newPulls(d.owner.life.Context(), &d.owner.background))
 	return d
 }
 
@@ -127,7 +127,7 @@ func New(options *Options) *Driver {
 // Where the container is lost before it has answered, Started is called because
 // the command may have run.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := d.life.Join(ctx)
+	ctx, leave, err := d.owner.life.Join(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	if err != nil {
 		return nil, err
 	}
-	d.used()
+	d.owner.used()
 	defer func() {
 		if !b.lingers() {
 			b.shell.Close()
@@ -205,23 +205,23 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 // is there now.
 func (d *Driver) take(ctx context.Context, e *engine, spec *spec, image *image, cmd *sandbox.Command) (b *instance, discard func(), err error) {
 	if !cmd.Grant.Write {
-		if b, err = d.pool.Take(ctx, d.warm(e, spec), cmd.Warm); err == nil {
+		if b, err = d.pool.Take(ctx, d.owner.warm(e, spec), cmd.Warm); err == nil {
 			d.renewals.ran(cmd, e, spec)
 		}
-		return b, func() { d.discard(b) }, err
+		return b, func() { d.owner.discard(b) }, err
 	}
 	cmd, release, err := d.guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+orphanGrace)
 	if err != nil {
 		return nil, nil, err
 	}
 	if spec, err = newSpec(cmd, image, e); err == nil {
-		b, err = d.launch(ctx, e, spec, func(*instance) {})
+		b, err = d.owner.launch(ctx, e, spec, func(*instance) {})
 	}
 	if err != nil {
 		release()
 		return nil, nil, err
 	}
-	return b, func() { d.background.Go(func() { d.dispose(b); release() }) }, nil
+	return b, func() { d.owner.background.Go(func() { d.owner.dispose(b); release() }) }, nil
 }
 
 // orphanGrace is the time after its command's until a container has ended whose server was
@@ -232,8 +232,8 @@ const orphanGrace = makeTimeout + 15*time.Second
 // container within [closeTimeout], or does not answer at all, Close returns an
 // error that says so.
 func (d *Driver) Close() error {
-	defer d.giveUp()
-	d.life.End()
+	defer d.owner.giveUp()
+	d.owner.life.End()
 	d.pool.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
@@ -241,11 +241,11 @@ func (d *Driver) Close() error {
 		return err
 	}
 	if e := d.engine.Load(); e != nil {
-		if err := d.sweep(ctx, e); err != nil {
+		if err := d.owner.sweep(ctx, e); err != nil {
 			return err
 		}
 	}
-	return d.lease.end()
+	return d.owner.lease.end()
 }
 
 // Forget implements [sandbox.Warmer].
@@ -266,7 +266,7 @@ func (d *Driver) Renew(skill string, folder func() (string, error)) error {
 		return err
 	}
 	if d.renewals.current(skill, one) { // else a command has had its own made ready
-		d.pool.Prepare(d.warm(one.engine, one.spec.on(dir)), one.warm)
+		d.pool.Prepare(d.owner.warm(one.engine, one.spec.on(dir)), one.warm)
 	}
 	return nil
 }
@@ -290,36 +290,36 @@ func (d *Driver) connect(ctx context.Context) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.lease == nil {
+	if d.owner.lease == nil {
 		d.settleIn()
 		defer d.watchOrphans()
 	}
 	e.hosts, e.profile, e.forwarder = d.hosts, d.profile, d.forwarder
 	if sameKernel(e.info) {
-		e.pipes = d.lease.pipes
+		e.pipes = d.owner.lease.pipes
 	}
-	d.watchers.Go(func() { d.known.watch(d.life.Context(), e) })
+	d.watchers.Go(func() { d.known.watch(d.owner.life.Context(), e) })
 	d.engine.Store(e)
 	return e, nil
 }
 
 // settleIn creates the driver's files, once it has an engine. Without them it works too.
 func (d *Driver) settleIn() {
-	d.lease = &lease{}
+	d.owner.lease = &lease{}
 	if d.dir == "" {
 		return
 	}
-	lease, err := newLease(d.dir, d.instance)
+	lease, err := newLease(d.dir, d.owner.instance)
 	if err != nil {
-		d.log.Warn("if this server is killed, its containers stay for a day", "reason", err)
+		d.owner.log.Warn("if this server is killed, its containers stay for a day", "reason", err)
 		return
 	}
-	d.lease = lease
+	d.owner.lease = lease
 	const hosts = "127.0.0.1\tlocalhost " + hostname + "\n::1\tlocalhost\n"
 	keep := func(name, text string) string {
 		file, err := keepFile(d.dir, name, text)
 		if err != nil {
-			d.log.Warn("a file for containers cannot be kept", "file", file, "reason", err)
+			d.owner.log.Warn("a file for containers cannot be kept", "file", file, "reason", err)
 			return "" // there is a way without it
 		}
 		return file
@@ -369,11 +369,11 @@ func (d *Driver) watchOrphans() {
 		defer tick.Stop()
 		for {
 			if e := d.engine.Load(); e != nil {
-				d.reap(d.life.Context(), e)
+				d.owner.reap(d.owner.life.Context(), e)
 			}
 			select {
 			case <-tick.C:
-			case <-d.life.Context().Done():
+			case <-d.owner.life.Context().Done():
 				return
 			}
 		}
@@ -387,7 +387,7 @@ func (d *Driver) settle(ctx context.Context) error {
 	go func() {
 		d.watchers.Wait()
 		d.pool.Wait()
-		d.background.Wait()
+		d.owner.background.Wait()
 		close(settled)
 	}()
 	look := time.NewTicker(time.Second)
@@ -401,7 +401,7 @@ func (d *Driver) settle(ctx context.Context) error {
 				return err
 			}
 		case <-ctx.Done():
-			return fmt.Errorf("close the Docker driver: the engine does not let go of containers with the label %s=%s", labelInstance, d.instance)
+			return fmt.Errorf("close the Docker driver: the engine does not let go of containers with the label %s=%s", labelInstance, d.owner.instance)
 		}
 	}
 }
@@ -409,7 +409,7 @@ func (d *Driver) settle(ctx context.Context) error {
 // stuck returns the error of an engine that hangs, and nil for any other.
 func (d *Driver) stuck(ctx context.Context) error {
 	if e := d.engine.Load(); e != nil && e.hangs(ctx) {
-		return fmt.Errorf("close the Docker driver: the engine at %s does not answer; containers with the label %s=%s may be left", e.host, labelInstance, d.instance)
+		return fmt.Errorf("close the Docker driver: the engine at %s does not answer; containers with the label %s=%s may be left", e.host, labelInstance, d.owner.instance)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (f *fakeEngine) driver(t *testing.T, options Options) *Driver {
 		options.Images = map[string]string{"default": "base"}
 	}
 	d := New(&options)
-	d.retries = d.retries[:2]
+	d.owner.retries = d.owner.retries[:2]
 	t.Cleanup(func() {
 		_ = d.Close()
 		f.mu.Lock()

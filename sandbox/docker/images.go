@@ -108,7 +108,7 @@ func (d *Driver) Prune(ctx context.Context, unused time.Duration) ([]Layer, erro
 // Identify implements [sandbox.Identifier]: a role's sandboxes are made of its
 // image. It pulls none.
 func (d *Driver) Identify(ctx context.Context, role string) (sandbox.Base, error) {
-	ctx, leave, err := d.life.Join(ctx)
+	ctx, leave, err := d.owner.life.Join(ctx)
 	if err != nil {
 		return sandbox.Base{}, err
 	}

@@ -55,7 +55,7 @@ func connected(t *testing.T, f *fakeEngine, dir string) *Driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.reap(t.Context(), e)
+	d.owner.reap(t.Context(), e)
 	return d
 }
 
@@ -68,7 +68,7 @@ func TestReap(t *testing.T) {
 	f := newFake(t)
 	dir := t.TempDir()
 	living := connected(t, f, dir)
-	home := living.lease.home
+	home := living.owner.lease.home
 	if home == "" {
 		t.Fatal("the driver's folder has no name")
 	}
@@ -85,8 +85,8 @@ func TestReap(t *testing.T) {
 		"x without a file":   labels("unknown", home, later),
 		"x elsewhere, past":  labels("elsewhere", "elsewhere", past),
 		"x homeless, past":   {labelInstance: "homeless", labelExpires: past},
-		"living":             labels(living.instance, home, later),
-		"living, past":       labels(living.instance, home, past),
+		"living":             labels(living.owner.instance, home, later),
+		"living, past":       labels(living.owner.instance, home, past),
 		"elsewhere":          labels("unknown", "elsewhere", later),
 		"homeless":           {labelInstance: "homeless", labelExpires: later},
 		"homeless, no time":  {labelInstance: "homeless"},
@@ -109,9 +109,9 @@ func TestReap(t *testing.T) {
 	if left := f.left(); !slices.Equal(left, want) {
 		t.Errorf("left are %q,\nwant %q", left, want)
 	}
-	d.reap(t.Context(), d.engine.Load()) // now the instance has no containers
-	if files := instances(t, dir); !slices.Equal(files, sorted(living.instance, d.instance)) {
-		t.Errorf("files %q are left, want those of %s and %s", files, living.instance, d.instance)
+	d.owner.reap(t.Context(), d.engine.Load()) // now the instance has no containers
+	if files := instances(t, dir); !slices.Equal(files, sorted(living.owner.instance, d.owner.instance)) {
+		t.Errorf("files %q are left, want those of %s and %s", files, living.owner.instance, d.owner.instance)
 	}
 }
 
@@ -152,10 +152,10 @@ func TestReapAfterDeath(t *testing.T) {
 	if len(f.left()) != 1 {
 		t.Fatalf("left are %q, want the one that runs", f.left())
 	}
-	if err := doomed.lease.lock.Close(); err != nil { // as the kernel does
+	if err := doomed.owner.lease.lock.Close(); err != nil { // as the kernel does
 		t.Fatal(err)
 	}
-	d.reap(t.Context(), d.engine.Load())
+	d.owner.reap(t.Context(), d.engine.Load())
 	if err := <-ended; err == nil {
 		t.Error("the command has ended well, in a container that is gone")
 	}
@@ -184,7 +184,7 @@ func TestReapAgain(t *testing.T) {
 	f.fault("DELETE /containers/{id}", says(500, "device busy"))
 	d := connected(t, f, t.TempDir())
 	f.fault("DELETE /containers/{id}", nil)
-	d.reap(t.Context(), d.engine.Load())
+	d.owner.reap(t.Context(), d.engine.Load())
 	if left := f.left(); len(left) > 0 {
 		t.Errorf("left are %q", left)
 	}
@@ -318,7 +318,7 @@ func TestLeaseNoFolder(t *testing.T) {
 	if _, err := d.Run(t.Context(), command()); err != nil {
 		t.Error(err)
 	}
-	if _, labelled := d.labels()[labelHome]; labelled {
+	if _, labelled := d.owner.labels()[labelHome]; labelled {
 		t.Error("its containers say that somebody can tell whether it lives")
 	}
 }
@@ -347,7 +347,7 @@ func TestDoomed(t *testing.T) {
 	cmd.Started = func() {
 		go func() {
 			settled(d) // for the next one that waits
-			fmt.Println("doomed:", d.instance)
+			fmt.Println("doomed:", d.owner.instance)
 		}()
 	}
 	_, err := d.Run(context.Background(), cmd)
@@ -416,7 +416,7 @@ func TestKilled(t *testing.T) {
 			_ = e.remove(context.Background(), c.ID)
 		}
 	})
-	d.reap(ctx, e)
+	d.owner.reap(ctx, e)
 	if n := running(); n != 2 {
 		t.Fatalf("%d containers of a server that lives run, want 2", n)
 	}
@@ -433,7 +433,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the next server has removed them", func() bool { return len(list()) == 0 })
-	next.reap(ctx, e)
+	next.owner.reap(ctx, e)
 	if files := instances(t, options.Dir); slices.Contains(files, instance) {
 		t.Error("the file of the one that was killed is left")
 	}

@@ -95,7 +95,7 @@ func containers(t testing.TB, d *Driver) []container.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := e.list(ctx, labelInstance+"="+d.instance)
+	all, err := e.list(ctx, labelInstance+"="+d.owner.instance)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,7 +237,7 @@ func TestRemoveAgain(t *testing.T) {
 func TestCloseSweeps(t *testing.T) {
 	f := newFake(t)
 	d := f.driver(t, Options{})
-	d.retries = nil
+	d.owner.retries = nil
 	f.fault("DELETE /containers/{id}", says(500, "device busy"))
 	if _, err := d.Run(t.Context(), command()); err != nil {
 		t.Fatal(err)

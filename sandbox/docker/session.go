@@ -35,7 +35,7 @@ type session struct {
 
 // Open implements [sandbox.SessionDriver].
 func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
-	ctx, leave, err := d.life.Join(ctx)
+	ctx, leave, err := d.owner.life.Join(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,15 +60,15 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	b, err := d.pool.Take(ctx, d.warm(e, spec), cmd.Warm)
+	b, err := d.pool.Take(ctx, d.owner.warm(e, spec), cmd.Warm)
 	if err != nil {
 		return nil, d.lost(e, err)
 	}
 	s := &session{driver: d, instance: b, image: image, limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
-	s.close = sync.OnceFunc(func() { d.dispose(b) })
+	s.close = sync.OnceFunc(func() { d.owner.dispose(b) })
 	d.watchers.Go(func() {
 		select {
-		case <-d.life.Context().Done():
+		case <-d.owner.life.Context().Done():
 		case <-s.life.Context().Done():
 		case <-b.shell.Done():
 		}
@@ -86,7 +86,7 @@ func (s *session) Close() error {
 
 // Run implements [sandbox.Session].
 func (s *session) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := s.driver.life.Join(ctx)
+	ctx, leave, err := s.driver.owner.life.Join(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -174,4 +174,4 @@ func (s *session) killAll() {
 }
 
 // abandon closes a session in an unknown state, from within a run.
-func (s *session) abandon() { s.driver.background.Go(s.close) }
+func (s *session) abandon() { s.driver.owner.background.Go(s.close) }

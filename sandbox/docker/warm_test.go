@@ -21,7 +21,7 @@ import (
 // settled waits until d does nothing in the background.
 func settled(d *Driver) {
 	d.pool.Wait()
-	d.background.Wait()
+	d.owner.background.Wait()
 }
 
 // waiting returns d's containers that wait, when nothing is under way.
@@ -226,7 +226,7 @@ func TestDaemonsDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := d.create(ctx, e, spec)
+	b, err := d.owner.create(ctx, e, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestDaemonsDead(t *testing.T) {
 	defer func() {
 		close(held.release)
 		<-over
-		d.discard(b)
+		d.owner.discard(b)
 	}()
 	<-held.passed
 	var processes string
@@ -310,11 +310,11 @@ func TestWarmEndsWithItsInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := d.pool.Take(t.Context(), d.warm(e, spec), -1)
+		b, err := d.pool.Take(t.Context(), d.owner.warm(e, spec), -1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.discard(b)
+		defer d.owner.discard(b)
 		b.shell.Close()
 		eventually(t, "the container has ended", func() bool {
 			c, err := e.api.ContainerInspect(t.Context(), b.id)
