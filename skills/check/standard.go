@@ -88,21 +88,18 @@ type checker struct {
 }
 
 func (c *checker) file(data []byte, folder string) {
-	f, ok := findFrontmatter(data)
-	if !ok || f.close < 0 {
+	f, ok := split(data)
+	if !ok {
 		c.found = append(c.found, Finding{Line: 1, Col: 1, Message: "there is no frontmatter", Remedy: `begin the file with name and description between two lines "---"`})
 		return
 	}
-	c.lines = f.lines
-	fields, err := decode(data[f.open:f.close])
+	c.lines = f.open + 1
+	fields, err := decode(strings.Join(f.fields(), ""))
 	if err != nil {
 		line, _ := manifest.YAMLLine(err)
 		c.found = append(c.found, Finding{Line: c.lines + line, Col: 1, Message: "the frontmatter is not YAML, so other clients do not load it", Remedy: "quote values that contain a colon, or run check --fix"})
-		mended, _ := apply(data, quoteColons(data))
-		if f, ok = findFrontmatter(mended); !ok || f.close < 0 {
-			return
-		}
-		if fields, err = decode(mended[f.open:f.close]); err != nil {
+		f.quoteColons()
+		if fields, err = decode(strings.Join(f.fields(), "")); err != nil {
 			return
 		}
 	}
