@@ -60,13 +60,13 @@ func (e *editedSkill) remove() {
 	}
 }
 
-func (e *editedSkill) Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error {
+func (e *editedSkill) Refresh(ctx context.Context, skill *skills.Skill) error {
 	if e.cut--; e.cut >= 0 {
 		e.remove()
 		e.write()
 		return nil
 	}
-	return e.Reloader.Refresh(ctx, name, skill, lookup)
+	return e.Reloader.Refresh(ctx, skill)
 }
 
 // A call whose script was missing when the skill was read looks again, and reads the skill

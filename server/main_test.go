@@ -125,7 +125,7 @@ func (b *bench) Reload(ctx context.Context) (*skills.Catalog, bool, error) {
 }
 
 // Refresh implements [Reloader]. The files of a bench change in the next Reload only.
-func (b *bench) Refresh(context.Context, string, *skills.Skill, error) error { return nil }
+func (b *bench) Refresh(context.Context, *skills.Skill) error { return nil }
 
 // publish scans the files and publishes the catalog.
 func (b *bench) publish() (changed bool) {

@@ -90,9 +90,8 @@ type Reloader interface {
 	// Reload scans all roots and publishes the catalog, as [Server.Publish] does.
 	Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error)
 	// Refresh returns when the published catalog is as new as the files of the skill
-	// that a call names. For a name without a skill, skill is nil, and lookup is the
-	// error.
-	Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error
+	// that a call names, or as those of all skills for nil: a name without a skill.
+	Refresh(ctx context.Context, skill *skills.Skill) error
 }
 
 // Usage counts the uses of skills.

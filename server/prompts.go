@@ -123,7 +123,7 @@ func (s *prompts) use(r *request, name string, given map[string]string) (*mcp.Ca
 		return askToInstall(given)
 	}
 	if name != anyPrompt {
-		skill, err := s.find.find(r, name, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
+		skill, err := s.find.find(r, func(v *view) (*skills.Skill, error) { return v.prompted(name) })
 		if err != nil {
 			return nil, err
 		}

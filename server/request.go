@@ -78,13 +78,13 @@ const maxReads = 3
 // find returns the skill that a call means, as its files are now, and sets the request's
 // view to the one that it is found in. look finds it in a view. A reload may publish a skill
 // in the middle of an edit: it is read again where it lacks its script.
-func (f *finder) find(r *request, name string, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
+func (f *finder) find(r *request, look func(*view) (*skills.Skill, error)) (*skills.Skill, error) {
 	skill, err := look(r.view)
 	if f.reloader == nil {
 		return skill, err
 	}
 	for range maxReads {
-		if err := f.reloader.Refresh(r.ctx, name, skill, err); err != nil {
+		if err := f.reloader.Refresh(r.ctx, skill); err != nil {
 			return nil, err
 		}
 		now := f.view()
@@ -102,7 +102,7 @@ func (f *finder) find(r *request, name string, look func(*view) (*skills.Skill, 
 // named finds the skill of a name. Where none has it, nor a similar one, the error names
 // those that it describes.
 func (f *finder) named(r *request, name string) (*skills.Skill, error) {
-	skill, err := f.find(r, name, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
+	skill, err := f.find(r, func(v *view) (*skills.Skill, error) { return v.lookup(name) })
 	if missing, ok := errors.AsType[*skills.NotFoundError](err); ok && len(missing.Closest) == 0 {
 		err = &skills.NotFoundError{Name: name, Closest: f.described(r, name)}
 	}

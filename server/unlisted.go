@@ -71,7 +71,7 @@ func (s *skillTools) any() mcpserver.ServerTool {
 
 // gone returns the tool that clients were last shown under a name.
 func (s *skillTools) gone(r *request, name string) (mcpserver.ServerTool, error) {
-	skill, err := s.find.find(r, name, func(v *view) (*skills.Skill, error) {
+	skill, err := s.find.find(r, func(v *view) (*skills.Skill, error) {
 		if skill := cmp.Or(v.shown(name), v.called(name)); skill != nil {
 			return skill, nil
 		}

@@ -274,7 +274,7 @@ func (r *reloader) Reload(ctx context.Context) (*skills.Catalog, bool, error) {
 }
 
 // Refresh implements [server.Reloader].
-func (r *reloader) Refresh(ctx context.Context, _ string, _ *skills.Skill, _ error) error {
+func (r *reloader) Refresh(ctx context.Context, _ *skills.Skill) error {
 	_, _, err := r.Reload(ctx)
 	return err
 }

@@ -51,8 +51,8 @@ func TestDecisions(t *testing.T) {
 		p.catalogs = nil
 		refresh := func() {
 			t.Helper()
-			skill, err := r.published.Load().Lookup("two")
-			if err := r.Refresh(t.Context(), "two", skill, err); err != nil {
+			skill, _ := r.published.Load().Lookup("two")
+			if err := r.Refresh(t.Context(), skill); err != nil {
 				t.Error(err)
 			}
 		}

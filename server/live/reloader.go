@@ -9,11 +9,11 @@ package live
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
@@ -36,6 +36,9 @@ type Publisher interface {
 type Watcher interface {
 	// Changes returns the channel of changes. It need not be closed by Close.
 	Changes() <-chan watch.Change
+	// Limited reports whether changes are missing because the system has no more
+	// watches.
+	Limited() bool
 	// Close stops the watcher and waits for it.
 	Close() error
 }
@@ -112,6 +115,8 @@ type Reloader struct {
 	programs  newest                         // catalogs whose sandboxes are to be inspected
 	files     newest                         // catalogs whose workspace files are to be searched
 
+	looking time.Duration // that the last poll took; used by follow alone
+
 	first   chan struct{}      // closed when the first scan has ended
 	cancel  context.CancelFunc // ends the goroutines; set by Start
 	running sync.WaitGroup     // the goroutines of Start
@@ -171,13 +176,21 @@ func (r *Reloader) Reload(ctx context.Context) (catalog *skills.Catalog, changed
 }
 
 // Refresh publishes the current files of a skill that a call names: it rescans the
-// skill if its manifest changed since it was read, and publishes the result. For a
-// name without a skill, skill is nil, lookup is the error of the lookup, and the
-// folders are checked in which a skill of that name would be. It also applies decisions
-// that were made since. Where nothing changed it costs a look at a file or two.
-func (r *Reloader) Refresh(ctx context.Context, name string, skill *skills.Skill, lookup error) error {
-	if paths := r.stale(ctx, name, skill, lookup); len(paths) > 0 || r.generation(ctx) != r.decided.Load() {
-		_, _, err := r.reload(ctx, r.rescan(paths))
+// skill if its manifest changed since it was read, and publishes the result. nil stands
+// for a name without a skill: then all skills are checked. It also applies decisions
+// that were made since. Where nothing changed it costs a look at a file or two, without
+// a skill at all of them.
+func (r *Reloader) Refresh(ctx context.Context, skill *skills.Skill) error {
+	var paths []string
+	scan := r.scanner.Recheck
+	if skill != nil {
+		paths = r.scanner.Stale(ctx, skill)
+		scan = r.rescan(paths)
+	} else {
+		paths = r.scanner.Changed()
+	}
+	if len(paths) > 0 || r.generation(ctx) != r.decided.Load() {
+		_, _, err := r.reload(ctx, scan)
 		return err
 	}
 	// A reload under way may have read the files, unchanged since, and not yet
@@ -215,17 +228,6 @@ func (r *Reloader) begin(ctx context.Context) error {
 }
 
 func (r *Reloader) end() { <-r.turn }
-
-// stale returns the paths to rescan for a call that names a skill.
-func (r *Reloader) stale(ctx context.Context, name string, skill *skills.Skill, lookup error) []string {
-	if skill != nil {
-		return r.scanner.Stale(ctx, skill)
-	}
-	if broken, ok := errors.AsType[*skills.BrokenError](lookup); ok {
-		return r.scanner.Unread(name, broken.Problem.Path)
-	}
-	return r.scanner.Unread(name, "")
-}
 
 // rescan returns a scan of the files at and below paths.
 func (r *Reloader) rescan(paths []string) func(context.Context) (*skills.Catalog, error) {
@@ -279,17 +281,50 @@ func (r *Reloader) follow(ctx context.Context) {
 		r.running.Go(func() { r.options.Settled(ctx, r.published.Load()) })
 	}
 	for {
+		var poll <-chan time.Time // nil where the watcher is enough
+		if watcher.Limited() {
+			poll = time.After(max(pollEvery, pollRest*r.looking))
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case change := <-watcher.Changes():
-			r.forget(change.Paths)
-			if r.changed(ctx, r.rescan(change.Paths)) != nil {
-				return
-			}
-			r.edited(ctx, change.Paths)
+			err = r.apply(ctx, change.Paths, r.rescan(change.Paths))
+		case <-poll:
+			err = r.poll(ctx)
+		}
+		if err != nil {
+			return
 		}
 	}
+}
+
+// Without watches all that was read is looked at every pollEvery, or after pollRest times
+// as long as that takes: it is bounded to 2 % of one processor.
+const (
+	pollEvery = time.Second
+	pollRest  = 50
+)
+
+// poll applies the changes that no watch reports. Its error is that ctx is done.
+func (r *Reloader) poll(ctx context.Context) error {
+	began := time.Now()
+	paths := r.scanner.Changed()
+	r.looking = time.Since(began)
+	if len(paths) == 0 && r.generation(ctx) == r.decided.Load() {
+		return nil
+	}
+	return r.apply(ctx, paths, r.scanner.Recheck)
+}
+
+// apply reloads after changes at paths. Its error is that ctx is done.
+func (r *Reloader) apply(ctx context.Context, paths []string, scan func(context.Context) (*skills.Catalog, error)) error {
+	r.forget(paths)
+	if err := r.changed(ctx, scan); err != nil {
+		return err
+	}
+	r.edited(ctx, paths)
+	return nil
 }
 
 // changed reloads and logs. Its error is that ctx is done.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -103,13 +104,14 @@ func (f folder) scanner() *scan.Scanner {
 
 // changes is a watcher that reports the changes of a test.
 type changes struct {
-	c      chan watch.Change
-	closed bool
+	c               chan watch.Change
+	limited, closed bool
 }
 
 func newChanges() *changes { return &changes{c: make(chan watch.Change)} }
 
 func (c *changes) Changes() <-chan watch.Change { return c.c }
+func (c *changes) Limited() bool                { return c.limited }
 func (c *changes) Close() error                 { c.closed = true; return nil }
 func (c *changes) watch() (Watcher, error)      { return c, nil }
 func (c *changes) send(paths ...string) {
@@ -186,6 +188,26 @@ func TestChangeBeforeTheWatch(t *testing.T) {
 	})
 }
 
+// Where watches are missing, changes are found by looking.
+func TestPoll(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	synctest.Test(t, func(t *testing.T) {
+		p, c := &published{}, newChanges()
+		c.limited = true
+		r := New(f.scanner(), &Options{Watch: c.watch})
+		start(t, r, p)
+		defer r.Close()
+		p.catalogs = nil
+		f.write("two", "")
+		synctest.Wait()
+		expect(t, p.states())
+		time.Sleep(pollEvery)
+		synctest.Wait()
+		expect(t, p.states(), "one, two")
+	})
+}
+
 // Without a watcher, the server serves the first catalog, and logs a warning.
 func TestNoWatcher(t *testing.T) {
 	f := newFolder(t)
@@ -220,9 +242,13 @@ func TestReloadUnderWay(t *testing.T) {
 		var all sync.WaitGroup
 		all.Go(func() { _, _, _ = r.Reload(t.Context()) })
 		synctest.Wait() // it has read, and is about to publish
+		read, err := f.scanner().Scan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		var refreshed bool
 		all.Go(func() {
-			if err := r.Refresh(t.Context(), "one", nil, &skills.NotFoundError{Name: "one"}); err != nil {
+			if err := r.Refresh(t.Context(), read.Skills[0]); err != nil {
 				t.Error(err)
 			}
 			refreshed = true
@@ -252,13 +278,12 @@ func TestRefresh(t *testing.T) {
 	last := func() *skills.Catalog { return p.catalogs[len(p.catalogs)-1] }
 	refresh := func(name string) {
 		t.Helper()
-		skill, err := last().Lookup(name)
-		if err := r.Refresh(t.Context(), name, skill, err); err != nil {
+		skill, _ := last().Lookup(name)
+		if err := r.Refresh(t.Context(), skill); err != nil {
 			t.Fatal(err)
 		}
 	}
 	refresh("one")
-	refresh("three")
 	expect(t, p.states(), "one, two")
 	f.write("one", "when_to_use: now\n")
 	f.write("two", "when_to_use: now\n")

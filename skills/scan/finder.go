@@ -14,10 +14,23 @@ import (
 
 // A finder adds the skills of one root to the builder as candidates: folders,
 // packages and commands.
-type finder struct{ *walker }
+type finder struct {
+	*rootReader
+	walker   *walker
+	inPlugin *skills.Plugin // the plugin whose skills are read; nil outside of plugins
+}
+
+// enter makes the next skills those of a plugin, whose folders are walked again: it was
+// walked to find the plugin. nil is no plugin.
+func (s *finder) enter(plugin *skills.Plugin) {
+	s.inPlugin, s.walker.scope = plugin, ""
+	if plugin != nil {
+		s.walker.scope = plugin.Name
+	}
+}
 
 // skills reads the skills at and below the folder dir.
-func (s *finder) skills(dir string) { s.walk(dir, 0, s.visitSkill) }
+func (s *finder) skills(dir string) { s.walker.walk(dir, 0, s.visitSkill) }
 
 func (s *finder) visitSkill(dir string, entries []fs.DirEntry) (enter bool) {
 	name, ongrid := skillFile(entries), has(entries, manifest.OngridFile)
@@ -55,7 +68,7 @@ func (s *finder) skill(dir, file string, entries []fs.DirEntry) {
 	skill := &skills.Skill{Dir: s.host(dir), File: s.display(path.Join(dir, file)), Files: skillfs.Sub(s.files, dir)}
 	s.take(skill.Dir, &candidate{
 		skill: skill, dir: dir, file: file, folder: s.folderName(dir), held: s.held,
-		rootFiles: s.files, nested: s.bounds.own != nil,
+		rootFiles: s.files, nested: s.walker.bounds.own != nil,
 		noTools: entries != nil && !has(entries, manifest.ToolsFile), noAgents: entries != nil && !hasFolder(entries, "agents"), plain: entries != nil && plain(entries),
 	})
 }
@@ -79,7 +92,7 @@ func (s *finder) take(at string, c *candidate) {
 	if c.command {
 		counted = path.Join(c.dir, c.file)
 	}
-	if s.builder.enter(c.skill.Plugin, at, c) && (c.packed != nil || s.countManifest(counted)) {
+	if s.builder.enter(c.skill.Plugin, at, c) && (c.packed != nil || s.walker.countManifest(counted)) {
 		s.builder.candidates = append(s.builder.candidates, c)
 	}
 }
@@ -125,7 +138,7 @@ func (s *finder) packages(dir string, entries []fs.DirEntry) {
 		if name == "" {
 			continue
 		}
-		if !s.count(name) {
+		if !s.walker.count(name) {
 			return
 		}
 		s.pack(s.files, name, packed{host: s.host(name), file: s.display(name), named: strings.EqualFold(ending, dotSkill)})

@@ -120,6 +120,21 @@ func firstFile(fsys fs.FS, dir string, names []string, entries []fs.DirEntry) st
 	return ""
 }
 
+// manifests are the paths of a plugin's manifest in its folder: for Claude Code, for
+// Codex, as others have it, and for Gemini CLI. The first one counts.
+var manifests = [...]string{".claude-plugin/plugin.json", ".codex-plugin/plugin.json", plainManifest, geminiManifest}
+
+const (
+	plainManifest  = "plugin.json"
+	geminiManifest = "gemini-extension.json"
+)
+
+// findManifest returns the path of the manifest in a folder, or "". The entries of
+// the folder may be nil.
+func findManifest(fsys fs.FS, dir string, entries []fs.DirEntry) string {
+	return firstFile(fsys, dir, manifests[:], entries)
+}
+
 // plain reports whether a folder holds nothing but text: no folder, and no file
 // that could be a script.
 func plain(entries []fs.DirEntry) bool {

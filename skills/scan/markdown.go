@@ -36,10 +36,10 @@ func (s *finder) markdown(dir, kind string, named []string, report manifest.Repo
 }
 
 func (s *finder) markdownIn(plugin, dir, prefix string, depth int, visit func(file, name string)) {
-	if s.ctx.Err() != nil || depth > s.options.Depth || !s.count(dir) {
+	if s.walker.ctx.Err() != nil || depth > s.walker.options.Depth || !s.walker.count(dir) {
 		return
 	}
-	entries, err := fs.ReadDir(s.root.FS, dir)
+	entries, err := s.walker.list(dir)
 	if err != nil {
 		s.reject(s.display(dir), err)
 		return

@@ -47,13 +47,35 @@ func findMarketplace(root Root, dir string, entries []fs.DirEntry) string {
 	return firstFile(root.FS, dir, names, entries)
 }
 
+// visit reads the plugin, or the marketplace, in a folder.
+func (s *pluginReader) visit(dir string, entries []fs.DirEntry) (enter bool) {
+	if s.skip[dir] || isManifestFolder(dir) {
+		return false
+	}
+	if at := findMarketplace(s.root, dir, entries); at != "" {
+		s.found = true
+		if s.marketplace(dir, at) {
+			return false
+		}
+	}
+	manifest := findManifest(s.root.FS, dir, entries)
+	if manifest == "" {
+		return true
+	}
+	s.found = true
+	if s.finder.walker.countManifest(dir) {
+		s.plugin(dir, manifest, nil)
+	}
+	return false
+}
+
 // A market loads the plugins of one marketplace.
 type market struct {
-	*pluginReader
 	*manifest.Market
-	dir    string // in the root
-	file   string // for people
-	report manifest.Report
+	plugins *pluginReader
+	dir     string // in the root
+	file    string // for people
+	report  manifest.Report
 	// elsewhere are plugins that would have to be fetched.
 	elsewhere []string
 	// read has the folders whose own manifest was read, and shared the number of
@@ -68,9 +90,9 @@ type market struct {
 // those that would have to be fetched, and reports whether the folder itself is
 // one of them.
 func (s *pluginReader) marketplace(dir, at string) (own bool) {
-	m := &market{pluginReader: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
+	m := &market{plugins: s, dir: dir, file: s.display(at), read: map[string]bool{}, shared: map[string]int{}}
 	m.report = s.reporter(m.file)
-	data, err := manifest.ReadFile(m.root.FS, at, maxMarketplace)
+	data, err := manifest.ReadFile(m.plugins.root.FS, at, maxMarketplace)
 	if err == nil {
 		m.Market, err = manifest.ParseMarket(data, m.report)
 	}
@@ -120,12 +142,12 @@ func (m *market) folder(source string) (string, error) {
 }
 
 func (m *market) folderAt(name string) (string, error) {
-	real, err := skillfs.Resolve(skillfs.Sub(m.root.FS, m.dir), m.host(m.dir), name)
+	real, err := skillfs.Resolve(skillfs.Sub(m.plugins.root.FS, m.dir), m.plugins.host(m.dir), name)
 	if err != nil {
 		return "", err
 	}
 	dir := path.Join(m.dir, real)
-	info, err := fs.Stat(m.root.FS, dir)
+	info, err := fs.Stat(m.plugins.root.FS, dir)
 	if err == nil && !info.IsDir() {
 		err = errors.New("it is not a folder")
 	}
@@ -145,20 +167,20 @@ func (m *market) loadShared(dir string, e manifest.MarketEntry) {
 // marketplace has `strict: false` or there is none.
 func (m *market) load(dir string, e manifest.MarketEntry) {
 	m.own = m.own || dir == m.dir
-	m.skip[dir] = true
-	plugin := &skills.Plugin{Source: m.root.Source, Workspace: m.root.Within, Trusted: m.root.trusted, Dir: m.host(dir), File: m.file, Marketplace: m.Name}
-	entry, strict, err := e.Plugin(plugin, m.folderName(dir))
+	m.plugins.skip[dir] = true
+	plugin := &skills.Plugin{Source: m.plugins.root.Source, Workspace: m.plugins.root.Within, Trusted: m.plugins.root.trusted, Dir: m.plugins.host(dir), File: m.file, Marketplace: m.Name}
+	entry, strict, err := e.Plugin(plugin, m.plugins.folderName(dir))
 	if err != nil {
-		m.reject(m.file, err)
+		m.plugins.reject(m.file, err)
 		return
 	}
-	manifest := findManifest(m.root.FS, dir, nil)
+	manifest := findManifest(m.plugins.root.FS, dir, nil)
 	if strict && manifest != "" {
 		if !m.read[dir] { // which may be large, and listed very often
 			m.read[dir] = true
-			m.plugin(dir, manifest, entry)
+			m.plugins.plugin(dir, manifest, entry)
 		}
 		return
 	}
-	m.addPlugin(dir, entry, m.report)
+	m.plugins.addPlugin(dir, entry, m.report)
 }

@@ -17,7 +17,7 @@ import (
 // A memory records the folders and candidates of a scan, for the next scan. Its
 // paths are host paths without links.
 type memory struct {
-	began      time.Time
+	looked     time.Time // when all was read, or looked at last
 	places     []location
 	listings   map[string]listing      // by folder
 	probed     map[string]bool         // other paths of the walk, such as manifests of plugins
@@ -29,47 +29,52 @@ type memory struct {
 // A location is the host folder of a root, as given and without links.
 type location struct{ given, real string }
 
-func newMemory() *memory {
-	return &memory{began: time.Now(), listings: map[string]listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+// newMemory returns an empty memory of a scan that goes on from before, or of one that
+// reads all.
+func newMemory(before *memory) *memory {
+	m := &memory{looked: time.Now(), listings: map[string]listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+	if before != nil {
+		m.looked = before.looked
+	}
+	return m
 }
 
-// moved reports whether a root came, went or leads elsewhere.
-func (m *memory) moved() bool {
+// changed returns the paths that changed since shortly before the last look: roots,
+// folders, their entries, and what else the walk looked at.
+func (m *memory) changed() (paths []string) {
 	for _, p := range m.places {
 		real, err := filepath.EvalSymlinks(p.given)
 		if there := m.listings[p.real] != nil; there != (err == nil) || there && real != p.real {
-			return true
+			paths = append(paths, p.given)
 		}
 	}
-	return false
-}
-
-// changed returns the paths that changed since shortly before the scan began: folders,
-// their entries, and what else the walk looked at.
-func (m *memory) changed() (paths []string) {
 	for dir, entries := range m.listings {
-		if changedSince(dir, m.began) {
+		if m.changedAt(dir) {
 			paths = append(paths, filepath.Join(dir, "an entry"))
 		}
 		for _, entry := range entries {
 			name := filepath.Join(dir, entry.Name())
-			if m.listings[name] == nil && changedSince(name, m.began) {
+			if m.listings[name] == nil && m.changedAt(name) {
 				paths = append(paths, name)
 			}
 		}
 	}
 	for name := range m.probed {
-		if _, err := os.Lstat(name); err == nil && changedSince(name, m.began) {
+		if _, err := os.Lstat(name); err == nil && m.changedAt(name) {
 			paths = append(paths, name)
 		}
 	}
 	return paths
 }
 
-// changedSince reports whether a file or folder is gone, or may have changed after began.
-func changedSince(name string, began time.Time) bool {
+// changedAt reports whether a file or folder is gone, or may have changed since the last
+// look. Of a link that leads nowhere, the link counts.
+func (m *memory) changedAt(name string) bool {
 	info, err := os.Stat(name)
-	return err != nil || !stamp.Of(info).Settled(began)
+	if err != nil {
+		info, err = os.Lstat(name)
+	}
+	return err != nil || !stamp.Of(info).Settled(m.looked)
 }
 
 // listing returns the listing of a folder, or nil.

@@ -13,24 +13,10 @@ import (
 // A pluginReader reads the plugins of one root: manifests, marketplaces, hooks,
 // servers, commands and agents.
 type pluginReader struct {
-	*finder
-	found bool            // a plugin or a marketplace
-	skip  map[string]bool // plugins that a marketplace has loaded
-}
-
-// manifests are the paths of a plugin's manifest in its folder: for Claude Code, for
-// Codex, as others have it, and for Gemini CLI. The first one counts.
-var manifests = [...]string{".claude-plugin/plugin.json", ".codex-plugin/plugin.json", plainManifest, geminiManifest}
-
-const (
-	plainManifest  = "plugin.json"
-	geminiManifest = "gemini-extension.json"
-)
-
-// findManifest returns the path of the manifest in a folder, or "". The entries of
-// the folder may be nil.
-func findManifest(fsys fs.FS, dir string, entries []fs.DirEntry) string {
-	return firstFile(fsys, dir, manifests[:], entries)
+	*rootReader
+	finder *finder
+	found  bool            // a plugin or a marketplace
+	skip   map[string]bool // plugins that a marketplace has loaded
 }
 
 // isManifestFolder reports whether a folder holds the manifest of the plugin that
@@ -89,14 +75,15 @@ func (s *pluginReader) addPlugin(dir string, m *manifest.Plugin, report manifest
 	if rival != nil {
 		report(skills.Warning, manifest.Position{}, "rename one of them", "the plugin name %q is also that of %s; the skills of both are loaded", plugin.Name, rival.File)
 	}
-	outer := s.inPlugin
-	s.inPlugin = plugin
-	defer func() { s.inPlugin = outer }()
+	outer := s.finder.inPlugin
+	s.finder.enter(plugin)
+	defer s.finder.enter(outer)
 	s.pluginSkills(dir, m, report)
-	s.commands(dir, m, report)
-	s.agents(dir, m, report)
-	s.servers(dir, m, report)
-	s.hooks(dir, m, report)
+	// As in Claude Code the command of commands/db/migrate.md is db:migrate.
+	s.finder.markdown(dir, "commands", m.Commands, report, s.finder.command)
+	s.finder.markdown(dir, "agents", m.Agents, report, s.finder.agent)
+	s.servers(plugin, dir, m, report)
+	s.hooks(plugin, dir, m, report)
 }
 
 func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manifest.Report) {
@@ -104,9 +91,9 @@ func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manif
 	if m.Complete {
 		// only the skills that the marketplace names
 	} else if info, err := fs.Stat(s.root.FS, standard); err == nil && info.IsDir() {
-		s.skills(standard)
+		s.finder.skills(standard)
 	} else if file := findSkillFile(s.root.FS, dir); file != "" {
-		s.skill(dir, file, nil)
+		s.finder.skill(dir, file, nil)
 	}
 	for _, extra := range m.Skills {
 		// A bare name is one below skills/, as Colony has it.
@@ -114,42 +101,30 @@ func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manif
 			extra = path.Join("skills", extra)
 		}
 		if real, ok := s.inside(dir, "skills", extra, report); ok {
-			s.skills(real)
+			s.finder.skills(real)
 		}
 	}
-}
-
-// commands adds the commands of a plugin: Markdown files, each of which is an
-// instruction skill named after its file, as Claude Code does it: that of
-// commands/db/migrate.md is db:migrate.
-func (s *pluginReader) commands(dir string, m *manifest.Plugin, report manifest.Report) {
-	s.markdown(dir, "commands", m.Commands, report, s.command)
-}
-
-// agents reads the agents of a plugin: Markdown files.
-func (s *pluginReader) agents(dir string, m *manifest.Plugin, report manifest.Report) {
-	s.markdown(dir, "agents", m.Agents, report, s.agent)
 }
 
 // maxShown bounds the servers, and the hooks, of a plugin.
 const maxShown = 100
 
 // hooks reads the hooks of a plugin.
-func (s *pluginReader) hooks(dir string, m *manifest.Plugin, report manifest.Report) {
-	s.inPlugin.Hooks = readPart(s, dir, "hooks/hooks.json", m.Hooks, report, manifest.ParseHookFile)
-	if len(s.inPlugin.Hooks) > 0 {
+func (s *pluginReader) hooks(plugin *skills.Plugin, dir string, m *manifest.Plugin, report manifest.Report) {
+	plugin.Hooks = readPart(s, dir, "hooks/hooks.json", m.Hooks, report, manifest.ParseHookFile)
+	if len(plugin.Hooks) > 0 {
 		report(skills.Note, manifest.Position{}, "", "its hooks are not run")
 	}
 }
 
 // servers reads the MCP servers of a plugin.
-func (s *pluginReader) servers(dir string, m *manifest.Plugin, report manifest.Report) {
-	s.inPlugin.Servers = readPart(s, dir, ".mcp.json", m.Servers, report, manifest.ParseServerFile)
-	if len(s.inPlugin.Servers) == 0 {
+func (s *pluginReader) servers(plugin *skills.Plugin, dir string, m *manifest.Plugin, report manifest.Report) {
+	plugin.Servers = readPart(s, dir, ".mcp.json", m.Servers, report, manifest.ParseServerFile)
+	if len(plugin.Servers) == 0 {
 		return
 	}
 	var names []string
-	for _, server := range s.inPlugin.Servers {
+	for _, server := range plugin.Servers {
 		names = append(names, server.Name)
 	}
 	report(skills.Note, manifest.Position{}, "", "its MCP servers are not started: %s", skills.Enumerate(manifest.FirstFew(names, 5), "and"))

@@ -136,8 +136,8 @@ func TestStaleWaits(t *testing.T) {
 	}
 }
 
-// A skill that came since the last scan is found where it would lie, once.
-func TestUnread(t *testing.T) {
+// A skill that came since the last scan is found, once its folder did not change for a while.
+func TestChanged(t *testing.T) {
 	dir := realTempDir(t)
 	roots := []Root{
 		{Source: skills.SourceUser, Dir: filepath.Join(dir, "skills")}, {Source: skills.SourceUser, Dir: filepath.Join(dir, "plugins"), Plugins: true},
@@ -146,41 +146,30 @@ func TestUnread(t *testing.T) {
 	scanner := NewScanner(roots, nil)
 	_, err := scanner.Scan(t.Context())
 	must(t, err)
+	recheck := func() *skills.Catalog {
+		t.Helper()
+		catalog, err := scanner.Recheck(t.Context())
+		must(t, err)
+		scanner.last.looked = time.Now().Add(3 * time.Second) // as if the files were old
+		if paths := scanner.Changed(); paths != nil {
+			t.Errorf("changed after they were read: %v", paths)
+		}
+		scanner.last.looked = time.Now()
+		return catalog
+	}
 	write(t, dir, "plugins/p/plugin.json", `{"name": "p"}`)
 	for name, file := range map[string]string{
 		"a": "skills/a/SKILL.md", "ann/b": "skills/ann/b/SKILL.md", "p/c": "plugins/p/skills/c/SKILL.md", "d": "commands/d.md",
 	} {
-		if paths := scanner.Unread(name, ""); paths != nil {
-			t.Errorf("%s: before it is there: %v", name, paths)
-		}
 		write(t, dir, file, skillText(filepath.Base(name)))
-		catalog, err := scanner.Rescan(t.Context(), scanner.Unread(name, ""))
-		must(t, err)
-		if _, err := catalog.Lookup(filepath.Base(name)); err != nil {
+		if _, err := recheck().Lookup(filepath.Base(name)); err != nil {
 			t.Errorf("%s: %v", name, err)
-		}
-		if paths := scanner.Unread(name, ""); paths != nil {
-			t.Errorf("%s: after it was read: %v", name, paths)
 		}
 	}
 	write(t, dir, "skills/broken/SKILL.md", "---\n")
-	_, err = scanner.Rescan(t.Context(), scanner.Unread("broken", ""))
-	must(t, err)
-	if paths := scanner.Unread("broken", ""); paths != nil {
-		t.Errorf("what does not load is read at each call: %v", paths)
-	}
-	file := filepath.Join(dir, "skills", "broken", "SKILL.md")
-	if paths := scanner.Unread("p/other", file); paths != nil {
-		t.Errorf("what does not load under another name: %v", paths)
-	}
+	recheck()
 	write(t, dir, "skills/broken/SKILL.md", skillText("right"))
-	if paths := scanner.Unread("p/other", file); len(paths) != 1 || paths[0] != file {
-		t.Errorf("what was corrected: %v", paths)
-	}
-	write(t, dir, "SKILL.md", skillText("outside"))
-	for _, name := range []string{"..", "../skills", ".", "", "a/b/c", "/", `..\x`, "c:x"} {
-		if paths := scanner.Unread(name, ""); paths != nil {
-			t.Errorf("%q is looked for: %v", name, paths)
-		}
+	if _, err := recheck().Lookup("right"); err != nil {
+		t.Errorf("what was corrected: %v", err)
 	}
 }

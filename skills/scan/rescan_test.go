@@ -241,7 +241,7 @@ func TestRecheck(t *testing.T) {
 	scanner := NewScanner(roots, nil)
 	before, err := scanner.Scan(t.Context())
 	must(t, err)
-	scanner.last.began = time.Now().Add(2*time.Second + 20*time.Millisecond) // as if the files were old
+	scanner.last.looked = time.Now().Add(2*time.Second + 20*time.Millisecond) // as if the files were old
 	time.Sleep(50 * time.Millisecond)
 	write(t, dir, "b/SKILL.md", "---\nname: b\ndescription: New.\n---\n")
 	write(t, dir, "linked/real.md", "---\nname: linked\ndescription: New.\n---\n")

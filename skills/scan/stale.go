@@ -6,12 +6,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
-	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
 // Stale returns the paths to read again, with [Scanner.Rescan], before a skill is
@@ -92,55 +90,4 @@ func there(name string) string {
 		}
 		name = up
 	}
-}
-
-// Unread returns the paths to read again, with [Scanner.Rescan], before it is said
-// that there is no skill of a name: the places where one would be, if something
-// lies there that was not read yet. broken is the manifest of that name that did
-// not load, or "".
-func (s *Scanner) Unread(name, broken string) (paths []string) {
-	if _, read := s.readings.byFile.Load(broken); read && s.readings.changed(broken) {
-		paths = []string{there(broken)}
-	}
-	if !validNames(name) {
-		return paths
-	}
-	above, base := path.Split(name)
-	for _, root := range s.roots {
-		var files []string
-		switch {
-		case root.Dir == "" || root.Agents:
-		case root.Commands:
-			files = []string{name + ".md"}
-		case root.Plugins && above != "":
-			files = []string{above + "skills/" + base + "/SKILL.md"}
-		case !root.Plugins:
-			files = []string{name + "/SKILL.md", name + "/" + manifest.OngridFile}
-		}
-		for _, file := range files {
-			file = filepath.Join(root.Dir, filepath.FromSlash(file))
-			real, err := filepath.EvalSymlinks(filepath.Dir(file))
-			if err != nil {
-				continue
-			}
-			real = filepath.Join(real, filepath.Base(file))
-			if _, err := os.Stat(real); err == nil && s.readings.changed(real) {
-				for at := file; at != root.Dir && len(at) > len(root.Dir); at = filepath.Dir(at) {
-					paths = append(paths, at)
-				}
-			}
-		}
-	}
-	return paths
-}
-
-// validNames reports whether a name can be a path of one or two folders.
-func validNames(name string) bool {
-	parts := strings.Split(name, "/")
-	for _, part := range parts {
-		if part != manifest.CleanName(part) || part == "" || len(part) > 255 || strings.ContainsAny(part, `\:`) {
-			return false
-		}
-	}
-	return len(parts) <= 2
 }

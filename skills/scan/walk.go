@@ -17,13 +17,13 @@ import (
 // A walker visits the folders of one root, within its bounds.
 type walker struct {
 	*rootReader
-	ctx      context.Context
-	options  Options
-	seen     map[string]bool // folders of this root, without links, that were entered
-	bounds   bounds
-	inPlugin *skills.Plugin     // the plugin whose skills are read; nil outside of plugins
-	before   *memory            // of the scan before, or nil
-	ahead    map[string]listing // folders that were read before their turn
+	ctx     context.Context
+	options Options
+	seen    map[[2]string]bool // folders of this root, without links, that were entered, by scope
+	scope   string             // the plugin whose folders are walked; "" outside of plugins
+	bounds  bounds
+	before  *memory            // of the scan before, or nil
+	ahead   map[string]listing // folders that were read before their turn
 }
 
 // maxOwnFolders bounds the folders of one skill that are searched for nested
@@ -51,7 +51,7 @@ func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs
 	if s.ctx.Err() != nil {
 		return
 	}
-	key := s.seenKey(dir)
+	key := [2]string{s.scope, dir}
 	if s.seen[key] || !s.count(dir) {
 		return
 	}
@@ -83,15 +83,6 @@ func (s *walker) walk(dir string, depth int, visit func(dir string, entries []fs
 		}
 		s.walk(child, depth+1, visit)
 	}
-}
-
-// seenKey is a folder's key in seen: a plugin's folder is entered once to find it
-// and once for its skills.
-func (s *walker) seenKey(dir string) string {
-	if s.inPlugin != nil {
-		return s.inPlugin.Name + "\x00" + dir
-	}
-	return dir
 }
 
 // children returns the folders among a folder's entries, with links followed.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/fsnotify/fsnotify"
 
@@ -18,52 +17,11 @@ import (
 // it closes touched.
 func (t *tree) run(batches <-chan batch, touched chan<- []string) {
 	defer close(touched)
-	for {
-		b, ok := t.next(batches)
-		if !ok {
-			return
-		}
+	for b := range batches {
 		if paths := t.apply(b); len(paths) > 0 {
 			touched <- paths
 		}
 	}
-}
-
-// next returns the next batch, of events or of polling.
-func (t *tree) next(batches <-chan batch) (b batch, ok bool) {
-	if len(t.places.polled.folders) == 0 {
-		t.due = time.Time{}
-		b, ok = <-batches
-		return b, ok
-	}
-	if t.due.IsZero() {
-		t.due = time.Now().Add(pollEvery)
-	}
-	timer := time.NewTimer(time.Until(t.due))
-	defer timer.Stop()
-	select {
-	case b, ok = <-batches:
-		return b, ok
-	case <-timer.C:
-		t.due = time.Now().Add(pollEvery)
-		return t.poll(), true
-	}
-}
-
-// poll tries to watch the polled folders, and polls those that are due. A newly
-// watched folder is polled once more: its earlier changes are no event.
-func (t *tree) poll() batch {
-	t.places.retry()
-	b, looked := t.places.polled.poll()
-	for _, path := range looked {
-		if at := t.places.byPath[path]; at != nil && at.armed {
-			t.places.polled.remove(path)
-			for f := range at.folders {
-				t.gaps.remove(f.path())
-			}
-		}
-	}
-	return b
 }
 
 // apply updates the tree by a batch and returns the touched paths.

@@ -15,8 +15,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A Gap is a folder in which, or below which, changes go unnoticed, or with an
-// [ErrLimit] are noticed later.
+// A Gap is a folder in which, or below which, changes go unnoticed.
 type Gap struct {
 	Path string // as in [Change]
 	// Err says why, and the remedy where there is one: an [ErrLimit], an
@@ -26,9 +25,7 @@ type Gap struct {
 
 var (
 	// ErrLimit means that the system has no more watches. Folders with a watch
-	// stay watched; the others are polled, so that changes in them are noticed
-	// later, and are watched once the system has watches again. The wrapping error
-	// names the setting to raise.
+	// stay watched. The wrapping error names the setting to raise.
 	ErrLimit = errors.New("the system's limit of file watches is reached")
 	// ErrFolders means that a root has more folders than [Options].Folders. It
 	// stays until the root itself is replaced.
@@ -112,4 +109,8 @@ func (g *gaps) list() []Gap {
 	}
 	slices.SortFunc(list, func(a, b Gap) int { return cmp.Compare(a.Path, b.Path) })
 	return list
+}
+
+func (g *gaps) limited() bool {
+	return slices.ContainsFunc(g.list(), func(gap Gap) bool { return errors.Is(gap.Err, ErrLimit) })
 }

@@ -1,9 +1,6 @@
 package watch
 
-import (
-	"errors"
-	"io/fs"
-)
+import "io/fs"
 
 // A place is a watched folder on disk: folders of the tree have this path, or the
 // path to one was looked up in it, or both.
@@ -22,7 +19,6 @@ type places struct {
 	modes  map[string]fs.FileMode // by path; see modeChanged
 	// released is set whenever a watch is ended; apply clears it.
 	released bool
-	polled   *poller // the places that got no watch
 }
 
 // arm returns the place at path, watched if possible. The caller adds itself to the
@@ -36,29 +32,8 @@ func (p *places) arm(path string) *place {
 	if !at.armed {
 		at.err = asLimit(p.source.Add(path), watchRemedy)
 		at.armed = at.err == nil
-		if errors.Is(at.err, ErrLimit) {
-			p.polled.add(path)
-		} else {
-			p.polled.remove(path)
-		}
 	}
 	return at
-}
-
-// retry tries to watch the polled folders in turn, until the system has no more
-// watches. They are polled once more: their earlier changes are no event.
-func (p *places) retry() {
-	for _, next := range p.polled.turns {
-		at := p.byPath[next.path]
-		if at == nil || at.armed || p.polled.folders[next.path] != next.folder {
-			continue
-		}
-		at.err = asLimit(p.source.Add(next.path), watchRemedy)
-		if errors.Is(at.err, ErrLimit) {
-			return
-		}
-		at.armed = at.err == nil // a folder that is gone is found so by the poll
-	}
 }
 
 // enter adds f to the place at path. The error says why that is not watched.
@@ -104,7 +79,6 @@ func (p *places) release(path string, at *place) {
 		return
 	}
 	delete(p.byPath, path)
-	p.polled.remove(path)
 	if at.armed {
 		// An error means that the folder is gone, and its watch with it.
 		_ = p.source.Remove(path)

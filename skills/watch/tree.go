@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
@@ -17,14 +16,13 @@ type tree struct {
 	gaps    *gaps
 	places  *places
 	roots   map[string]*folder // by path
-	due     time.Time          // when to poll next, if anything is polled
 }
 
 func newTree(source notifier, gaps *gaps, o Options) *tree {
 	return &tree{
 		options: o,
 		gaps:    gaps,
-		places:  &places{source: source, byPath: map[string]*place{}, modes: map[string]fs.FileMode{}, polled: newPoller()},
+		places:  &places{source: source, byPath: map[string]*place{}, modes: map[string]fs.FileMode{}},
 		roots:   map[string]*folder{},
 	}
 }

@@ -26,10 +26,8 @@
 // when a folder vanishes is the list of watches compared, in memory, for one lost
 // with it.
 //
-// Where the system's limit of watches, or of watchers, is reached, the folders
-// left over are polled: a few thousand files each second, in turns, so that the
-// cost has a bound and a change in 1,000 folders is noticed within a second or
-// two.
+// Where the system's limit of watches, or of watchers, is reached, the receiver has to
+// look for changes in the folders left over: see [Watcher.Limited].
 //
 // # How it works
 //
@@ -127,6 +125,9 @@ func (w *Watcher) Changes() <-chan Change { return w.changes }
 // list varies as folders appear and vanish: call Gaps again after each [Change].
 func (w *Watcher) Gaps() []Gap { return w.gaps.list() }
 
+// Limited reports whether folders have no watch because of [ErrLimit].
+func (w *Watcher) Limited() bool { return w.gaps.limited() }
+
 // Close stops the watcher and waits for its goroutines. Unsettled changes are not
 // reported. A second Close does nothing and returns the same.
 func (w *Watcher) Close() error {
@@ -152,3 +153,14 @@ func cleanRoots(roots []string) ([]string, error) {
 }
 
 var errNotAbsolute = errors.New("path is not absolute")
+
+// A deaf notifier replaces one that the system refused: it refuses every folder.
+type deaf struct {
+	err    error
+	events chan fsnotify.Event // closed by Close
+}
+
+func (d deaf) Add(string) error    { return d.err }
+func (d deaf) Remove(string) error { return nil }
+func (d deaf) WatchList() []string { return nil }
+func (d deaf) Close() error        { close(d.events); return nil }

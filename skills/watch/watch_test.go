@@ -2,6 +2,7 @@ package watch
 
 import (
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 func TestFiles(t *testing.T) {
@@ -441,4 +444,21 @@ func TestFileRoot(t *testing.T) {
 	p.expect(func() { must(t, os.WriteFile(file, []byte("1"), 0o600)) }, file)
 	p.expect(func() { must(t, os.WriteFile(file, []byte("2"), 0o600)) }, file)
 	p.expect(func() { write(t, dir, "decisions", "other") })
+}
+
+// A system without watchers is no error: the receiver looks for changes itself.
+func TestNoWatchers(t *testing.T) {
+	root, logs := tempDir(t), &logs{}
+	d := deaf{asLimit(syscall.EMFILE, instanceRemedy), make(chan fsnotify.Event)}
+	w := start(d, d.events, nil, []string{root}, (&Options{Logger: slog.New(logs)}).withDefaults())
+	defer w.Close()
+	if !w.Limited() {
+		t.Error("the watcher is not limited")
+	}
+	for _, gap := range w.Gaps() {
+		isError(t, gap.Err, ErrLimit)
+	}
+	if got := logs.all(); len(got) != 1 {
+		t.Errorf("%d warnings, want one: %q", len(got), got)
+	}
 }
