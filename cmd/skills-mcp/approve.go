@@ -148,10 +148,11 @@ func (c *answerCommand) confirm(ctx context.Context, r *approval.Record, who app
 // settingsFor returns the settings in which a question about trust in a workspace is
 // answered: those for the workspace, whose skills have been read. nil is no such question.
 func (c *answerCommand) settingsFor(ctx context.Context, t *run.Trust) (*setup.Settings, error) {
-	if t == nil {
-		return c.settings()
+	s, err := c.settings()
+	if err != nil || t == nil {
+		return s, err
 	}
-	return c.scannedFor(ctx, t.Workspace)
+	return s.For(ctx, t.Workspace)
 }
 
 func newDenyCommand(a *app) *cobra.Command {

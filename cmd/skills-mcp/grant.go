@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/spf13/cobra"
@@ -127,7 +128,7 @@ func (c *ruleCommand) disable(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.decider.Enable(ctx, (&serveFlags{}).principal(), r.skill, false); err != nil {
+	if _, err := r.decider.Enable(ctx, identity.Principal{Kind: identity.Model}, r.skill, false); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.stderr, "%s is disabled; skills-mcp enable %s enables it\n", plain.Visible(r.rule.Pattern), plain.Visible(name))
@@ -144,7 +145,7 @@ func (c *ruleCommand) enable(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	changed, err := r.decider.Enable(ctx, (&serveFlags{}).principal(), r.skill, true)
+	changed, err := r.decider.Enable(ctx, identity.Principal{Kind: identity.Model}, r.skill, true)
 	if err != nil {
 		return err
 	}

@@ -88,15 +88,6 @@ func (a *app) completeNames(cmd *cobra.Command, args []string, _ string) ([]stri
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// scannedFor returns the settings for one workspace, whose skills have been read.
-func (a *app) scannedFor(ctx context.Context, workspace string) (*setup.Settings, error) {
-	s, _, err := a.workspaceOf([]string{workspace})
-	if err == nil {
-		_, err = s.Scan(ctx)
-	}
-	return s, err
-}
-
 // workspaceOf returns the settings for one workspace, and its path: the named folder, or
 // else the only workspace there is.
 func (a *app) workspaceOf(args []string) (*setup.Settings, string, error) {

@@ -3,24 +3,20 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
-	"syscall"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/serving"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/shortcut"
-	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/live"
-	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/spf13/cobra"
 )
 
 // serveCommand serves MCP.
 type serveCommand struct {
 	*app
-	flags serveFlags
+	flags    serving.Flags
+	shortcut bool
 }
 
 func newServeCommand(a *app) *cobra.Command {
@@ -62,7 +58,9 @@ once.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	a.exposeFlag(cmd)
-	c.flags.register(cmd)
+	c.flags.Register(cmd.Flags())
+	complete(cmd, "transport", config.Transports())
+	cmd.Flags().BoolVar(&c.shortcut, "shortcut", false, "add the page to your applications, as \"skills-mcp ui --shortcut\" does")
 	return cmd
 }
 
@@ -73,47 +71,30 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := c.flags.open(c.app, s)
+	listener, err := c.flags.Listen(s, c.stdin, c.stderr)
 	if err != nil {
 		return err
 	}
-	var notices io.Writer
-	if listener != nil {
-		notices = c.stderr
-	}
-	b, err := newBackend(ctx, s, backendOptions{
-		app: c.app, flags: c.flags, idle: collector.Rest, notices: notices,
+	options := serving.Options{Profile: c.flags.Profile, Idle: collector.Rest}
+	if listener == nil {
 		// Over HTTP, who may connect should not choose which folders are read, and the
 		// paths of another machine mean something else on this one.
-		clientRoots: listener == nil && !s.Workspaces.Named, page: listener != nil && s.Serve.UI, shared: listener != nil && !endpoint.IsLoopback(listener.Addr().String()),
-	})
+		options.ClientRoots = !s.Workspaces.Named
+	} else {
+		options.Notices, options.Page, options.Shared = c.stderr, s.Serve.UI, !endpoint.IsLoopback(listener.Addr().String())
+	}
+	b, err := serving.NewBackend(ctx, s, options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
-	if c.flags.shortcut {
+	defer func() { err = errors.Join(err, b.Close()) }()
+	if c.shortcut {
 		if _, err := shortcut.Add(s.Home); err != nil {
 			s.Logger.Warn("the page is not among your applications", "error", err)
 		}
 	}
 	if listener != nil {
-		return listener.serve(ctx, c.app, b)
+		return listener.Serve(ctx, b)
 	}
-	return c.serveStdio(ctx, b.server.Backend(), b.reloader, s.Logger)
-}
-
-// serveStdio answers on standard input and output until the input ends. A signal, or
-// a client that left, ends a server normally.
-func (c *serveCommand) serveStdio(ctx context.Context, backend transport.Backend, reloader *live.Reloader, logger *slog.Logger) error {
-	ctx = identity.NewContext(ctx, identity.Principal{Kind: identity.Model, Profile: c.flags.profile})
-	err := transport.ServeStdio(ctx, backend, c.stdin, c.stdout, &transport.StdioOptions{Logger: logger})
-	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
-		return exitcode.Silent(exitcode.OK)
-	}
-	if err == nil { // a person who tries a configuration without input wants its warnings
-		ctx, cancel := context.WithTimeout(ctx, firstScan)
-		defer cancel()
-		reloader.AwaitFirst(ctx)
-	}
-	return err
+	return b.ServeStdio(ctx, c.stdin, c.stdout)
 }

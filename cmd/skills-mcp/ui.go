@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -14,10 +15,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/serving"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/shortcut"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
-	"github.com/skillsmcp/skills-mcp/server/web"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 	"github.com/spf13/cobra"
 )
@@ -90,21 +92,21 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
 	defer l.Close()
-	b, err := newBackend(ctx, s, backendOptions{app: c.app, idle: collector.Rest, page: true})
+	b, err := serving.NewBackend(ctx, s, serving.Options{Idle: collector.Rest, Page: true})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	return c.serve(ctx, l, b)
 }
 
 // serve serves the page of a backend until ctx ends.
-func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *backend) error {
-	p := newPageServer(c.app, b, serverURL(c.listen, l), signin.Options{}, signedOut{})
-	srv := httpd.New(&httpd.Options{Logger: b.Logger, Ready: b.server.Ready, Authenticator: p, Fail: api.Fail})
-	p.mount(srv)
-	link := p.link()
-	fmt.Fprintf(c.stderr, "skills-mcp: the page is at %s\nSign in, once and within ten minutes:\n  %s\nPress Enter for another link, and Ctrl-C to end the page.\n", p.base+web.Path, link)
+func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *serving.Backend) error {
+	p := serving.NewPage(b, serving.URL(c.listen, l), signin.Options{}, signedOut{})
+	srv := httpd.New(&httpd.Options{Logger: b.Logger, Ready: b.Ready, Authenticator: p, Fail: api.Fail})
+	p.Mount(srv)
+	link := p.Link()
+	fmt.Fprintf(c.stderr, "skills-mcp: the page is at %s\nSign in, once and within ten minutes:\n  %s\nPress Enter for another link, and Ctrl-C to end the page.\n", p.URL(), link)
 	if !c.noOpen {
 		c.open(ctx, link)
 	}
@@ -113,9 +115,9 @@ func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *backend) error
 }
 
 // relink prints a link for each line of the terminal.
-func (c *uiCommand) relink(ctx context.Context, p *pageServer) {
+func (c *uiCommand) relink(ctx context.Context, p *serving.Page) {
 	for lines := bufio.NewScanner(c.stdin); lines.Scan() && ctx.Err() == nil; {
-		fmt.Fprintf(c.stderr, "  %s\n", p.link())
+		fmt.Fprintf(c.stderr, "  %s\n", p.Link())
 	}
 }
 
@@ -135,4 +137,13 @@ func (c *uiCommand) open(ctx context.Context, url string) {
 	if cmd.Start() == nil {
 		go func() { _ = cmd.Wait() }() // a browser may live longer than the page
 	}
+}
+
+// signedOut refuses requests without a session.
+type signedOut struct{}
+
+// Authenticate implements [httpd.Authenticator].
+func (signedOut) Authenticate(*http.Request) (identity.Principal, error) {
+	const needed = "sign in on the page first: press Enter where skills-mcp ui runs, and open the link"
+	return identity.Principal{}, &identity.Challenge{Status: http.StatusUnauthorized, Message: needed, Reason: "it has no session"}
 }

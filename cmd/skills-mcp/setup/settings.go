@@ -44,6 +44,7 @@ import (
 // Settings are the configuration with the flags applied, and its parts by subject.
 type Settings struct {
 	*config.Config
+	Flags      Flags
 	Home       string
 	Logger     *slog.Logger
 	Workspaces *Workspaces
@@ -86,7 +87,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 		state = store.New(StoreFile(home), &store.Options{Logger: logger})
 	}
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
-	s := &Settings{Config: c, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
+	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
 	s.Sandboxes = &Sandboxes{Config: c, home: home, workspaces: w.Folders, host: s.Host, logger: logger}
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
@@ -103,6 +104,17 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 		}
 	}
 	return s, nil
+}
+
+// For returns the settings for one workspace, whose skills have been read.
+func (s *Settings) For(ctx context.Context, workspace string) (*Settings, error) {
+	flags := s.Flags
+	flags.Workspaces = []string{workspace}
+	other, err := New(&flags, s.Logger, s.Store, s.Recorder)
+	if err == nil {
+		_, err = other.Scan(ctx)
+	}
+	return other, err
 }
 
 // newMachine returns the machine whose skills are installed by these settings.

@@ -1,4 +1,7 @@
-package main
+// Package serving serves MCP, the REST API and the page by the settings of this machine.
+//
+// Start with [NewBackend]; [Flags.Listen] makes the server over HTTP, and [NewPage] the page.
+package serving
 
 import (
 	"context"
@@ -6,47 +9,51 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
-// backendOptions configure a [backend].
-type backendOptions struct {
-	app   *app
-	flags serveFlags
-	// clientRoots lets the roots of a legacy client choose the workspaces.
-	clientRoots bool
-	// shared reports that other machines reach the server.
-	shared bool
-	// idle is called when the skills are read, and again when they are indexed.
-	idle func()
-	// notices gets a line for each question that begins to wait; nil gets none.
-	notices io.Writer
-	// page reports that the backend has a page, whose calls ask their person there.
-	page bool
+// Options configure a [Backend].
+type Options struct {
+	// Profile bounds what clients may do; "" is no profile.
+	Profile string
+	// ClientRoots lets the roots of a legacy client choose the workspaces.
+	ClientRoots bool
+	// Shared reports that other machines reach the server.
+	Shared bool
+	// Idle is called when the skills are read, and again when they are indexed.
+	Idle func()
+	// Notices gets a line for each question that begins to wait; nil gets none.
+	Notices io.Writer
+	// Page reports that the backend has a page, whose calls ask their person there.
+	Page bool
 }
 
-// A backend is an MCP server with the parts below it, for clients and for the page. The
+// A Backend is an MCP server with the parts below it, for clients and for the page. The
 // caller must close it.
-type backend struct {
+type Backend struct {
 	*setup.Settings
-	options   backendOptions
+	options   Options
 	server    *server.Server
 	reloader  *live.Reloader
 	approvals *approval.Approvals
@@ -55,13 +62,14 @@ type backend struct {
 	closers   []func() error // in the order in which the parts were opened
 }
 
-// newBackend starts a backend, which reads the skills in the background until ctx is done.
-func newBackend(ctx context.Context, s *setup.Settings, o backendOptions) (*backend, error) {
+// NewBackend starts a backend, which reads the skills in the background until ctx is done.
+func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, error) {
 	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{Settings: s, options: o, filter: o.flags.filter(s)}
+	b := &Backend{Settings: s, options: o}
+	b.filter = policy.NewFilter(s.Sandboxes.Decider(nil), b.principal())
 	scanner, saved := s.Roots.Scanner()
 	b.onClose(saved)
 	runner := s.Sandboxes.Runner()
@@ -72,7 +80,7 @@ func newBackend(ctx context.Context, s *setup.Settings, o backendOptions) (*back
 	b.approvals = b.newApprovals()
 	s.Sandboxes.Pins = s.Pins(snapshots)
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
-	b.reloader = newReloader(s, scanner, runner, executor, b.filter, o.idle)
+	b.reloader = newReloader(s, scanner, runner, executor, b.filter, o.Idle)
 	b.server = server.New(executor, b.serverOptions(ctx, snapshots))
 	b.onClose(b.server.Close)
 	b.reloader.Start(ctx, b.server) // requests wait for the first scan, but clients can connect
@@ -82,15 +90,15 @@ func newBackend(ctx context.Context, s *setup.Settings, o backendOptions) (*back
 }
 
 // newApprovals returns the approvals, which ask also on the page, if there is one.
-func (b *backend) newApprovals() *approval.Approvals {
+func (b *Backend) newApprovals() *approval.Approvals {
 	options := setup.ApprovalOptions(b.Settings)
-	notices := endpoint.NewNotifier(b.Settings, b.options.notices)
+	notices := endpoint.NewNotifier(b.Settings, b.options.Notices)
 	b.onClose(notices.Close)
 	options.Notify = notices.Notify
 	pages := endpoint.PagesOf(b.Settings)
-	pages.Shared = b.options.shared
+	pages.Shared = b.options.Shared
 	options.Page, options.Shared = pages.Approval, pages.Shared
-	if b.options.page {
+	if b.options.Page {
 		b.asker = &asker{}
 		options.Terminal = b.asker
 	}
@@ -98,17 +106,17 @@ func (b *backend) newApprovals() *approval.Approvals {
 }
 
 // serverOptions returns the options of the server. It opens what they need.
-func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
+func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
 	s := b.Settings
 	options := serverOptions(s, snapshots)
 	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.Sandboxes.Pins.Text
-	options.Feedback, options.Indexed, options.Connected = s.Feedback(), b.options.idle, setup.Connected{Host: s.Host, Approvals: b.approvals}
-	b.options.flags.offer(ctx, s, options)
+	options.Feedback, options.Indexed, options.Connected = s.Feedback(), b.options.Idle, setup.Connected{Host: s.Host, Approvals: b.approvals}
+	b.offer(ctx, options)
 	options.Installed = s.Machine.Origin
 	if s.Tools.InstallSkill {
 		options.Installer = modelInstaller{s.Machine}
 	}
-	if b.options.clientRoots {
+	if b.options.ClientRoots {
 		options.Roots = s.Workspaces.Among
 	}
 	counter := usage.Open(s.Store, &usage.Options{Logger: s.Logger})
@@ -117,17 +125,48 @@ func (b *backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	return options
 }
 
-func (b *backend) onClose(do func()) {
+// principal returns a client of the server, for what exists for all of them.
+func (b *Backend) principal() identity.Principal {
+	return identity.Principal{Kind: identity.Model, Profile: b.options.Profile}
+}
+
+// offer turns off the tools that do not exist for the clients of the server.
+func (b *Backend) offer(ctx context.Context, options *server.Options) {
+	decider := b.Sandboxes.Decider(nil)
+	options.RunCode = options.RunCode && decider.Offers(ctx, b.principal(), run.WayCode)
+	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, b.principal(), run.WaySession)
+}
+
+func (b *Backend) onClose(do func()) {
 	b.closers = append(b.closers, func() error { do(); return nil })
 }
 
-// close closes the parts, the last one first.
-func (b *backend) close() error {
+// Close closes the parts, the last one first.
+func (b *Backend) Close() error {
 	var all []error
 	for _, do := range slices.Backward(b.closers) {
 		all = append(all, do())
 	}
 	return errors.Join(all...)
+}
+
+// Ready returns an error until the server has skills to serve.
+func (b *Backend) Ready() error { return b.server.Ready() }
+
+// ServeStdio answers on standard input and output until the input ends. A signal, or
+// a client that left, ends a server normally.
+func (b *Backend) ServeStdio(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	ctx = identity.NewContext(ctx, b.principal())
+	err := transport.ServeStdio(ctx, b.server.Backend(), stdin, stdout, &transport.StdioOptions{Logger: b.Logger})
+	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
+		return exitcode.Silent(exitcode.OK)
+	}
+	if err == nil { // a person who tries a configuration without input wants its warnings
+		ctx, cancel := context.WithTimeout(ctx, firstScan)
+		defer cancel()
+		b.reloader.AwaitFirst(ctx)
+	}
+	return err
 }
 
 // firstScan bounds the wait of a request for the first scan. Clients give up on a request

@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"errors"
@@ -16,21 +16,21 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
-// A pageServer serves the page and the REST API of a backend.
-type pageServer struct {
+// A Page serves the page and the REST API of a backend.
+type Page struct {
 	agent    *seal.Agent // signs for the persons who have signed in
 	sessions *signin.Sessions
 	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
 	base     string              // URL of the server, without the last slash
 	api      *apiServer
-	manage   *managing
+	manage   *machine
 	page     *web.Page
 	withdraw func()
 }
 
-// newPageServer returns the page of a server with the URL base. Its first requests parse and
+// NewPage returns the page of a server with the URL base. Its first requests parse and
 // build what they need. The caller closes it.
-func newPageServer(a *app, b *backend, base string, options signin.Options, tokens httpd.Authenticator) *pageServer {
+func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authenticator) *Page {
 	agent := &seal.Agent{}
 	if hash := b.Policy.Passphrase; hash != "" {
 		options.Passphrase = func(text string) bool { return approval.Unlock(hash, text, agent) }
@@ -40,13 +40,13 @@ func newPageServer(a *app, b *backend, base string, options signin.Options, toke
 		b.Logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	p := &pageServer{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newManaging(a, b.Settings, agent), withdraw: withdraw}
+	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newMachine(b.Settings, agent), withdraw: withdraw}
 	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.Sandboxes.Pins, Folders: b.Roots.ForSkills(), Version: build.Read().Version, Logger: b.Logger})
 	return p
 }
 
-// mount mounts the page and the API.
-func (p *pageServer) mount(srv *httpd.Server) {
+// Mount mounts the page and the API.
+func (p *Page) Mount(srv *httpd.Server) {
 	srv.Handle(web.Path, p.sessions.Guard(p.signed(p.page.Handler())))
 	srv.Handle(api.Path, p.signed(p.api.Handler()))
 	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
@@ -54,7 +54,7 @@ func (p *pageServer) mount(srv *httpd.Server) {
 }
 
 // signed returns a handler whose decisions are signed if a person makes them.
-func (p *pageServer) signed(h http.Handler) http.Handler {
+func (p *Page) signed(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if ctx := r.Context(); identity.FromContext(ctx).Kind == identity.Person {
 			r = r.WithContext(seal.NewContext(ctx, p.agent))
@@ -63,13 +63,16 @@ func (p *pageServer) signed(h http.Handler) http.Handler {
 	})
 }
 
-// link returns a URL that signs a person in once.
-func (p *pageServer) link() string { return p.base + p.sessions.Link() }
+// URL returns the address of the page.
+func (p *Page) URL() string { return p.base + web.Path }
+
+// Link returns a URL that signs a person in once.
+func (p *Page) Link() string { return p.base + p.sessions.Link() }
 
 // Authenticate implements [httpd.Authenticator]. The page asks by itself who its reader is,
 // and the API takes a session as well as a token. MCP takes no session: a page of another
 // port could make a browser send it.
-func (p *pageServer) Authenticate(r *http.Request) (identity.Principal, error) {
+func (p *Page) Authenticate(r *http.Request) (identity.Principal, error) {
 	switch path := r.URL.Path; {
 	case path == "/", path == "/favicon.ico", strings.HasPrefix(path, web.Path):
 		return identity.Principal{}, nil
@@ -86,19 +89,10 @@ func (p *pageServer) Authenticate(r *http.Request) (identity.Principal, error) {
 
 // Close ends the requests of the page that have no end of their own, its changes, and the
 // runs.
-func (p *pageServer) Close() error {
+func (p *Page) Close() error {
 	p.withdraw()
 	p.manage.close()
 	return errors.Join(p.page.Close(), p.api.Close())
-}
-
-// signedOut refuses requests without a session.
-type signedOut struct{}
-
-// Authenticate implements [httpd.Authenticator].
-func (signedOut) Authenticate(*http.Request) (identity.Principal, error) {
-	const needed = "sign in on the page first: press Enter where skills-mcp ui runs, and open the link"
-	return identity.Principal{}, &identity.Challenge{Status: http.StatusUnauthorized, Message: needed, Reason: "it has no session"}
 }
 
 // errNoPage is returned for a page over standard input and output.

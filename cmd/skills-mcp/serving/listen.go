@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"cmp"
@@ -13,16 +13,16 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
-	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
-// A listener serves HTTP.
-type listener struct {
+// A Listener serves HTTP.
+type Listener struct {
 	net.Listener
 	settings config.Serve
 	token    endpoint.BearerToken
@@ -31,21 +31,21 @@ type listener struct {
 	stderr   io.Writer
 }
 
-// open listens on the address, before anything else is done, so that a wrong one is
-// reported at once. It returns nil for stdio.
-func (v *serveFlags) open(a *app, s *setup.Settings) (*listener, error) {
+// Listen listens on the address, before anything else is done, so that a wrong one is
+// reported at once. It returns nil for stdio. Notices of the start go to stderr.
+func (v *Flags) Listen(s *setup.Settings, stdin io.Reader, stderr io.Writer) (*Listener, error) {
 	if err := v.apply(&s.Serve); err != nil {
 		return nil, exitcode.Usage(err)
 	}
 	v.record(s.Config)
-	if err := setup.CheckProfile(s.Policy, "--profile", v.profile); err != nil {
+	if err := setup.CheckProfile(s.Policy, "--profile", v.Profile); err != nil {
 		return nil, err
 	}
 	if v.ui && s.Serve.Transport != "http" {
 		return nil, exitcode.Usage(errNoPage)
 	}
 	if s.Serve.Transport == "stdio" {
-		v.hintStdio(a, s.Logger)
+		v.hintStdio(s.Logger, stdin, stderr)
 		return nil, nil
 	}
 	token, err := endpoint.NewTokenReader(s).Token(s.Serve)
@@ -56,36 +56,36 @@ func (v *serveFlags) open(a *app, s *setup.Settings) (*listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &listener{l, s.Serve, token, v.profile, s.Logger, a.stderr}, nil
+	return &Listener{l, s.Serve, token, v.Profile, s.Logger, stderr}, nil
 }
 
 // hintStdio tells a waiting person that standard input and output are served.
-func (v *serveFlags) hintStdio(a *app, logger *slog.Logger) {
+func (v *Flags) hintStdio(logger *slog.Logger, stdin io.Reader, stderr io.Writer) {
 	if v.listen != "" || v.tokenFile != "" {
 		logger.Warn("an address or a token is for --transport http; standard input and output are served")
 	}
-	if isTerminal(a.stdin) {
-		fmt.Fprintln(a.stderr, `skills-mcp: serving MCP on standard input and output, which a client does: see "skills-mcp connect --help". For HTTP, add --transport http. Ctrl-D ends it.`)
+	if terminal.Is(stdin) {
+		fmt.Fprintln(stderr, `skills-mcp: serving MCP on standard input and output, which a client does: see "skills-mcp connect --help". For HTTP, add --transport http. Ctrl-D ends it.`)
 	}
 }
 
-// serve serves MCP until ctx ends.
-func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
+// Serve serves MCP until ctx ends.
+func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	authenticator, mounted := l.authenticator(), []io.Closer(nil)
-	var page *pageServer
+	var page *Page
 	if l.settings.UI {
-		page = l.page(a, b, authenticator)
+		page = l.page(b, authenticator)
 		authenticator, mounted = page, append(mounted, page)
 	}
 	srv := httpd.New(&httpd.Options{
 		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.token.Text == "", Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
 	})
-	mcp := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
-	srv.Handle(transport.Path, mcp)
+	clients := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
+	srv.Handle(transport.Path, clients)
 	hint := "MCP is served at " + transport.Path
 	if l.offersSSE() {
-		stream, messages := mcp.SSE()
+		stream, messages := clients.SSE()
 		srv.Handle(transport.SSEPath, stream)
 		srv.Handle(transport.MessagePath, messages)
 	} else {
@@ -97,18 +97,18 @@ func (l *listener) serve(ctx context.Context, a *app, b *backend) error {
 	fmt.Fprintf(l.stderr, "skills-mcp: serving MCP at %s\n", l.url())
 	l.tellToken()
 	if page != nil {
-		page.mount(srv)
+		page.Mount(srv)
 		l.tellPage(page)
 	} else {
 		rest := b.service()
 		rest.mount(srv)
 		mounted = append(mounted, rest)
 	}
-	return srv.Serve(ctx, l.Listener, append(mounted, mcp)...)
+	return srv.Serve(ctx, l.Listener, append(mounted, clients)...)
 }
 
 // page returns the page beside MCP. Holders of the token can sign in with it.
-func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageServer {
+func (l *Listener) page(b *Backend, tokens httpd.Authenticator) *Page {
 	options := signin.Options{Profile: l.profile}
 	if l.token.Text != "" {
 		options.Tokens = tokens.Authenticate
@@ -117,14 +117,14 @@ func (l *listener) page(a *app, b *backend, tokens httpd.Authenticator) *pageSer
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		address = net.JoinHostPort("127.0.0.1", "0") // where a browser of this machine finds it
 	}
-	return newPageServer(a, b, serverURL(address, l), options, tokens)
+	return NewPage(b, URL(address, l), options, tokens)
 }
 
 // tellToken prints where clients find a token that they do not know yet, or who needs none.
-func (l *listener) tellToken() {
+func (l *Listener) tellToken() {
 	switch who := httpd.WithoutToken; {
 	case l.token.Made:
-		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.From, serverURL(l.settings.Listen, l)+transport.Path)
+		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.From, URL(l.settings.Listen, l)+transport.Path)
 	case l.token.Text == "":
 		if !endpoint.IsLoopback(l.Addr().String()) {
 			who = "everybody who reaches the address"
@@ -135,10 +135,10 @@ func (l *listener) tellToken() {
 
 // tellPage prints the address of the page, and on a terminal, where no program reads it, a
 // link that signs in.
-func (l *listener) tellPage(p *pageServer) {
-	fmt.Fprintf(l.stderr, "skills-mcp: serving the page at %s\n", p.base+web.Path)
-	if isTerminal(l.stderr) {
-		fmt.Fprintf(l.stderr, "Sign in, once and within ten minutes:\n  %s\n", p.link())
+func (l *Listener) tellPage(p *Page) {
+	fmt.Fprintf(l.stderr, "skills-mcp: serving the page at %s\n", p.URL())
+	if terminal.Is(l.stderr) {
+		fmt.Fprintf(l.stderr, "Sign in, once and within ten minutes:\n  %s\n", p.Link())
 	}
 }
 
@@ -146,20 +146,20 @@ func notFound(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, text, http.StatusNotFound) })
 }
 
-func (l *listener) offersSSE() bool { return l.settings.Transport == "sse" }
+func (l *Listener) offersSSE() bool { return l.settings.Transport == "sse" }
 
 // url returns the addresses for clients.
-func (l *listener) url() string {
+func (l *Listener) url() string {
 	path := transport.Path
 	if l.offersSSE() {
 		path += " and " + transport.SSEPath
 	}
-	return serverURL(l.settings.Listen, l) + path
+	return URL(l.settings.Listen, l) + path
 }
 
-// serverURL returns the URL of a server that listens on a configured address, with the host
+// URL returns the URL of a server that listens on a configured address, with the host
 // as it is written there: the system may write 0.0.0.0 as [::].
-func serverURL(address string, l net.Listener) string {
+func URL(address string, l net.Listener) string {
 	host, _, _ := net.SplitHostPort(address) // it has been checked
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port)
@@ -167,7 +167,7 @@ func serverURL(address string, l net.Listener) string {
 
 // authenticator accepts clients with the token, and without one everybody; nil accepts
 // everybody, without a profile.
-func (l *listener) authenticator() httpd.Authenticator {
+func (l *Listener) authenticator() httpd.Authenticator {
 	switch {
 	case l.token.Text != "":
 		return profiled{identity.NewBearer(l.token.Text), l.profile}

@@ -1,44 +1,37 @@
-package main
+package serving
 
 import (
 	"cmp"
-	"context"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/server"
-	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// serveFlags are the flags by which clients reach the server.
-type serveFlags struct {
+// Flags are the flags by which clients reach the server.
+type Flags struct {
+	Profile                      string
 	transport, listen, tokenFile string
-	profile                      string
-	noToken, ui, shortcut        bool
+	noToken, ui                  bool
 	allowHosts, allowOrigins     []string
 }
 
-func (v *serveFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
+// Register adds the flags to those of a command.
+func (v *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&v.transport, "transport", "", "serve by `TRANSPORT`: stdio, http or sse (default stdio)")
-	complete(cmd, "transport", config.Transports())
 	f.StringVar(&v.listen, "listen", "", "listen on `ADDRESS:PORT`, for http and sse; port 0 takes a free one (default "+config.DefaultListen+")")
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN; else one is made)")
-	f.StringVar(&v.profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
+	f.StringVar(&v.Profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
 	f.BoolVar(&v.noToken, "no-token", false, "ask clients for no token, and them for no yes: on a loopback address for programs of yours alone (Linux), on any other for everybody who reaches it")
 	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
-	f.BoolVar(&v.shortcut, "shortcut", false, "add the page to your applications, as \"skills-mcp ui --shortcut\" does")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")
 	f.StringArrayVar(&v.allowOrigins, "allow-origin", nil, "let web pages of `ORIGIN`, such as https://app.example.com, use the server (repeatable)")
 }
 
 // apply applies the flags to the configuration.
-func (v serveFlags) apply(s *config.Serve) error {
+func (v Flags) apply(s *config.Serve) error {
 	s.Transport = cmp.Or(v.transport, s.Transport)
 	s.Listen = cmp.Or(v.listen, s.Listen)
 	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
@@ -50,7 +43,7 @@ func (v serveFlags) apply(s *config.Serve) error {
 }
 
 // record records which flags are applied over the file.
-func (v serveFlags) record(c *config.Config) {
+func (v Flags) record(c *config.Config) {
 	for key, given := range map[string]struct {
 		flag   string
 		values []string
@@ -65,21 +58,4 @@ func (v serveFlags) record(c *config.Config) {
 			setup.RecordFlag(c, "serve."+strings.ReplaceAll(flag, "-", "_"), "--"+flag, []string{"true"})
 		}
 	}
-}
-
-// principal returns a client of the server, for what exists for all of them.
-func (v *serveFlags) principal() identity.Principal {
-	return identity.Principal{Kind: identity.Model, Profile: v.profile}
-}
-
-// filter returns the filter of the skills that exist for the clients of the server.
-func (v *serveFlags) filter(s *setup.Settings) *policy.Filter {
-	return policy.NewFilter(s.Sandboxes.Decider(nil), v.principal())
-}
-
-// offer turns off the tools that do not exist for the clients of the server.
-func (v *serveFlags) offer(ctx context.Context, s *setup.Settings, options *server.Options) {
-	decider := s.Sandboxes.Decider(nil)
-	options.RunCode = options.RunCode && decider.Offers(ctx, v.principal(), run.WayCode)
-	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, v.principal(), run.WaySession)
 }

@@ -1,7 +1,7 @@
-package main
+package serving
 
 import (
-	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,7 +21,7 @@ import (
 
 // newManaged returns the management of a machine of its own, whose workspace is dir; "" is
 // none.
-func newManaged(t *testing.T, configuration, dir string) (*managing, string) {
+func newManaged(t *testing.T, configuration, dir string) (*machine, string) {
 	t.Helper()
 	home := t.TempDir()
 	for _, name := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
@@ -31,19 +31,29 @@ func newManaged(t *testing.T, configuration, dir string) (*managing, string) {
 	t.Setenv("SKILLS_MCP_SANDBOX", "native")
 	file := filepath.Join(home, "config.yaml")
 	putFile(t, file, "roots: {session: false, system: false, samples: false}\n"+configuration)
-	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
-	a.flags.Config, a.logLevel, a.logFormat, a.flags.Sandbox = file, "error", "text", "native"
+	flags := setup.Flags{Config: file, Sandbox: "native"}
 	if dir != "" {
-		a.flags.Workspaces = []string{dir}
+		flags.Workspaces = []string{dir}
 	}
-	s, err := a.settings()
+	m := newMachine(openSettings(t, flags), &seal.Agent{})
+	t.Cleanup(m.close)
+	return m, home
+}
+
+// openSettings returns the settings of some flags until the test ends.
+func openSettings(t *testing.T, flags setup.Flags) *setup.Settings {
+	t.Helper()
+	s, err := setup.New(&flags, slog.New(slog.DiscardHandler), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.close)
-	m := newManaging(a, s, &seal.Agent{})
-	t.Cleanup(m.close)
-	return m, home
+	t.Cleanup(func() {
+		s.Recorder.Close()
+		if err := s.Store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }
 
 func putFile(t *testing.T, name, text string) {
@@ -71,7 +81,7 @@ func await(t *testing.T, o *installation.Operation) installation.Snapshot {
 
 // carry starts an order, answers the change that it asks about, and returns the change and
 // the end.
-func carry(t *testing.T, m *managing, order installation.Order, accept bool) (*installation.Change, installation.Snapshot) {
+func carry(t *testing.T, m *machine, order installation.Order, accept bool) (*installation.Change, installation.Snapshot) {
 	t.Helper()
 	o, err := m.operations.Start(order)
 	if err != nil {
@@ -92,7 +102,7 @@ func carry(t *testing.T, m *managing, order installation.Order, accept bool) (*i
 }
 
 // only returns the only installed skill of the person; nil if there is none.
-func only(t *testing.T, m *managing) *manage.Installed {
+func only(t *testing.T, m *machine) *manage.Installed {
 	t.Helper()
 	all, err := m.Installed(t.Context())
 	if err != nil || len(all) != 1 || all[0].Err != "" || len(all[0].Items) > 1 {
@@ -333,7 +343,7 @@ func TestManageSettings(t *testing.T) {
 	t.Setenv(endpoint.TokenVariable, "s3cret")
 	t.Setenv(setup.BudgetVariable, "5000")
 	m, _ := newManaged(t, variable, workspace)
-	flags := serveFlags{ui: true, listen: "127.0.0.1:0"}
+	flags := Flags{ui: true, listen: "127.0.0.1:0"}
 	if err := flags.apply(&m.settings.Serve); err != nil {
 		t.Fatal(err)
 	}

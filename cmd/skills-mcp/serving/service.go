@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func (s *apiServer) Close() error {
 
 // service returns the operations of the REST API and of the page, which act on the parts of
 // the backend. It is called once. The caller closes it before the backend.
-func (b *backend) service() *apiServer {
+func (b *Backend) service() *apiServer {
 	directory := b.server.Directory()
 	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.Settings.Sandbox.Asking), Logger: b.Settings.Logger})
 	if b.asker != nil {
@@ -49,12 +49,11 @@ func (b *backend) service() *apiServer {
 
 // approvalsFor returns the approvals in which a question about trust in a workspace is
 // answered: another program may have asked it, for a workspace of its own.
-func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.Approvals, error) {
+func (b *Backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.Approvals, error) {
 	if slices.Contains(b.Workspaces.Folders, t.Workspace) {
 		return b.approvals, nil
 	}
-	other := *b.options.app // whose flags this changes
-	s, err := other.scannedFor(ctx, t.Workspace)
+	s, err := b.For(ctx, t.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +61,7 @@ func (b *backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 }
 
 // diagnose returns the report of doctor about this process. Registries are not asked.
-func (b *backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
+func (b *Backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
 	s, sandboxes := *b.Settings, *b.Sandboxes
 	sandboxes.Single, s.Sandboxes = true, &sandboxes
 	found, err := (&diagnosis.Diagnosis{Settings: &s, Catalog: b.server.Catalog()}).Sections(ctx, false)

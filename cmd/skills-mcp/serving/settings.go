@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 )
 
 // Settings implements [web.Manage].
-func (m *managing) Settings(context.Context) ([]web.Setting, error) {
+func (m *machine) Settings(context.Context) ([]web.Setting, error) {
 	all := m.folderSettings()
 	for _, v := range effective(m.settings) {
 		all = append(all, web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: v.Origin})
@@ -49,7 +49,7 @@ func projectFile(s *setup.Settings) string {
 
 // folderSettings returns the files and folders of the program, and whether clients need a
 // token.
-func (m *managing) folderSettings() []web.Setting {
+func (m *machine) folderSettings() []web.Setting {
 	s := m.settings
 	const group = "Files"
 	chosen := func(variable, otherwise string) string {
@@ -64,7 +64,7 @@ func (m *managing) folderSettings() []web.Setting {
 		token.Value, token.Origin = "set", endpoint.TokenVariable
 	}
 	file := web.Setting{Group: group, Key: "configuration", Value: cmp.Or(s.File, "none"), Origin: "default"}
-	if given := []string{m.app.flags.Config}; given[0] != "" {
+	if given := []string{s.Flags.Config}; given[0] != "" {
 		file.Origin = setup.SetBy("--config", given)
 	}
 	return []web.Setting{

@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"bufio"
@@ -130,13 +130,7 @@ func serveInstalls(t *testing.T, configuration string, from *everywhere) (*setup
 	if err := os.WriteFile(file, []byte("roots: {session: false, system: false, samples: false}\n"+configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
-	a.flags.Config, a.logLevel, a.logFormat = file, "error", "text"
-	t.Cleanup(a.close)
-	s, err := a.settings()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openSettings(t, setup.Flags{Config: file})
 	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		t.Fatal(err)
