@@ -36,15 +36,8 @@ const (
 
 // Decisions returns the decisions of a kind, the newest first.
 func (s *Store) Decisions(ctx context.Context, kind string, f DecisionFilter) ([]Decision, error) {
-	if !s.Exists() {
-		return nil, nil
-	}
 	query, values := f.query(kind)
-	rows, err := s.query(ctx, query, values...)
-	if err != nil {
-		return nil, err
-	}
-	return scanDecisions(rows)
+	return collect(ctx, s.stateFile, scanDecision, query, values...)
 }
 
 // query returns the statement of a filter, and its values.
@@ -58,31 +51,22 @@ func (f DecisionFilter) query(kind string) (query string, values []any) {
 	return query + " ORDER BY rowid DESC", values
 }
 
-// scanDecisions reads the rows of a statement, and closes them.
-func scanDecisions(rows *sql.Rows) (all []Decision, err error) {
-	defer rows.Close()
-	for rows.Next() {
-		var d Decision
-		var expires int64
-		var proofs []byte
-		if err := rows.Scan(&d.Kind, &d.Key, &d.Owner, &d.About, &d.State, &expires, &d.Body, &d.Notes, &proofs, &d.MAC); err != nil {
-			return nil, err
-		}
-		if expires != 0 {
-			d.Expires = time.Unix(expires, 0)
-		}
-		_ = json.Unmarshal(proofs, &d.Proofs) // others have no proofs
-		all = append(all, d)
+func scanDecision(row scanner) (d Decision, err error) {
+	var expires int64
+	var proofs []byte
+	if err := row.Scan(&d.Kind, &d.Key, &d.Owner, &d.About, &d.State, &expires, &d.Body, &d.Notes, &proofs, &d.MAC); err != nil {
+		return d, err
 	}
-	return all, rows.Err()
+	if expires != 0 {
+		d.Expires = time.Unix(expires, 0)
+	}
+	_ = json.Unmarshal(proofs, &d.Proofs) // others have no proofs
+	return d, nil
 }
 
 // DecisionKeys returns the keys of the decisions of a kind.
 func (s *Store) DecisionKeys(ctx context.Context, kind string) (map[string]bool, error) {
-	keys, err := collect(ctx, s, func(rows *sql.Rows) (key string, err error) {
-		err = rows.Scan(&key)
-		return key, err
-	}, "SELECT key FROM decisions WHERE kind = ?", kind)
+	keys, err := collect(ctx, s.stateFile, scanOne[string], "SELECT key FROM decisions WHERE kind = ?", kind)
 	all := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		all[key] = true
@@ -110,7 +94,7 @@ func (d *Decisions) Select(f DecisionFilter) ([]Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scanDecisions(rows)
+	return scanAll(rows, scanDecision)
 }
 
 // Put writes a decision in place of the one with its key. That is no deletion for the

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -42,7 +40,7 @@ func (s *Store) Rate(ctx context.Context, id SkillID, r Rating) error {
 
 // Ratings returns the ratings of a skill, the newest first.
 func (s *Store) Ratings(ctx context.Context, id SkillID) ([]Rating, error) {
-	return collect(ctx, s, func(rows *sql.Rows) (r Rating, err error) {
+	return collect(ctx, s.stateFile, func(rows scanner) (r Rating, err error) {
 		var at int64
 		err = rows.Scan(&r.Principal, &r.OK, &r.Note, &at)
 		r.At = time.UnixMilli(at)
@@ -62,7 +60,7 @@ type End struct {
 // that were refused or have not ended are not among them. Of the runs under its name, it
 // reads twice as many: another skill of the name may have all of them.
 func (s *Store) Ends(ctx context.Context, id SkillID, limit int) ([]End, error) {
-	return collect(ctx, s, func(rows *sql.Rows) (e End, err error) {
+	return collect(ctx, s.stateFile, func(rows scanner) (e End, err error) {
 		var started int64
 		err = rows.Scan(&started, &e.Outcome, &e.Exit, &e.Error)
 		e.At = time.UnixMilli(started)
@@ -70,28 +68,4 @@ func (s *Store) Ends(ctx context.Context, id SkillID, limit int) ([]End, error) 
 	}, `SELECT started, outcome, exit, message FROM (SELECT * FROM runs WHERE skill = ? ORDER BY seq DESC LIMIT ?)
 		WHERE origin = ? AND action = 'skill' AND outcome IN ('ok', 'error', 'failed', 'interrupted') ORDER BY seq DESC LIMIT ?`,
 		id.Name, 2*limit, id.Origin, limit)
-}
-
-// collect returns the rows of a statement; none while there is no file.
-func collect[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), query string, values ...any) (all []T, err error) {
-	if !s.Exists() {
-		return nil, nil
-	}
-	db, err := s.open()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), query, values...)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.file, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		row, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.file, err)
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
 }

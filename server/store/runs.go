@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -69,7 +68,7 @@ func (r *Run) values() []any {
 }
 
 // scanRun reads a row of seq and runColumns.
-func scanRun(row interface{ Scan(...any) error }) (*Run, error) {
+func scanRun(row scanner) (*Run, error) {
 	var r Run
 	var ended, started, duration int64
 	var grant, connections, args string
@@ -140,7 +139,7 @@ type RunFilter struct {
 	Approval       string // ID of the approval that they ran by
 	// Owner selects the runs of one principal; nil selects those of all.
 	Owner *RunOwner
-	// Since bounds the end of the runs, from the newest on: it is not for Oldest.
+	// Since bounds the end of the runs.
 	Since time.Time
 	// Before and After bound the numbers of the rows, without themselves.
 	Before, After int64
@@ -163,7 +162,7 @@ func (t Runs) List(ctx context.Context, f RunFilter) (page []*Run, err error) {
 	if f.Oldest {
 		order = "ASC"
 	}
-	return t.query(ctx, f.Since, "SELECT seq, "+runColumns+" FROM runs"+where+" ORDER BY seq "+order+" LIMIT ?", append(values, f.Limit)...)
+	return collect(ctx, t.store.stateFile, scanRun, "SELECT seq, "+runColumns+" FROM runs"+where+" ORDER BY seq "+order+" LIMIT ?", append(values, f.Limit)...)
 }
 
 // where returns the condition of a filter, and its values.
@@ -185,6 +184,8 @@ func (f RunFilter) where() (condition string, values []any) {
 	}
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)
+	// It is read from the newest row on, up to the first that ended before.
+	add(!f.Since.IsZero(), "seq > coalesce((SELECT seq FROM runs WHERE ended < ? ORDER BY seq DESC LIMIT 1), 0)", f.Since.UnixMilli())
 	if all == nil {
 		return "", nil
 	}
@@ -193,7 +194,7 @@ func (f RunFilter) where() (condition string, values []any) {
 
 // Find returns the rows whose ID begins with prefix, the newest first, at most limit.
 func (t Runs) Find(ctx context.Context, prefix string, limit int) ([]*Run, error) {
-	return t.query(ctx, time.Time{}, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
+	return collect(ctx, t.store.stateFile, scanRun, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
 }
 
 // Stamp returns a text that differs after each row and each end of a run.
@@ -201,37 +202,9 @@ func (t Runs) Stamp(ctx context.Context) (string, error) {
 	return t.store.text(ctx, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs")
 }
 
-// query returns the rows of a statement, up to the first that ended before since; none
-// while there is no file.
-func (t Runs) query(ctx context.Context, since time.Time, query string, values ...any) (found []*Run, err error) {
-	if !t.store.Exists() {
-		return nil, nil
-	}
-	db, err := t.store.open()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), query, values...)
-	if err != nil {
-		return nil, fmt.Errorf("read the record: %w", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		r, err := scanRun(rows)
-		if err != nil {
-			return nil, fmt.Errorf("read the record: %w", err)
-		}
-		if r.Ended.Before(since) {
-			break
-		}
-		found = append(found, r)
-	}
-	return found, rows.Err()
-}
-
 // Interrupt gives the runs of processes that have ended the outcome [Interrupted].
 func (t Runs) Interrupt(ctx context.Context, alive func(pid int) bool) error {
-	pids, err := t.unfinished(ctx)
+	pids, err := collect(ctx, t.store.stateFile, scanOne[int], "SELECT DISTINCT pid FROM runs WHERE outcome = 'running'")
 	if err != nil {
 		return err
 	}
@@ -245,28 +218,4 @@ func (t Runs) Interrupt(ctx context.Context, alive func(pid int) bool) error {
 		}))
 	}
 	return err
-}
-
-// unfinished returns the processes of runs that have not ended.
-func (t Runs) unfinished(ctx context.Context) (pids []int, err error) {
-	if !t.store.Exists() {
-		return nil, nil
-	}
-	db, err := t.store.open()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT DISTINCT pid FROM runs WHERE outcome = 'running'")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var pid int
-		if err := rows.Scan(&pid); err != nil {
-			return nil, err
-		}
-		pids = append(pids, pid)
-	}
-	return pids, rows.Err()
 }

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -207,15 +208,15 @@ func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 		}
 	}
 	n, err := db.generation.get(s.Stamp(), func() (n int64, err error) {
-		rows, err := db.query(context.WithoutCancel(ctx), "SELECT n FROM generation")
+		rows, err := db.query(context.WithoutCancel(ctx), "SELECT coalesce(max(n), 0) FROM generation")
 		if err != nil {
 			return 0, err
 		}
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		if rows.Next() {
-			err = rows.Scan(&n)
+		all, err := scanAll(rows, scanOne[int64])
+		if err != nil {
+			return 0, err
 		}
-		return n, err
+		return all[0], nil
 	})
 	if err != nil {
 		s.repair(db, err)
@@ -224,26 +225,49 @@ func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 }
 
 // text returns the text that a statement selects; "" while there is no file.
-func (s *stateFile) text(ctx context.Context, statement string, values ...any) (text string, err error) {
-	if !s.Exists() {
-		return "", nil
-	}
-	rows, err := s.query(ctx, statement, values...)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if rows.Next() {
-		err = rows.Scan(&text)
-	}
-	return text, errors.Join(err, rows.Err())
+func (s *stateFile) text(ctx context.Context, statement string, values ...any) (string, error) {
+	all, err := collect(ctx, s, scanOne[string], statement, values...)
+	return strings.Join(all, ""), err
 }
 
-// query returns the rows of a statement, which is prepared once. There must be a file.
-func (s *stateFile) query(ctx context.Context, statement string, values ...any) (*sql.Rows, error) {
+// A scanner has the columns of one row.
+type scanner interface{ Scan(into ...any) error }
+
+// scanOne reads a row of one column.
+func scanOne[T any](row scanner) (value T, err error) {
+	err = row.Scan(&value)
+	return value, err
+}
+
+// collect returns the rows of a statement, which is prepared once; none while there is no
+// file.
+func collect[T any](ctx context.Context, s *stateFile, scan func(scanner) (T, error), statement string, values ...any) (all []T, err error) {
+	if !s.Exists() {
+		return nil, nil
+	}
 	db, err := s.connected()
 	if err != nil {
 		return nil, err
 	}
-	return db.query(context.WithoutCancel(ctx), statement, values...)
+	rows, err := db.query(context.WithoutCancel(ctx), statement, values...)
+	if err == nil {
+		all, err = scanAll(rows, scan)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.file, err)
+	}
+	return all, nil
+}
+
+// scanAll reads rows, and closes them.
+func scanAll[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		row, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
 }

@@ -26,7 +26,7 @@ func (s *Store) AddUses(ctx context.Context, calls map[string]int) error {
 // Uses returns how often each skill was called, by qualified name.
 func (s *Store) Uses(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
-	_, err := collect(ctx, s, func(rows *sql.Rows) (struct{}, error) {
+	_, err := collect(ctx, s.stateFile, func(rows scanner) (struct{}, error) {
 		var skill string
 		var n int
 		err := rows.Scan(&skill, &n)
