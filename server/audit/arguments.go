@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
@@ -61,80 +62,44 @@ func size(value any, most int) int {
 	return n
 }
 
-// hideMarked returns the arguments without the values that their schemas mark as secret
-// (writeOnly, or format: password), and the texts of those.
+// hideMarked returns the arguments without those of which a schema marks a part as secret,
+// and the texts in them.
 func hideMarked(params []skills.Param, args map[string]any) (_ map[string]any, marked []string) {
-	var hidden map[string]any
+	shown := maps.Clone(args)
 	for _, p := range params {
 		value, given := args[p.Name]
-		if !given {
+		if !given || !marks(p.Schema, 0) {
 			continue
 		}
-		if rest, found := hide(p.Schema, value, 0); found != nil {
-			if hidden == nil {
-				hidden = maps.Clone(args)
-			}
-			hidden[p.Name], marked = rest, append(marked, found...)
-		}
-	}
-	if hidden == nil {
-		return args, nil
-	}
-	return hidden, marked
-}
-
-// maxDepth bounds how far into a value marks are looked for.
-const maxDepth = 16
-
-// hide returns a value without the parts that a schema marks as secret, and the texts
-// of those; nil if there are none.
-func hide(s *jsonschema.Schema, value any, depth int) (_ any, marked []string) {
-	if s == nil || depth > maxDepth {
-		return value, nil
-	}
-	if s.WriteOnly || s.Format == "password" {
-		marked = []string{}
+		shown[p.Name] = Redacted
 		walk(value, func(text string) string {
 			marked = append(marked, text)
 			return text
 		})
-		return Redacted, marked
 	}
-	for _, alternative := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf} {
-		for _, one := range alternative {
-			rest, found := hide(one, value, depth+1)
-			value, marked = rest, append(marked, found...)
-		}
-	}
-	switch v := value.(type) {
-	case []any:
-		rest := make([]any, len(v))
-		for i, item := range v {
-			var found []string
-			rest[i], found = hide(s.Items, item, depth+1)
-			marked = append(marked, found...)
-		}
-		value = rest
-	case map[string]any:
-		rest := make(map[string]any, len(v))
-		for key, item := range v {
-			var found []string
-			rest[key], found = hide(property(s, key), item, depth+1)
-			marked = append(marked, found...)
-		}
-		value = rest
-	}
-	return value, marked
+	return shown, marked
 }
 
-// property returns the schema of a property of an object; nil if it has none.
-func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
+// maxDepth bounds how far into a schema marks are looked for: a deeper one counts as
+// marked.
+const maxDepth = 16
+
+// marks reports whether a schema marks a value or a part of it as secret: writeOnly, or
+// format: password.
+func marks(s *jsonschema.Schema, depth int) bool {
+	if s == nil {
+		return false
+	}
+	if s.WriteOnly || s.Format == "password" || depth > maxDepth {
+		return true
+	}
+	parts := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, []*jsonschema.Schema{s.Items, s.AdditionalProperties})
 	if s.Properties != nil {
-		if own, ok := s.Properties.Get(name); ok {
-			return own
+		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+			parts = append(parts, p.Value)
 		}
 	}
-	return s.AdditionalProperties
+	return slices.ContainsFunc(parts, func(part *jsonschema.Schema) bool { return marks(part, depth+1) })
 }
 
 // encode returns a value as JSON of at most so many bytes. A longer one becomes a string
