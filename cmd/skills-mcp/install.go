@@ -89,7 +89,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if c.list {
 		return c.printChoices(choicesOf(plan))
 	}
-	change := installation.Describe(plan, t.Target)
+	change := installation.Describe(plan, t.Folders)
 	switch {
 	case c.dryRun:
 		return c.print(change, false)

@@ -76,7 +76,7 @@ func (c *adoptCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, unread := adopt.Find(ctx, adopt.Options{Dir: t.Dir, Home: !t.Project, State: os.Getenv("XDG_STATE_HOME")})
+	found, unread := adopt.Find(ctx, adopt.Options{Dir: t.Folders.Dir, Home: !t.Folders.Project, State: os.Getenv("XDG_STATE_HOME")})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -142,7 +142,7 @@ func (c *adoptCommand) print(t *manage.Target, found []*adopt.Candidate, adopted
 		for _, candidate := range found {
 			list = append(list, entry{candidate, candidate.State})
 		}
-		return c.printJSON(map[string]any{"adopted": !c.dryRun, "lock": filepath.Join(t.Dir, lock.Name), "entries": list})
+		return c.printJSON(map[string]any{"adopted": !c.dryRun, "lock": filepath.Join(t.Folders.Dir, lock.Name), "entries": list})
 	case len(found) == 0:
 		_, err := fmt.Fprintln(c.stderr, "other tools have installed nothing here that is not in the lock file already")
 		return err

@@ -76,8 +76,8 @@ func (m *Machine) take(ctx context.Context, i *Inventory) error {
 	if err != nil {
 		return err
 	}
-	i.Dir = t.Dir
-	file, err := t.Installer.Installed()
+	i.Dir = t.Folders.Dir
+	file, err := t.Installed()
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (m *Machine) lockOf(skill *skills.Skill) (*Target, *lock.File) {
 	if err != nil {
 		return nil, nil
 	}
-	file, err := t.Installer.Installed()
+	file, err := t.Installed()
 	if err != nil {
 		return nil, nil
 	}
@@ -189,7 +189,7 @@ func (m *Machine) lockOf(skill *skills.Skill) (*Target, *lock.File) {
 
 // entryOf returns the entry that a skill is of, with its path; nil if there is none.
 func (t *Target) entryOf(file *lock.File, skill *skills.Skill) (name string, entry *lock.Entry) {
-	rel, err := filepath.Rel(skillfs.Resolved(t.Dir), skillfs.Resolved(skill.Owner().Dir))
+	rel, err := filepath.Rel(skillfs.Resolved(t.Folders.Dir), skillfs.Resolved(skill.Owner().Dir))
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", nil
 	}

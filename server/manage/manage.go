@@ -90,7 +90,7 @@ func (m *Machine) last(project string) answers {
 // A Target is a folder with installed skills: the person's data folder, or a project.
 type Target struct {
 	*install.Installer
-	install.Target
+	Folders install.Target
 	machine *Machine
 }
 
@@ -131,7 +131,7 @@ func (m *Machine) folders(project string) (install.Target, error) {
 
 // Path returns the host path of an entry.
 func (t *Target) Path(entry string) string {
-	return filepath.Join(t.Dir, filepath.FromSlash(entry))
+	return filepath.Join(t.Folders.Dir, filepath.FromSlash(entry))
 }
 
 // Has reports whether everything of a plan is installed as it is, so that there is nothing
@@ -153,7 +153,7 @@ type Review func(ctx context.Context, change *installation.Change) (accepted boo
 // if it was not made; the folders of files that went aside are in plan.Kept.
 func (t *Target) Apply(ctx context.Context, plan *install.Plan, review Review) (change *installation.Change, err error) {
 	defer func() { err = errors.Join(err, plan.Close()) }()
-	described := installation.Describe(plan, t.Target)
+	described := installation.Describe(plan, t.Folders)
 	if accepted, err := review(ctx, described); err != nil || !accepted {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (t *Target) pin(ctx context.Context, plan *install.Plan, byPerson bool) err
 		if err != nil || len(changed) > 0 {
 			return errors.Join(err, fmt.Errorf("%s has changed since it was installed", item.Path))
 		}
-		installed := t.skillsOf(catalog, item.Path)
+		installed := skillsIn(catalog, t.Path(item.Path))
 		if byPerson {
 			accepted.AcceptAll(ctx, installed)
 			continue
@@ -224,13 +224,13 @@ func (t *Target) pin(ctx context.Context, plan *install.Plan, byPerson bool) err
 	return nil
 }
 
-// skillsOf returns the skills of an entry, shadowed ones included.
-func (t *Target) skillsOf(catalog *skills.Catalog, entry string) (found []*skills.Skill) {
+// skillsIn returns the skills in a folder, shadowed ones included.
+func skillsIn(catalog *skills.Catalog, folder string) (found []*skills.Skill) {
 	all := slices.Clone(catalog.Skills)
 	for _, shadow := range catalog.Shadowed {
 		all = append(all, shadow.Skill)
 	}
-	folder := skillfs.Resolved(t.Path(entry))
+	folder = skillfs.Resolved(folder)
 	for _, skill := range all {
 		if skill.Of == nil && !skill.Untrusted() && skill.Dir != "" && skillfs.Inside(folder, skill.Dir) {
 			found = append(found, skill)

@@ -43,7 +43,7 @@ func (m *Machine) ForModel(ctx context.Context, name, from string, progress func
 	if t.Has(ctx, plan) {
 		return nil, errors.Join(&run.Error{Code: run.InvalidParam, Message: "it is installed already, as the source has it now; use it"}, plan.Close())
 	}
-	return &ModelInstallation{plan, t, installation.Describe(plan, t.Target)}, nil
+	return &ModelInstallation{plan, t, installation.Describe(plan, t.Folders)}, nil
 }
 
 // refusedFetch returns the error of a fetch for a model. Its text may be a stranger's.

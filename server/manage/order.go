@@ -21,33 +21,47 @@ func (m *Machine) CarryOut(ctx context.Context, o *installation.Operation) error
 	if o.Order.Action == installation.Check {
 		return m.check(ctx, o)
 	}
+	if a := o.Order.Action; (a == installation.Rollback || a == installation.Uninstall) && len(o.Order.Names) == 0 { // which would be all
+		return errors.New("choose what is changed")
+	}
 	t, err := m.known(ctx, o.Order.Project)
 	if err != nil {
 		return err
 	}
-	if a := o.Order.Action; (a == installation.Rollback || a == installation.Uninstall) && len(o.Order.Names) == 0 { // which would be all
-		return errors.New("choose what is changed")
-	}
-	switch o.Order.Action {
+	return errand{o, t}.run(ctx)
+}
+
+// An errand is an operation on one target.
+type errand struct {
+	*installation.Operation
+	target *Target
+}
+
+func (e errand) run(ctx context.Context) error {
+	switch e.Order.Action {
 	case installation.Install:
-		return t.install(ctx, o)
+		return e.install(ctx)
 	case installation.Update:
-		o.Progress("asking the sources")
-		found, failed := t.UpdateAll(ctx, o.Order.Names, Distinct(o.Progress), o.Review, func(change *installation.Change, plan *install.Plan) { report(o, change, plan) })
-		if !found && len(failed) == 0 {
-			o.Report("Everything is up to date.")
-		}
-		return errors.Join(failed...)
+		return e.update(ctx)
 	case installation.Rollback:
-		plan, err := t.Rollback(ctx, o.Order.Names[0])
+		plan, err := e.target.Rollback(ctx, e.Order.Names[0])
 		if err != nil {
 			return err
 		}
-		return t.review(ctx, o, plan)
+		return e.apply(ctx, plan)
 	case installation.Uninstall:
-		return t.uninstall(ctx, o)
+		return e.uninstall(ctx)
 	}
-	return fmt.Errorf("there is no action %q", o.Order.Action)
+	return fmt.Errorf("there is no action %q", e.Order.Action)
+}
+
+func (e errand) update(ctx context.Context) error {
+	e.Progress("asking the sources")
+	found, failed := e.target.UpdateAll(ctx, e.Order.Names, Distinct(e.Progress), e.Review, e.report)
+	if !found && len(failed) == 0 {
+		e.Report("Everything is up to date.")
+	}
+	return errors.Join(failed...)
 }
 
 // known returns a target that the page shows.
@@ -97,8 +111,8 @@ func (m *Machine) check(ctx context.Context, o *installation.Operation) error {
 	return errors.Join(failed...)
 }
 
-func (t *Target) install(ctx context.Context, o *installation.Operation) error {
-	text, home := strings.TrimSpace(o.Order.Source), t.machine.Home
+func (e errand) install(ctx context.Context) error {
+	text, home := strings.TrimSpace(e.Order.Source), e.target.machine.Home
 	if rest, below := strings.CutPrefix(text, "~/"); below {
 		text = filepath.Join(home, rest)
 	}
@@ -106,55 +120,55 @@ func (t *Target) install(ctx context.Context, o *installation.Operation) error {
 	if err != nil {
 		return err
 	}
-	o.Progress("fetching")
-	plan, err := t.Prepare(ctx, source.Request{Source: from, Named: true, Names: o.Order.Names, Progress: Distinct(o.Progress)})
+	e.Progress("fetching")
+	plan, err := e.target.Prepare(ctx, source.Request{Source: from, Named: true, Names: e.Order.Names, Progress: Distinct(e.Progress)})
 	if err != nil {
 		return err
 	}
-	if t.Has(ctx, plan) {
-		o.Report("All of it is installed, as the source has it now.")
+	if e.target.Has(ctx, plan) {
+		e.Report("All of it is installed, as the source has it now.")
 		return plan.Close()
 	}
-	return t.review(ctx, o, plan)
+	return e.apply(ctx, plan)
 }
 
-// review applies a plan, and reports the effect.
-func (t *Target) review(ctx context.Context, o *installation.Operation, plan *install.Plan) error {
-	change, err := t.Apply(ctx, plan, o.Review)
+// apply applies a plan, and reports the effect.
+func (e errand) apply(ctx context.Context, plan *install.Plan) error {
+	change, err := e.target.Apply(ctx, plan, e.Review)
 	if err == nil {
-		report(o, change, plan)
+		e.report(change, plan)
 	}
 	return err
 }
 
 // report reports a change that was made; nil is one that was not.
-func report(o *installation.Operation, change *installation.Change, plan *install.Plan) {
+func (e errand) report(change *installation.Change, plan *install.Plan) {
 	if change == nil {
-		o.Report("Nothing was changed: you left it as it was.")
+		e.Report("Nothing was changed: you left it as it was.")
 		return
 	}
 	for _, item := range change.Items {
-		o.Report(termtext.Visible(item.Name) + " is installed, " + termtext.Visible(Revision(&item)) + ".")
+		e.Report(termtext.Visible(item.Name) + " is installed, " + termtext.Visible(Revision(&item)) + ".")
 	}
-	reportKept(o, plan.Kept)
+	e.reportKept(plan.Kept)
 }
 
 // uninstall removes entries, after the question that the page has asked.
-func (t *Target) uninstall(ctx context.Context, o *installation.Operation) error {
-	removed, err := t.Uninstall(ctx, o.Order.Names...)
+func (e errand) uninstall(ctx context.Context) error {
+	removed, err := e.target.Uninstall(ctx, e.Order.Names...)
 	if err != nil {
 		return err
 	}
 	for _, entry := range removed.Entries {
-		o.Report("Removed " + termtext.Visible(t.Path(entry)) + ".")
+		e.Report("Removed " + termtext.Visible(e.target.Path(entry)) + ".")
 	}
-	reportKept(o, removed.Kept)
+	e.reportKept(removed.Kept)
 	return nil
 }
 
 // reportKept reports the files that went aside.
-func reportKept(o *installation.Operation, folders []string) {
+func (e errand) reportKept(folders []string) {
 	for _, folder := range folders {
-		o.Report("Files that were added or edited are in " + termtext.Visible(folder) + ".")
+		e.Report("Files that were added or edited are in " + termtext.Visible(folder) + ".")
 	}
 }

@@ -45,6 +45,7 @@ type Pins interface {
 // A Page serves the screens.
 type Page struct {
 	options Options
+	assets  assets
 	screens *screens
 	streams *streams
 }

@@ -13,7 +13,7 @@ var templateFiles embed.FS
 // screens are the parsed templates, each when it is first shown: a server whose page
 // nobody opens parses none.
 type screens struct {
-	assets assets
+	options *markup.Options // functions and methods of all templates
 
 	mu     sync.Mutex
 	parsed map[string]*markup.Template // guarded by mu
@@ -27,7 +27,7 @@ func (s *screens) of(name string) (*markup.Template, error) {
 		return t, nil
 	}
 	files := []string{"templates/layout.html", "templates/parts.html", "templates/parts-skill.html", "templates/" + name}
-	t, err := markup.Parse(templateFiles, files, &markup.Options{Functions: functions(s.assets), Methods: methods()})
+	t, err := markup.Parse(templateFiles, files, s.options)
 	if err != nil {
 		return nil, err
 	}

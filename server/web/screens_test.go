@@ -13,7 +13,7 @@ func TestScreensParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s screens
+	s := newScreens(newAssets())
 	for _, name := range names {
 		if path.Base(name) == "layout.html" || strings.HasPrefix(path.Base(name), "parts") {
 			continue // they are parts of each screen

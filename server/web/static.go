@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/icon"
+	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
 //go:embed static
@@ -36,7 +37,9 @@ func newAssets() assets {
 }
 
 // url returns the path of an asset, which changes with its contents.
-func (a assets) url(name string) string { return Path + "static/" + name + "?v=" + a[name].load().sum }
+func (a assets) url(name string) string {
+	return signin.Path + "static/" + name + "?v=" + a[name].load().sum
+}
 
 // serve answers a request for an asset. One with the sum of its contents may be cached for
 // good; the sign-in screen, which knows no sum, has it checked each time.

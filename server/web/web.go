@@ -5,11 +5,21 @@
 // Start with [New]; [Page.Handler] serves the page below [Path].
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/skillsmcp/skills-mcp/server/web/markup"
+)
 
 // New returns a page. Close ends its streams of events.
 func New(o Options) *Page {
-	return &Page{o, &screens{assets: newAssets()}, newStreams(o.Service, o.Manage, o.Logger)}
+	files := newAssets()
+	return &Page{o, files, newScreens(files), newStreams(o.Service, o.Manage, o.Logger)}
+}
+
+// newScreens returns the screens, whose functions know the static files.
+func newScreens(files assets) *screens {
+	return &screens{options: &markup.Options{Functions: functions(files), Methods: methods()}}
 }
 
 // Close ends the requests that have no end of their own.
@@ -27,6 +37,6 @@ func (p *Page) Handler() http.Handler {
 // sharedRoutes mounts the parts of all screens, and the screen of paths that do not exist.
 func (p *Page) sharedRoutes(r *router) {
 	r.raw("GET "+Path+"events", p.streams.serve)
-	r.raw("GET "+Path+"static/", p.screens.assets.serve)
+	r.raw("GET "+Path+"static/", p.assets.serve)
 	r.get("", p.missing)
 }
