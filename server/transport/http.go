@@ -86,10 +86,6 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		a.refuse(refused)
 		return
 	}
-	if isBatch(body) && !isModernHeader(r) {
-		h.legacy.batch(a, r, body)
-		return
-	}
 	m, f := parse(body)
 	switch version := r.Header.Get(versionHeader); {
 	case f != nil && version != "" && m.version != "" && version != m.version:

@@ -16,7 +16,6 @@ func FuzzPost(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",`+modernMeta+`}}`, "2026-07-28", "tools/call", "echo")
 	f.Add(`{"jsonrpc":"2.0","id":"`+strings.Repeat("x", 2000)+`","method":"ping"}`, "", "", "")
 	f.Add(`[{}]`, "2025-03-26", "", "")
-	f.Add(mixed, "", "", "")
 	f.Add(`{"jsonrpc":"2.0","id":1,"result":{}}`, "", "", "")
 	f.Add(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, "", "", "")
 	h := NewHTTP(newBench().backend(), nil)

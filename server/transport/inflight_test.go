@@ -43,7 +43,7 @@ func TestLead(t *testing.T) {
 					c := newTestCall()
 					var mine bool
 					var err error
-					if next%7 == 0 { // as those of a batch are
+					if next%7 == 0 {
 						err = table.admit(c)
 						reading.Add(-1)
 					} else {

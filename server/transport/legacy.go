@@ -111,35 +111,3 @@ func (h legacyEndpoint) delete(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
-
-// batch handles a batch of a client that has initialized. The replies are sent one by
-// one, as a stream: clients read no array there.
-func (h legacyEndpoint) batch(a *responder, r *http.Request, body []byte) {
-	h.as(a, r, message{}, func(c *httpClient) {
-		all, f := parts(body, c.ProtocolVersion())
-		if f == nil {
-			f = checkHints(r, message{}) // no header is that of all messages
-		}
-		if f != nil {
-			a.refuse(f)
-			return
-		}
-		ended := make(chan [][]byte, 1)
-		b := &batch{calls: h.calls, ended: func(replies [][]byte) { ended <- replies }}
-		b.run(all, func(m message) *call {
-			own := newCall(r.Context(), m, c.callKey(m.id))
-			context.AfterFunc(c.ctx, func() { own.cancel(context.Cause(c.ctx)) })
-			return own
-		}, func(own *call) []byte {
-			return h.exchange(own.ctx, c.peer, own.message, a.send)
-		}, func(m message) { h.dispatch(r.Context(), c.broadcasts, m, h.calls, c.callKey) })
-		replies := <-ended
-		if len(replies) == 0 {
-			a.accept()
-		}
-		for _, reply := range replies {
-			a.send(reply)
-		}
-		a.end()
-	})
-}

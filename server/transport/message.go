@@ -40,6 +40,9 @@ func parse(line []byte) (message, *rpcError) {
 	if !utf8.Valid(line) { // MCP's rule; a reply would repeat what is wrong in an id
 		return message{}, &rpcError{code: mcp.PARSE_ERROR, message: "not valid UTF-8"}
 	}
+	if bytes.HasPrefix(bytes.TrimLeft(line, " \t\r\n"), []byte("[")) { // 2025-03-26 has batches, which no client sends
+		return message{}, invalid(nil, "batches are not supported: send one message a line")
+	}
 	var wire struct {
 		JSONRPC string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`

@@ -97,16 +97,7 @@ func (s *stream) receive(ctx context.Context, line []byte) *call {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
-	if isBatch(line) {
-		s.receiveBatch(ctx, line)
-		return nil
-	}
-	m, f := parse(line)
-	return s.handle(ctx, m, f)
-}
-
-func (s *stream) handle(ctx context.Context, m message, f *rpcError) *call {
-	switch {
+	switch m, f := parse(line); {
 	case f != nil:
 		s.refuse(ctx, f)
 	case m.kind == request:
@@ -263,19 +254,4 @@ func (s *stream) peerOf(m message) *peer {
 		return s.client
 	}
 	return newModernPeer(fmt.Sprintf("%s-%d", s.client.id, s.moderns.Add(1)), s.client.principal)
-}
-
-// receiveBatch handles a batch in the read loop.
-func (s *stream) receiveBatch(ctx context.Context, line []byte) {
-	all, f := parts(line, s.client.ProtocolVersion())
-	if f != nil {
-		s.refuse(ctx, f)
-		return
-	}
-	b := &batch{calls: s.calls, ended: func(replies [][]byte) {
-		if line := array(replies); line != nil {
-			s.outbox.reply(ctx, line)
-		}
-	}}
-	b.run(all, func(m message) *call { return newCall(ctx, m, key(m.id)) }, s.answer, func(m message) { s.handle(ctx, m, nil) })
 }
