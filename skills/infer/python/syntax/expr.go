@@ -3,7 +3,7 @@ package syntax
 import "strings"
 
 // An exprReader parses expressions.
-type exprReader struct{ tokenReader }
+type exprReader struct{ *tokenReader }
 
 // Expression parses a source that is one expression.
 func Expression(source string) (*Node, error) {
@@ -79,16 +79,6 @@ func (r *exprReader) expressions(level int) *Node {
 		kids = append(kids, r.expression(level))
 	}
 	return parent(Tuple, line, "", kids...)
-}
-
-func (r *exprReader) endsList() bool {
-	switch r.tok.Kind {
-	case EndToken, newlineToken:
-		return true
-	case OpToken:
-		return strings.Contains(")]}=:;", r.tok.Text) || r.tok.Text == "in" || r.tok.Text == "from" || strings.HasSuffix(r.tok.Text, "=") && r.tok.Text != "=="
-	}
-	return false
 }
 
 // expression parses one without commas, with operators of this level and tighter ones.
@@ -241,16 +231,16 @@ func (r *exprReader) brackets(line int, open string) *Node {
 		return tuple(r.elements(")", Opaque))
 	case "[":
 		kids, _ := r.elements("]", Opaque)
-		return r.collection(List, line, kids)
+		return collection(List, line, kids)
 	case "{":
 		kids, _ := r.elements("}", Slice)
-		return r.braces(line, kids)
+		return braces(line, kids)
 	}
 	r.fail(errSyntax)
 	return &Node{Line: line}
 }
 
-func (r *exprReader) collection(kind Kind, line int, kids []*Node) *Node {
+func collection(kind Kind, line int, kids []*Node) *Node {
 	if len(kids) == 1 && kids[0].Kind == Comprehension {
 		return kids[0]
 	}
@@ -258,7 +248,7 @@ func (r *exprReader) collection(kind Kind, line int, kids []*Node) *Node {
 }
 
 // braces returns the dict or the set of elements.
-func (r *exprReader) braces(line int, elements []*Node) *Node {
+func braces(line int, elements []*Node) *Node {
 	kind := Dict
 	var kids []*Node
 	for _, e := range elements {
@@ -272,7 +262,7 @@ func (r *exprReader) braces(line int, elements []*Node) *Node {
 			kids = append(kids, e)
 		}
 	}
-	return r.collection(kind, line, kids)
+	return collection(kind, line, kids)
 }
 
 // elements parses the inside of brackets up to the closing one. Beside expressions it

@@ -7,14 +7,16 @@ import (
 // A reader parses a source, statement by statement. A statement with an error becomes
 // one that is opaque.
 type reader struct {
-	exprReader
+	*tokenReader
+	exprs     exprReader  // at the same token
 	functions []*Function // all that are defined, without those in bodies that are parsed later
 	broken    int         // the line of the first statement that is not Python's; 0 without one
 	whole     bool        // no body is parsed later
 }
 
 func newReader(tokens []Token) *reader {
-	return &reader{exprReader: exprReader{newTokenReader(tokens)}}
+	t := newTokenReader(tokens)
+	return &reader{tokenReader: t, exprs: exprReader{t}}
 }
 
 // statements parses up to a token of this kind, or the end.
@@ -139,7 +141,7 @@ func (r *reader) compound() *Stmt {
 func (r *reader) decorated() *Stmt {
 	var decorators []*Node
 	for r.err == nil && r.accept("@") {
-		decorators = append(decorators, r.expression(loosest))
+		decorators = append(decorators, r.exprs.expression(loosest))
 		r.expectKind(newlineToken)
 	}
 	s := r.compound()
@@ -161,10 +163,10 @@ func (r *reader) def() *Stmt {
 	from := r.at
 	r.typeParameters()
 	r.expect("(")
-	fn.Params = r.parameters(")", true)
+	fn.Params = r.exprs.parameters(")", true)
 	r.expect(")")
 	if r.accept("->") {
-		r.expressions(ternary)
+		r.exprs.expressions(ternary)
 	}
 	if r.whole {
 		fn.body = r.block()
@@ -181,7 +183,7 @@ func (r *reader) class() *Stmt {
 	c.Name = r.name()
 	r.typeParameters()
 	if r.accept("(") {
-		c.Bases, _ = r.elements(")", Keyword)
+		c.Bases, _ = r.exprs.elements(")", Keyword)
 	}
 	c.Body = r.block()
 	return &Stmt{Kind: ClassStmt, Class: c}
@@ -195,17 +197,17 @@ func (r *reader) clauses() *Stmt {
 		r.advance()
 		switch c.Word {
 		case "for":
-			s.Targets = []*Node{r.expressions(bitOr)}
+			s.Targets = []*Node{r.exprs.expressions(bitOr)}
 			r.expect("in")
-			c.Value = r.expressions(loosest)
+			c.Value = r.exprs.expressions(loosest)
 		case "if", "elif", "while":
-			c.Value = r.expression(loosest)
+			c.Value = r.exprs.expression(loosest)
 		case "with":
-			c.Value = r.expressions(loosest)
+			c.Value = r.exprs.expressions(loosest)
 		case "except":
 			r.accept("*")
 			if !r.is(":") {
-				c.Value = r.expressions(loosest)
+				c.Value = r.exprs.expressions(loosest)
 			}
 		}
 		c.Body = r.block()
@@ -216,7 +218,7 @@ func (r *reader) clauses() *Stmt {
 
 func (r *reader) matchStatement() *Stmt {
 	r.advance()
-	s := &Stmt{Kind: CompoundStmt, Name: "match", Value: r.expressions(loosest)}
+	s := &Stmt{Kind: CompoundStmt, Name: "match", Value: r.exprs.expressions(loosest)}
 	r.expect(":")
 	r.indent()
 	for r.err == nil && r.accept("case") {
@@ -257,7 +259,7 @@ func (r *reader) simple() *Stmt {
 	case r.accept("raise"):
 		s := &Stmt{Kind: RaiseStmt, Value: r.optional()}
 		if r.accept("from") {
-			r.expression(loosest)
+			r.exprs.expression(loosest)
 		}
 		return s
 	case r.accept("global"), r.accept("nonlocal"):
@@ -269,9 +271,9 @@ func (r *reader) simple() *Stmt {
 	case r.accept("pass"), r.accept("break"), r.accept("continue"):
 		return &Stmt{Kind: JumpStmt, Name: strings.TrimPrefix(word, "pass")}
 	case r.accept("assert"), r.accept("del"):
-		return &Stmt{Kind: ExprStmt, Value: r.expressions(loosest)}
+		return &Stmt{Kind: ExprStmt, Value: r.exprs.expressions(loosest)}
 	}
-	first := r.expressions(loosest)
+	first := r.exprs.expressions(loosest)
 	if first.Name == "type" && r.tok.Kind == NameToken { // type X[T] = …
 		first = name(first.Line, r.name())
 		r.typeParameters()
@@ -284,7 +286,7 @@ func (r *reader) optional() *Node {
 	if r.endsList() {
 		return nil
 	}
-	return r.expressions(loosest)
+	return r.exprs.expressions(loosest)
 }
 
 // assignment parses the rest of a statement that starts with an expression.
@@ -293,21 +295,21 @@ func (r *reader) assignment(first *Node) *Stmt {
 	switch op := r.tok.Text; {
 	case r.is("="):
 		for r.err == nil && r.accept("=") {
-			s.Value = r.expressions(loosest)
+			s.Value = r.exprs.expressions(loosest)
 			if r.is("=") {
 				s.Targets = append(s.Targets, s.Value)
 			}
 		}
 	case r.accept(":"):
-		s.Note = r.expression(ternary)
+		s.Note = r.exprs.expression(ternary)
 		if !r.accept("=") {
 			s.Kind = JumpStmt
 			return s
 		}
-		s.Value = r.expressions(loosest)
+		s.Value = r.exprs.expressions(loosest)
 	case r.tok.Kind == OpToken && strings.HasSuffix(op, "=") && levelOf(r.tok) < 0:
 		r.advance()
-		s.Kind, s.Name, s.Value = AugmentStmt, strings.TrimSuffix(op, "="), r.expressions(loosest)
+		s.Kind, s.Name, s.Value = AugmentStmt, strings.TrimSuffix(op, "="), r.exprs.expressions(loosest)
 	default:
 		return &Stmt{Kind: ExprStmt, Value: first}
 	}

@@ -17,7 +17,9 @@ type tokenReader struct {
 	err    error // of the statement
 }
 
-func newTokenReader(tokens []Token) tokenReader { return tokenReader{tokens: tokens, tok: &tokens[0]} }
+func newTokenReader(tokens []Token) *tokenReader {
+	return &tokenReader{tokens: tokens, tok: &tokens[0]}
+}
 
 func (r *tokenReader) advance() {
 	if r.at < len(r.tokens)-1 {
@@ -114,4 +116,15 @@ func (r *tokenReader) endsLine(text string) bool {
 	rest := r.tokens[r.at:]
 	end := slices.IndexFunc(rest, func(t Token) bool { return t.Kind == newlineToken })
 	return end > 0 && rest[end-1].Kind == OpToken && rest[end-1].Text == text
+}
+
+// endsList reports whether no further expression of a list follows.
+func (r *tokenReader) endsList() bool {
+	switch r.tok.Kind {
+	case EndToken, newlineToken:
+		return true
+	case OpToken:
+		return strings.Contains(")]}=:;", r.tok.Text) || r.tok.Text == "in" || r.tok.Text == "from" || strings.HasSuffix(r.tok.Text, "=") && r.tok.Text != "=="
+	}
+	return false
 }
