@@ -16,7 +16,7 @@ func (c *change) shareLock(ctx context.Context, earlier map[string]lock.State) e
 	if !c.target.Project {
 		return nil
 	}
-	set, gone := map[string]*lock.NPMEntry{}, map[string]lock.NPMEntry{}
+	set, gone := map[string]lock.NPMEntry{}, map[string]lock.NPMEntry{}
 	for p, was := range earlier {
 		if e, ok := was.NPM(); ok && c.File.Entries[p] == nil {
 			gone[path.Base(p)] = e
@@ -35,7 +35,7 @@ func (c *change) shareLock(ctx context.Context, earlier map[string]lock.State) e
 			return err
 		}
 		e.ComputedHash = hash
-		set[path.Base(p)] = &e
+		set[path.Base(p)] = e
 	}
 	return c.WriteNPM(set, gone)
 }

@@ -74,19 +74,18 @@ func syntaxError(data []byte, err error) error {
 	return &Error{Message: err.Error(), Remedy: "update skills-mcp, or " + restore}
 }
 
-// Encode returns the file as JSON: the same bytes for the same content, and a line for
-// each file of an entry, so that version control can merge it.
+// Encode returns the file as JSON, indented so that version control can merge it: the same
+// bytes for the same content.
 func (f *File) Encode() ([]byte, error) {
 	if err := f.validate(); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", Name, err)
 	}
-	compact, err := json.Marshal(f)
+	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", Name, err)
 	}
-	data := indent(compact)
-	if len(data) > maxSize {
+	if len(data) >= maxSize {
 		return nil, &Error{Message: fmt.Sprintf("it would be larger than %d MiB", maxSize>>20), Remedy: "uninstall what you do not need"}
 	}
-	return data, nil
+	return append(data, '\n'), nil
 }

@@ -37,7 +37,7 @@ func state() State {
 
 func file(entries map[string]*Entry) *File { return &File{Version: Version, Entries: entries} }
 
-// A file, a source and a capability have a line each, so that version control merges them.
+// Entries and files are sorted, so that version control merges them.
 func TestEncode(t *testing.T) {
 	next := state()
 	got, err := file(map[string]*Entry{"skills/pdf": {State: state(), Next: &next}}).Encode()
@@ -50,16 +50,35 @@ func TestEncode(t *testing.T) {
     "skills/pdf": {
       "name": "pdf",
       "kind": "skill",
-      "source": {"kind":"git","location":"https://example.com/pdf.git","ref":"main"},
+      "source": {
+        "kind": "git",
+        "location": "https://example.com/pdf.git",
+        "ref": "main"
+      },
       "revision": "abc",
       "digest": "` + digest + `",
       "files": {
-        "SKILL.md": {"digest":"` + digest + `","size":12},
-        "latest.txt": {"link":"SKILL.md"},
-        "run.sh": {"digest":"` + digest + `","size":3,"executable":true}
+        "SKILL.md": {
+          "digest": "` + digest + `",
+          "size": 12
+        },
+        "latest.txt": {
+          "link": "SKILL.md"
+        },
+        "run.sh": {
+          "digest": "` + digest + `",
+          "size": 3,
+          "executable": true
+        }
       },
       "surface": [
-        {"kind":"host","value":"example.com","text":"a \"quoted\" {text}","file":"run.sh","line":2}
+        {
+          "kind": "host",
+          "value": "example.com",
+          "text": "a \"quoted\" {text}",
+          "file": "run.sh",
+          "line": 2
+        }
       ],
       "installed": "2026-11-23T07:00:00Z",
       "next": {
@@ -97,9 +116,9 @@ func TestDecodeErrors(t *testing.T) {
 		{"of the future", replaced(`"version": 1`, `"version": 2`), "it has version 2, and this program reads version 1; update skills-mcp"},
 		{"without a version", "{}", "it has version 0"},
 		{"an unknown key", replaced(`"kind": "skill"`, `"kind": "skill", "hook": "x"`), `unknown field "hook"`},
-		{"a number for a text", replaced(`"revision": "abc"`, `"revision": 7`), "skills-mcp.lock:8: \"entries.revision\" is a JSON number"},
-		{"merge conflict", replaced(`      "revision"`, "<<<<<<< HEAD\n      \"revision\""), "skills-mcp.lock:8: it has the marks of a merge conflict"},
-		{"an entry twice", replaced(`"revision": "abc"`, "\"revision\": \"abc\",\n\"revision\": \"def\""), `skills-mcp.lock:9: "revision" is there twice`},
+		{"a number for a text", replaced(`"revision": "abc"`, `"revision": 7`), "skills-mcp.lock:12: \"entries.revision\" is a JSON number"},
+		{"merge conflict", replaced(`      "revision"`, "<<<<<<< HEAD\n      \"revision\""), "skills-mcp.lock:12: it has the marks of a merge conflict"},
+		{"an entry twice", replaced(`"revision": "abc"`, "\"revision\": \"abc\",\n\"revision\": \"def\""), `skills-mcp.lock:13: "revision" is there twice`},
 		{"a null entry", `{"version": 1, "entries": {"skills/pdf": null}}`, "it is null"},
 		{"a path out", replaced(`"skills/pdf"`, `"../pdf"`), "its path leads elsewhere"},
 		{"an absolute path", replaced(`"skills/pdf"`, `"/etc/pdf"`), "its path leads elsewhere"},
@@ -109,9 +128,9 @@ func TestDecodeErrors(t *testing.T) {
 		{"a line end in the revision", replaced(`"abc"`, `"a\nskills-mcp: all is well"`), "its source has control characters"},
 		{"a file out", replaced(`"run.sh"`, `"../../.bashrc"`), `the path of the file "../../.bashrc" leads elsewhere`},
 		{"a short digest", replaced(digest, "sha256:00"), "its digest is none"},
-		{"a file without digest", replaced(`{"link":"SKILL.md"}`, `{}`), `the file "latest.txt" has no digest`},
+		{"a file without digest", replaced(`"link": "SKILL.md"`, ``), `the file "latest.txt" has no digest`},
 		{"an unknown kind", replaced(`"kind": "skill"`, `"kind": "hook"`), `its kind "hook" is unknown`},
-		{"a negative size", replaced(`"size":12`, `"size":-12`), "has no digest"},
+		{"a negative size", replaced(`"size": 12`, `"size": -12`), "has no digest"},
 		{"a time that is none", replaced("2026-11-23T07", "yesterday"), "parsing time"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -112,109 +110,59 @@ func copyTo(ctx context.Context, to io.Writer, folder fs.FS, name string) error 
 	return err
 }
 
-// WriteNPM changes entries in skills-lock.json beside the lock: a nil one is removed if it
+// WriteNPM changes entries in skills-lock.json beside the lock: one of gone is removed if it
 // has the Source that ours has, for others may have written theirs. All else that is in
 // the file stays. A file that cannot be read is left alone, with an error.
-func (l *Lock) WriteNPM(set map[string]*NPMEntry, gone map[string]NPMEntry) error {
-	top, all, err := l.readNPM()
+func (l *Lock) WriteNPM(set, gone map[string]NPMEntry) error {
+	file, entries, err := l.readNPM()
 	if err != nil {
 		return fmt.Errorf("%s is left as it is: %w", NPMName, err)
 	}
-	before := maps.Clone(all)
+	changed := len(set) > 0
 	for name, e := range set {
-		if all[name], err = withUnknown(all[name], e); err != nil {
-			return fmt.Errorf("%s is left as it is: %w", NPMName, err)
+		if entries[name], err = json.Marshal(e); err != nil {
+			return err
 		}
 	}
 	for name, e := range gone {
 		var there NPMEntry
-		if json.Unmarshal(all[name], &there) == nil && there.Source == e.Source {
-			delete(all, name)
+		if json.Unmarshal(entries[name], &there) == nil && there.Source == e.Source {
+			delete(entries, name)
+			changed = true
 		}
 	}
-	if maps.EqualFunc(before, all, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+	if !changed {
 		return nil
 	}
-	data, err := encodeNPM(top, all)
+	file["skills"] = entries
+	data, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replace(l.root, NPMName, filepath.Join(filepath.FromSlash(l.state), NPMName+".tmp"), data)
+	return replace(l.root, NPMName, filepath.Join(filepath.FromSlash(l.state), NPMName+".tmp"), append(data, '\n'))
 }
 
 // readNPM returns the members of the file, and those of its skills.
-func (l *Lock) readNPM() (top, all map[string]json.RawMessage, err error) {
-	top = map[string]json.RawMessage{"version": json.RawMessage(fmt.Sprint(npmVersion))}
-	all = map[string]json.RawMessage{}
+func (l *Lock) readNPM() (file map[string]any, entries map[string]json.RawMessage, err error) {
 	data, err := skillfs.ReadRegular(l.root.FS(), NPMName, maxSize)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return top, all, nil
-	case err != nil:
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]any{"version": npmVersion}, map[string]json.RawMessage{}, nil
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	var head struct {
 		Version int                        `json:"version"`
 		Skills  map[string]json.RawMessage `json:"skills"`
 	}
-	if err := errors.Join(json.Unmarshal(data, &head), json.Unmarshal(data, &top)); err != nil {
+	if err := errors.Join(json.Unmarshal(data, &head), json.Unmarshal(data, &file)); err != nil {
 		return nil, nil, fmt.Errorf("it is not JSON of the form that is known: %w", err)
 	}
 	if head.Version != npmVersion {
 		return nil, nil, fmt.Errorf("it has version %d, and this program writes version %d", head.Version, npmVersion)
 	}
-	if head.Skills != nil {
-		all = head.Skills
+	if head.Skills == nil {
+		head.Skills = map[string]json.RawMessage{}
 	}
-	return top, all, nil
-}
-
-// withUnknown returns an entry with the members of an earlier one that the format does
-// not have; those that others compute of a version are not of this one.
-func withUnknown(before json.RawMessage, e *NPMEntry) (json.RawMessage, error) {
-	merged := map[string]json.RawMessage{}
-	if before != nil {
-		if err := json.Unmarshal(before, &merged); err != nil {
-			return nil, err
-		}
-	}
-	for _, ours := range []string{"source", "sourceUrl", "ref", "sourceType", "skillPath", "computedHash", "wellKnownDigest"} {
-		delete(merged, ours)
-	}
-	data, err := json.Marshal(e)
-	if err == nil {
-		err = json.Unmarshal(data, &merged)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(merged)
-}
-
-// encodeNPM returns the file: the version first, as the package writes it.
-func encodeNPM(top, all map[string]json.RawMessage) ([]byte, error) {
-	skills, err := json.Marshal(all)
-	if err != nil {
-		return nil, err
-	}
-	top["skills"] = skills
-	var compact bytes.Buffer
-	compact.WriteString(`{"version":` + string(top["version"]))
-	for _, name := range slices.Sorted(maps.Keys(top)) {
-		if name == "version" {
-			continue
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&compact, ",%s:%s", key, top[name])
-	}
-	compact.WriteByte('}')
-	var out bytes.Buffer
-	if err := json.Indent(&out, compact.Bytes(), "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return file, head.Skills, nil
 }
