@@ -12,7 +12,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/search"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -58,8 +57,6 @@ type Options struct {
 	Connected Connected
 	// Feedback holds ratings of skills and how their last calls ended; nil offers none.
 	Feedback *feedback.Book
-	// Search configures the index of the skills; nil is the default.
-	Search *search.Options
 	// Indexed is called once, when the skills were indexed in the background; nil is not.
 	Indexed func()
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is

@@ -68,8 +68,6 @@ type hits struct {
 	Skills []hit `json:"skills"`
 	// Doubtful reports that probably no skill fits.
 	Doubtful bool `json:"doubtful,omitempty"`
-	// Nearest are names that resemble the query where nothing fits.
-	Nearest []string `json:"nearest,omitempty"`
 	// More is the number of skills that matched and were on no page yet.
 	More int `json:"more,omitempty"`
 	// Next is the cursor of the next page. There are [search.MaxHits] on all pages.
@@ -120,7 +118,7 @@ func (t *searchTool) page(r *request, args searchArgs, found search.Result) (hit
 	from, _ := position(mcp.Cursor(args.Cursor))
 	page := hits{Skills: shown, Doubtful: found.Doubtful, Next: next, More: found.Total - from - len(shown)}
 	if found.Doubtful || len(found.Hits) == 0 {
-		page.Nearest, page.Hint = found.Nearest, advice(found)
+		page.Hint = advice(found)
 	}
 	return page, nil
 }

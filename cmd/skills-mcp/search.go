@@ -78,7 +78,7 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 	catalog = setup.Decided(ctx, s, catalog)
 	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
 	v, found := s.View(ctx, catalog), []matched{}
-	result, err := search.New(nil).Search(ctx, catalog, search.Query{
+	result, err := search.New().Search(ctx, catalog, search.Query{
 		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.Uses(ctx)),
 	})
 	if err != nil {
@@ -88,14 +88,14 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 		found = append(found, matched{v.Listed(h.Skill), h.Why()})
 	}
 	if c.json {
-		return c.printJSON(map[string]any{"skills": found, "doubtful": result.Doubtful, "nearest": plain.NonNil(result.Nearest), "more": result.Total - len(found)})
+		return c.printJSON(map[string]any{"skills": found, "doubtful": result.Doubtful, "more": result.Total - len(found)})
 	}
 	return c.print(result, found)
 }
 
 func (c *searchCommand) print(result search.Result, found []matched) error {
 	if len(found) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "no skill matches"+resembling(result.Nearest)+"; list names them all")
+		_, err := fmt.Fprintln(c.stderr, "no skill matches; list names them all")
 		return err
 	}
 	if result.Doubtful {
@@ -146,14 +146,6 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	}, "DOWNLOADS", "VERSION")
 	fmt.Fprintln(c.stderr, "to look at one: skills-mcp install SOURCE --dry-run")
 	return err
-}
-
-// resembling names skills that resemble a query which nothing matches.
-func resembling(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return "; did you mean " + skills.Enumerate(names, "or") + "?"
 }
 
 // print writes the skill in two lines, with further ones for a state that is not ready and

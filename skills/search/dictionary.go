@@ -70,44 +70,17 @@ func (d dictionary) similar(word string) func(yield func(string) bool) {
 	}
 }
 
-// oneTypo reports whether one typo makes a of b.
+// oneTypo reports whether a and b differ by one character, or by two that changed places.
 func oneTypo(a, b string) bool {
-	x, y := a, b
-	for x != "" && y != "" && x[0] == y[0] {
+	if d := len(a) - len(b); d > utf8.UTFMax || d < -utf8.UTFMax {
+		return false
+	}
+	x, y := []rune(a), []rune(b)
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
 		x, y = x[1:], y[1:]
 	}
-	for x != "" && y != "" && x[len(x)-1] == y[len(y)-1] {
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
 		x, y = x[:len(x)-1], y[:len(y)-1]
 	}
-	const most = 2 * utf8.UTFMax // bytes of two characters
-	switch {
-	case len(x) <= 1 && len(y) <= 1:
-		return true
-	case len(x) > most || len(y) > most:
-		return false
-	case isASCII(x) && isASCII(y):
-		return len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
-	}
-	return oneCharacter([]rune(a), []rune(b)) // x and y may begin within a character
-}
-
-// oneCharacter reports whether a and b differ by one character, or by two that changed
-// places.
-func oneCharacter(a, b []rune) bool {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return len(x) <= 1 && len(y) <= 1 || len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
 	"github.com/skillsmcp/skills-mcp/skills/search/text"
@@ -47,9 +45,6 @@ func (f *finder) result(a *analyzers) Result {
 		if r.Hits[i].Skill.Of != nil {
 			r.Total++
 		}
-	}
-	if r.Doubtful || len(r.Hits) == 0 {
-		r.Nearest = f.nearest(r.Hits)
 	}
 	return r
 }
@@ -156,58 +151,4 @@ func (f *finder) doubtful() bool {
 		least = sureOfSeveral
 	}
 	return !slices.ContainsFunc(f.phrasings, func(r *scores) bool { return r.confidence() >= least })
-}
-
-// maxNearest bounds the names of [Result.Nearest].
-const maxNearest = 3
-
-// nearest returns the qualified names that resemble the text, and those of the first
-// hits.
-func (f *finder) nearest(hits []Hit) []string {
-	names := f.scope.similarNames(squash(f.query.Text[:min(len(f.query.Text), maxQuery)]))
-	for _, h := range hits {
-		if name := h.Skill.QualifiedName(); !slices.Contains(names, name) && len(names) < maxNearest {
-			names = append(names, name)
-		}
-	}
-	return names[:min(len(names), maxNearest)]
-}
-
-// longestResembling bounds the bytes of a text that may be meant for a name: the time to
-// compare two grows with the length of both.
-const longestResembling = 64
-
-// similarNames returns the qualified names of skills that resemble a squashed name, the
-// most similar first.
-func (s *scope) similarNames(wanted string) (names []string) {
-	if wanted == "" || len(wanted) > longestResembling {
-		return nil
-	}
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var near []candidate
-	most := 1 + len(wanted)/4
-	params := levenshtein.NewParams().MaxCost(most + 1)
-	for i := range s.parts {
-		p := &s.parts[i]
-		for n := range p.docs {
-			d := &p.docs[n]
-			own := d.names[0]
-			if diff := len(own) - len(wanted); diff > most || diff < -most || d.skill.Of != nil || p.hidden.has(n) {
-				continue
-			}
-			if distance := levenshtein.Distance(wanted, own, params); distance <= most {
-				near = append(near, candidate{d.skill.QualifiedName(), distance})
-			}
-		}
-	}
-	slices.SortFunc(near, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
-	})
-	for _, c := range near[:min(len(near), maxNearest)] {
-		names = append(names, c.name)
-	}
-	return names
 }

@@ -19,13 +19,9 @@ type Index struct {
 	lexicon   func() *lexicon.Lexicon
 }
 
-// New returns an empty index. Options may be nil.
-func New(options *Options) *Index {
+// New returns an empty index.
+func New() *Index {
 	x := &Index{updating: make(chan struct{}, 1), tune: chosen(), lexicon: openLexicon()}
-	if options != nil && options.Weights != nil {
-		w := options.Weights
-		x.tune.weights = [fieldCount]float64{w.Name, w.Description, w.WhenToUse, w.Keywords, w.Params, w.Body, 0}
-	}
 	x.last.Store(&snapshot{&skills.Catalog{}, &segment{}, &segment{}})
 	return x
 }

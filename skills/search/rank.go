@@ -287,9 +287,9 @@ type match struct {
 // floor is the share of the best score below which a document does not match.
 const floor = 0.1
 
-// matches returns the first documents that match one or more phrasings, best first, and
+// matches returns the documents that match one or more phrasings, best first, and
 // the number of skills that do. Those that are named come before all others.
-func (s *scope) matches(phrasings []*scores, named []int) (first []match, total int) {
+func (s *scope) matches(phrasings []*scores, named []int) (all []match, total int) {
 	sum := make([]float64, s.size)
 	for _, r := range phrasings {
 		best := most(r.of)
@@ -304,8 +304,6 @@ func (s *scope) matches(phrasings []*scores, named []int) (first []match, total 
 	for i, n := range named {
 		sum[n] = 2*best + float64(len(named)-i)
 	}
-	best = most(sum)
-	var all []match
 	for n, score := range sum {
 		if score > least {
 			all = append(all, match{n, score})
@@ -314,8 +312,6 @@ func (s *scope) matches(phrasings []*scores, named []int) (first []match, total 
 			}
 		}
 	}
-	least = bound(all, best)
-	all = slices.DeleteFunc(all, func(m match) bool { return m.score < least })
 	s.sort(all)
 	return all, total
 }
@@ -328,23 +324,6 @@ func most(all []float64) (most float64) {
 		}
 	}
 	return most
-}
-
-// bound returns a score that more than 2*MaxHits of the matches have, or have more than,
-// if there are as many, and few more: to sort them all takes longer than to score them.
-func bound(all []match, best float64) float64 {
-	const buckets = 1024
-	var counts [buckets + 1]int
-	for _, m := range all {
-		counts[int(m.score/best*buckets)]++
-	}
-	n := 0
-	for i := buckets; i > 0; i-- {
-		if n += counts[i]; n > 2*MaxHits {
-			return float64(i) / buckets * best
-		}
-	}
-	return 0
 }
 
 // sort sorts documents by score, and those of the same score by name.

@@ -46,18 +46,4 @@ type Result struct {
 	Total int
 	// Doubtful reports that probably no skill fits: Hits are the nearest.
 	Doubtful bool
-	// Nearest are up to three qualified names that resemble Text; only where
-	// Doubtful or without hits.
-	Nearest []string
-}
-
-// Options configure an [Index]. The zero value is usable.
-type Options struct {
-	// Weights weighs the fields; nil is the weights that measurements chose.
-	Weights *Weights
-}
-
-// Weights are the weights of a skill's fields in its score.
-type Weights struct {
-	Name, Description, WhenToUse, Keywords, Params, Body float64
 }

@@ -27,18 +27,16 @@ const (
 
 // contenders returns all for a catalog, the plainest first.
 func contenders(catalog *skills.Catalog) []contender {
-	flat := search.Weights{Name: 1, Description: 1, WhenToUse: 1, Keywords: 1, Params: 1, Body: 1}
 	return []contender{
 		{name: "substring", search: substring(catalog)},
 		{name: "plain BM25", search: newPlain(catalog).search},
-		{name: "flat index", search: indexed(catalog, &search.Options{Weights: &flat})},
-		{name: chosen, search: indexed(catalog, nil)},
-		{name: fused, alternatives: true, search: indexed(catalog, nil)},
+		{name: chosen, search: indexed(catalog)},
+		{name: fused, alternatives: true, search: indexed(catalog)},
 	}
 }
 
-func indexed(catalog *skills.Catalog, o *search.Options) func(context.Context, search.Query) (search.Result, error) {
-	index := search.New(o)
+func indexed(catalog *skills.Catalog) func(context.Context, search.Query) (search.Result, error) {
+	index := search.New()
 	return func(ctx context.Context, q search.Query) (search.Result, error) {
 		return index.Search(ctx, catalog, q)
 	}

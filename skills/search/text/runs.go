@@ -44,25 +44,12 @@ func classOf(text string) (class, int) {
 	return blank, size
 }
 
-// The letters and digits of ASCII, and its joiners "-_./'&", as sets of bits.
-const (
-	letters0, letters1 = 0x03FF0000_00000000, 0x07FFFFFE_07FFFFFE
-	joiners0, joiners1 = 0x0000E0C0_00000000, 0x00000000_80000000
-)
-
 // asciiClass returns the class of a byte; it is blank above ASCII.
 func asciiClass(c byte) class {
-	letters, joiners := uint64(letters0), uint64(joiners0)
 	switch {
-	case c >= utf8.RuneSelf:
-		return blank
-	case c >= 64:
-		letters, joiners = letters1, joiners1
-	}
-	switch bit := uint64(1) << (c & 63); {
-	case letters&bit != 0:
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
 		return letter
-	case joiners&bit != 0:
+	case c == '-', c == '_', c == '.', c == '/', c == '\'', c == '&':
 		return joiner
 	}
 	return blank
