@@ -27,8 +27,7 @@ var (
 	// ErrLimit means that the system has no more watches. Folders with a watch
 	// stay watched. The wrapping error names the setting to raise.
 	ErrLimit = errors.New("the system's limit of file watches is reached")
-	// ErrFolders means that a root has more folders than [Options].Folders. It
-	// stays until the root itself is replaced.
+	// ErrFolders means that a root has more folders than [Options].Folders.
 	ErrFolders = errors.New("too many folders to watch them all: split the folder or raise the limit of folders per root")
 )
 
@@ -63,22 +62,23 @@ type gaps struct {
 	warned bool // of the limit of watches
 }
 
-func newGaps(log *slog.Logger) *gaps {
-	return &gaps{log: log, byPath: map[string]error{}}
+func newGaps(log *slog.Logger) *gaps { return &gaps{log: log} }
+
+// missing reports whether an error is of a path without a file, or of a closed notifier.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fsnotify.ErrClosed)
 }
 
-// add records that path is not watched because of err. A missing path is no gap:
-// the watch on its parent reports it when it appears.
-func (g *gaps) add(path string, err error) {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fsnotify.ErrClosed) {
-		return
-	}
+// replace replaces all gaps, and logs the new ones.
+func (g *gaps) replace(all map[string]error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, known := g.byPath[path]; !known {
-		g.warn(path, err)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if _, known := g.byPath[path]; !known {
+			g.warn(path, all[path])
+		}
 	}
-	g.byPath[path] = err
+	g.byPath = all
 }
 
 // warn logs a gap. The limit of watches affects every folder after the first, and
@@ -92,12 +92,6 @@ func (g *gaps) warn(path string, err error) {
 		g.warned = true
 		g.log.Warn("some folders are not watched but polled: changes in them are noticed later", "first", path, "err", err)
 	}
-}
-
-func (g *gaps) remove(path string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.byPath, path)
 }
 
 func (g *gaps) list() []Gap {

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -62,12 +61,12 @@ func settle(in <-chan []string, out chan<- Change, roots []string, quiet, maxDel
 // pending is the set of paths that are not reported yet.
 type pending struct {
 	roots []string
-	paths map[string]struct{}
+	paths set
 }
 
 func (p *pending) add(paths []string) {
 	if p.paths == nil {
-		p.paths = map[string]struct{}{}
+		p.paths = set{}
 	}
 	for _, path := range paths {
 		p.paths[path] = struct{}{}
@@ -78,8 +77,8 @@ func (p *pending) add(paths []string) {
 }
 
 // rootsTouched returns the roots that hold any of the paths.
-func (p *pending) rootsTouched() map[string]struct{} {
-	touched := map[string]struct{}{}
+func (p *pending) rootsTouched() set {
+	touched := set{}
 	for path := range p.paths {
 		for _, root := range p.roots {
 			if skillfs.Inside(root, path) {
@@ -94,23 +93,9 @@ func (p *pending) rootsTouched() map[string]struct{} {
 func (p *pending) change() Change {
 	var paths []string
 	for _, path := range slices.Sorted(maps.Keys(p.paths)) {
-		if !p.covered(path) {
+		if !p.paths.covers(path) {
 			paths = append(paths, path)
 		}
 	}
 	return Change{Paths: paths}
-}
-
-// covered reports whether a folder above path is itself among the paths.
-func (p *pending) covered(path string) bool {
-	for {
-		dir := filepath.Dir(path)
-		if dir == path {
-			return false
-		}
-		if _, ok := p.paths[dir]; ok {
-			return true
-		}
-		path = dir
-	}
 }

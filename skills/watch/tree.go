@@ -3,181 +3,210 @@ package watch
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
-// A tree mirrors the folders on disk with their watches. One goroutine uses it at a
-// time: that of New, then that of run.
+// A tree keeps the watches in step with the folders on disk. After a change of folders or
+// links it plans all anew. One goroutine uses it at a time: that of New, then that of run.
 type tree struct {
+	source  notifier
 	options Options
 	gaps    *gaps
-	places  *places
-	roots   map[string]*folder // by path
+	roots   []string
+	plan    *plan
+	armed   set                    // the folders on disk that the notifier watches
+	modes   map[string]fs.FileMode // by path on disk; see modeChanged
 }
 
-func newTree(source notifier, gaps *gaps, o Options) *tree {
-	return &tree{
-		options: o,
-		gaps:    gaps,
-		places:  &places{source: source, byPath: map[string]*place{}, modes: map[string]fs.FileMode{}},
-		roots:   map[string]*folder{},
-	}
+// newTree returns a tree whose roots are watched.
+func newTree(source notifier, gaps *gaps, roots []string, o Options) *tree {
+	t := &tree{source: source, options: o, gaps: gaps, roots: roots, plan: newPlan(), armed: set{}, modes: map[string]fs.FileMode{}}
+	t.rebuild()
+	return t
 }
 
-func (t *tree) buildRoots(paths []string) {
-	for _, path := range paths {
-		t.build(site{name: path})
-	}
-}
-
-// at returns the folder at s, or nil.
-func (t *tree) at(s site) *folder {
-	if s.parent == nil {
-		return t.roots[s.name]
-	}
-	return s.parent.children[s.name]
-}
-
-// build adds the folder or link at s on disk to the tree, with everything below it.
-// The tree must have nothing at s.
-//
-// A folder is watched before it is read. So a new entry is either read here or an
-// event later, and a receiver that reads s after build returns sees the rest.
-func (t *tree) build(s site) {
-	var first *folder
-	if s.parent == nil {
-		first = t.buildRoot(s)
-	} else if info, err := os.Lstat(filepath.Join(s.parent.real, s.name)); err == nil {
-		first = t.attach(s, info.Mode())
-	}
-	if first == nil {
-		return
-	}
-	// Level by level, so that a limit is spent on what is near the root.
-	for level := []*folder{first}; len(level) > 0; level = level[1:] {
-		level = append(level, t.open(level[0])...)
-	}
-}
-
-func (t *tree) buildRoot(s site) *folder {
-	f := &folder{site: s}
-	f.root = f
-	t.roots[s.name] = f
-	t.track(f, top(s.name), s.name)
-	return f
-}
-
-// attach adds the folder or link at s to the tree, and returns nil if it is
-// something else or not to be watched.
-func (t *tree) attach(s site, mode fs.FileMode) *folder {
-	link := mode&fs.ModeSymlink != 0
-	depth := s.parent.depth + 1
-	tooDeep := depth > t.options.Depth
-	if !link && (!mode.IsDir() || tooDeep) || scan.Skip(s.name) {
-		return nil
-	}
-	root := s.parent.root
-	if root.below >= t.options.Folders {
-		t.gaps.add(root.name, ErrFolders)
-		return nil
-	}
-	f := &folder{site: s, root: root, depth: depth}
-	root.below++
-	s.parent.add(f)
-	if !link {
-		f.found, f.real = true, filepath.Join(s.parent.real, s.name)
-		return f
-	}
-	t.track(f, s.parent.real, s.name)
-	if tooDeep || f.loops() || f.leaves() {
-		f.real = "" // a change of its target is still noticed
-	}
-	return f
-}
-
-// open watches f and returns its children, attached but not open yet.
-func (t *tree) open(f *folder) []*folder {
-	if f.real == "" {
-		return nil
-	}
-	if err := t.places.enter(f, f.real); err != nil {
-		t.gaps.add(f.path(), err)
-	}
-	entries, err := os.ReadDir(f.real)
-	if err != nil {
-		t.gaps.add(f.path(), err)
-	}
-	var children []*folder
-	for _, entry := range entries {
-		if child := t.attach(site{f, entry.Name()}, entry.Type()); child != nil {
-			children = append(children, child)
+// run applies batches and sends the touched paths, until batches is closed; then
+// it closes touched.
+func (t *tree) run(batches <-chan batch, touched chan<- []string) {
+	defer close(touched)
+	for b := range batches {
+		if paths := t.apply(b); len(paths) > 0 {
+			touched <- paths
 		}
 	}
-	return children
 }
 
-// maxTries bounds the attempts to follow a path that keeps changing. Giving up is
-// safe: the last change is an event by then.
-const maxTries = 5
+// apply updates the watches by a batch and returns the touched paths.
+func (t *tree) apply(b batch) []string {
+	touched := set{}
+	if b.overflow {
+		clear(t.modes)
+		t.end(slices.Collect(maps.Keys(t.armed)))
+		t.rebuild()
+		return t.roots
+	}
+	if moved := t.interpret(touched, b.ops); len(moved) > 0 {
+		before := t.plan
+		t.disarm(moved)
+		t.rebuild()
+		for _, path := range moved {
+			before.touch(touched, path, t.plan)
+			t.plan.touch(touched, path, before)
+		}
+		before.compare(touched, t.plan)
+	}
+	return slices.Collect(maps.Keys(touched))
+}
 
-// track follows path, relative to dir, to f and watches every step. A step may
-// change before it is watched, so track repeats until two trails are the same.
-func (t *tree) track(f *folder, dir, path string) {
-	var unwatched error
+// interpret adds the paths of changed files to touched, and returns the paths on disk
+// at which folders or links may have come, gone or changed.
+func (t *tree) interpret(touched set, ops map[string]fsnotify.Op) (moved []string) {
+	for path, op := range ops {
+		structural := op.Has(fsnotify.Create) || op.Has(fsnotify.Remove) || op.Has(fsnotify.Rename)
+		if structural {
+			delete(t.modes, path)
+		}
+		switch {
+		case structural || op.Has(fsnotify.Chmod) && t.modeChanged(path):
+			if t.concerns(path) {
+				moved = append(moved, path)
+			} else {
+				t.plan.touch(touched, path, t.plan)
+			}
+		case op.Has(fsnotify.Write) && !t.plan.watches(path):
+			// Some systems call it a write to a folder when an entry of it changes: that
+			// entry has an event of its own.
+			t.plan.touch(touched, path, t.plan)
+		}
+	}
+	return moved
+}
+
+// concerns reports whether an event at a path on disk may change the plan.
+func (t *tree) concerns(path string) bool {
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	info, err := os.Lstat(path)
+	if t.plan.watches(path) || err == nil && info.Mode()&(fs.ModeDir|fs.ModeSymlink) != 0 && !scan.Skip(name) {
+		return true
+	}
+	for user := range t.plan.steps[dir][name] {
+		// A file that takes the place of a file changes nothing.
+		if real, found := t.plan.found[user]; !found || real != "" || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// rebuild plans the roots anew, watches what is to be watched, and ends the other watches.
+func (t *tree) rebuild() {
+	t.forgetLost()
 	for range maxTries {
-		next := follow(dir, path)
-		if f.trail.lookups != nil && f.trail.same(&next) {
+		t.plan = newPlan()
+		for _, root := range t.roots {
+			p := &planner{plan: t.plan, options: t.options, arm: t.arm}
+			p.add(root)
+		}
+		if !t.endUnused() || !t.forgetLost() {
 			break
 		}
-		unwatched = t.setTrail(f, next)
 	}
-	f.found = f.trail.err == nil
-	switch {
-	case f.trail.folder:
-		f.real = f.trail.real
-	case errors.Is(f.trail.err, fs.ErrPermission):
-		t.gaps.add(f.path(), f.trail.err)
-	case unwatched != nil:
-		t.gaps.add(f.path(), unwatched)
-	}
+	t.gaps.replace(t.plan.gaps)
 }
 
-// setTrail watches the steps of next instead of f's current ones. The error says
-// why the last is not watched. An unwatched step further up is no gap: those
-// folders seldom change, and are often not readable.
-func (t *tree) setTrail(f *folder, next trail) (err error) {
-	t.clearTrail(f)
-	f.trail = next
-	for _, l := range next.watched() {
-		err = t.places.look(f, l)
+// endUnused ends the watches that the plan does not need, and reports whether there were
+// any.
+func (t *tree) endUnused() bool {
+	var unused []string
+	for path := range t.armed {
+		if !t.plan.watches(path) {
+			unused = append(unused, path)
+		}
+	}
+	t.end(unused)
+	return len(unused) > 0
+}
+
+// arm watches a folder on disk.
+func (t *tree) arm(path string) error {
+	if _, armed := t.armed[path]; armed {
+		return nil
+	}
+	err := asLimit(t.source.Add(path), watchRemedy)
+	if err == nil {
+		t.armed[path] = struct{}{}
 	}
 	return err
 }
 
-func (t *tree) clearTrail(f *folder) {
-	for _, l := range f.trail.watched() {
-		t.places.unlook(f, l)
+// disarm ends the watches at and below paths: they may be on the folders that were there
+// before. All end before one begins, or the notifier would mistake the watch of a folder
+// that has replaced another for the other's, and end it.
+func (t *tree) disarm(paths []string) {
+	gone := set{}
+	for _, path := range paths {
+		gone[path] = struct{}{}
+	}
+	var ended []string
+	for path := range t.armed {
+		if _, ok := gone[path]; ok || gone.covers(path) {
+			ended = append(ended, path)
+		}
+	}
+	t.end(ended)
+}
+
+// end ends watches.
+func (t *tree) end(paths []string) {
+	for _, path := range paths {
+		delete(t.armed, path)
+		// An error means that the folder is gone, and its watch with it.
+		_ = t.source.Remove(path)
 	}
 }
 
-// detach removes f from the tree, with everything below it.
-func (t *tree) detach(f *folder) {
-	for _, child := range f.children {
-		t.detach(child)
+// forgetLost forgets the watches that ended with another, and reports whether there are any.
+//
+// The system has one watch per folder, not per path. A folder that was moved,
+// and found at its new path before the event that it left the old one, shares
+// the watch of the old path, and loses it with that.
+func (t *tree) forgetLost() (lost bool) {
+	has := set{}
+	for _, path := range t.source.WatchList() {
+		has[path] = struct{}{}
 	}
-	t.clearTrail(f)
-	if f.real != "" {
-		t.places.leave(f, f.real)
+	for path := range t.armed {
+		if _, ok := has[path]; !ok {
+			delete(t.armed, path)
+			lost = true
+		}
 	}
-	t.gaps.remove(f.path())
-	f.detached = true
-	f.root.below--
-	if f.parent == nil {
-		delete(t.roots, f.name)
-	} else {
-		delete(f.parent.children, f.name)
+	return lost
+}
+
+// maxModes bounds the recorded modes. Clearing them costs one needless report of
+// each path.
+const maxModes = 8192
+
+// modeChanged reports whether the mode of path differs from that at the last call,
+// and true on the first.
+func (t *tree) modeChanged(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		// On Linux a removal is a change of attributes too.
+		return !errors.Is(err, fs.ErrNotExist)
 	}
+	if len(t.modes) >= maxModes {
+		clear(t.modes)
+	}
+	before, known := t.modes[path]
+	t.modes[path] = info.Mode()
+	return !known || before != info.Mode()
 }

@@ -69,9 +69,7 @@ func newStand(t *testing.T, o Options, fail func(string) error, roots ...string)
 	logs := &logs{}
 	o.Logger = slog.New(logs)
 	source := &fakeNotifier{watches: map[string]os.FileInfo{}, fail: fail}
-	s := &stand{t, newTree(source, newGaps(o.Logger), o.withDefaults()), source, logs}
-	s.buildRoots(roots)
-	return s
+	return &stand{t, newTree(source, newGaps(o.Logger), roots, o.withDefaults()), source, logs}
 }
 
 // apply applies one event and checks which paths it touched.
@@ -164,8 +162,8 @@ func TestRootThatAppearsWhileItIsLookedFor(t *testing.T) {
 	s.watched(base, base, filepath.Dir(root), root)
 }
 
-// A folder moves into a new one before that is watched. The event that it left
-// comes after it was found at its new path, where it shares the old watch.
+// A folder moves into a new one before that is watched. It is found at its new path, where
+// it shares the old watch, before the event that it left.
 func TestMovedFolderKeepsItsWatch(t *testing.T) {
 	root := tempDir(t)
 	from := mkdir(t, root, "from")
@@ -174,9 +172,9 @@ func TestMovedFolderKeepsItsWatch(t *testing.T) {
 	into := mkdir(t, root, "into")
 	to := filepath.Join(into, "to")
 	rename(t, from, to)
-	s.event(fsnotify.Create, into, into)
-	s.watched(into, into) // the watch of to is under from still
-	s.event(fsnotify.Rename, from, from, to)
+	s.event(fsnotify.Create, into, into, from)
+	s.watched(root, root, into, to)
+	s.event(fsnotify.Rename, from, from)
 	s.watched(root, root, into, to)
 }
 
@@ -274,12 +272,13 @@ func TestLimitOfFolders(t *testing.T) {
 	s.watched(root, root, a, b) // the near ones, not the first in order
 	isError(t, s.gapsAre(root)[0].Err, ErrFolders)
 
-	s.source.adds = 0
 	remove(t, b)
-	s.event(fsnotify.Remove, b, b)
-	mkdir(t, root, "c")
-	s.event(fsnotify.Create, filepath.Join(root, "c"), filepath.Join(root, "c"))
-	s.watched(root, root, a, filepath.Join(root, "c"))
+	s.event(fsnotify.Remove, b, root) // where changes may have gone unnoticed
+	s.gapsAre()
+	c := mkdir(t, root, "c")
+	s.event(fsnotify.Create, c, c, filepath.Join(a, "deep"))
+	s.watched(root, root, a, c)
+	s.gapsAre(root)
 }
 
 func TestDepth(t *testing.T) {
@@ -303,17 +302,17 @@ func TestNothingIsHeldForWhatIsGone(t *testing.T) {
 	remove(t, root)
 	s.event(fsnotify.Remove, root, root)
 
-	for path, at := range s.places.byPath {
-		if len(at.folders) > 0 || len(at.lookups) == 0 || skillfs.Inside(root, path) {
-			t.Errorf("place %s is still held: %+v", path, at)
+	for path := range s.plan.found {
+		if skillfs.Inside(root, path) {
+			t.Errorf("%s is still held", path)
 		}
-	}
-	if f := s.roots[root]; len(s.roots) != 1 || f.below != 0 || len(f.children) != 0 {
-		t.Errorf("the root still has %d below it", f.below)
 	}
 	for path := range s.source.watches {
-		if s.places.byPath[path] == nil {
+		if !s.plan.watches(path) {
 			t.Errorf("%s is watched for nothing", path)
 		}
+	}
+	if len(s.armed) != len(s.source.watches) {
+		t.Errorf("%d watches are held, of %d", len(s.armed), len(s.source.watches))
 	}
 }
