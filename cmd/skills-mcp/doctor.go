@@ -45,7 +45,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	s.Sandboxes.Single = true
-	sections, err := (&diagnosis.Diagnosis{Settings: s, Catalog: catalog}).Sections(ctx, c.registry)
+	sections, err := diagnosis.Sections(ctx, s, catalog, c.registry)
 	if err != nil {
 		return err
 	}

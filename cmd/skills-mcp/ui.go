@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -97,13 +98,13 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	return c.serve(ctx, l, b)
+	return c.serve(ctx, l, b, s.Logger)
 }
 
 // serve serves the page of a backend until ctx ends.
-func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *serving.Backend) error {
+func (c *uiCommand) serve(ctx context.Context, l net.Listener, b *serving.Backend, logger *slog.Logger) error {
 	p := serving.NewPage(b, serving.URL(c.listen, l), signin.Options{}, signedOut{})
-	srv := httpd.New(&httpd.Options{Logger: b.Logger, Ready: b.Ready, Authenticator: p, Fail: api.Fail})
+	srv := httpd.New(&httpd.Options{Logger: logger, Ready: b.Ready, Authenticator: p, Fail: api.Fail})
 	p.Mount(srv)
 	link := p.Link()
 	fmt.Fprintf(c.stderr, "skills-mcp: the page is at %s\nSign in, once and within ten minutes:\n  %s\nPress Enter for another link, and Ctrl-C to end the page.\n", p.URL(), link)

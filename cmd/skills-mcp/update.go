@@ -144,8 +144,11 @@ func (c *updateCommand) rollback(ctx context.Context, name string) error {
 	return err
 }
 
+// outdatedCommand lists the installed skills of which there is another version.
+type outdatedCommand struct{ targetCommand }
+
 func newOutdatedCommand(a *app) *cobra.Command {
-	c := newUpdating(a)
+	c := &outdatedCommand{targetCommand{consent: consent{app: a}}}
 	cmd := &cobra.Command{
 		Use:   "outdated [NAME]...",
 		Short: "List the installed skills of which there is another version",
@@ -153,7 +156,7 @@ func newOutdatedCommand(a *app) *cobra.Command {
 Exits with 1 if a source could not be asked.`,
 		Example:           "  skills-mcp outdated",
 		ValidArgsFunction: c.completeInstalled,
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.outdated(cmd.Context(), names) },
+		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
 	}
 	c.jsonFlag(cmd, "print JSON, also of those that are up to date")
 	c.projectFlag(cmd)
@@ -171,7 +174,7 @@ type outdatedInfo struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func (c *updateCommand) outdated(ctx context.Context, names []string) error {
+func (c *outdatedCommand) run(ctx context.Context, names []string) error {
 	_, t, err := c.open()
 	if err != nil {
 		return err
@@ -190,7 +193,7 @@ func (c *updateCommand) outdated(ctx context.Context, names []string) error {
 			list = append(list, info)
 		}
 	}
-	if err := c.printOutdated(list); err != nil {
+	if err := c.print(list); err != nil {
 		return err
 	}
 	if failed {
@@ -199,7 +202,7 @@ func (c *updateCommand) outdated(ctx context.Context, names []string) error {
 	return nil
 }
 
-func (c *updateCommand) printOutdated(list []outdatedInfo) error {
+func (c *outdatedCommand) print(list []outdatedInfo) error {
 	if c.json {
 		return c.printJSON(map[string]any{"installed": list})
 	}

@@ -1,7 +1,7 @@
 // Package diagnosis checks the settings, the skills and the sandboxes of this machine, and says
 // how to fix what does not work.
 //
-// Start with [Diagnosis.Sections].
+// Start with [Sections].
 package diagnosis
 
 import (
@@ -61,21 +61,22 @@ func (s Section) Works() bool {
 	return true
 }
 
-// Diagnosis checks the settings, the skills and the sandboxes.
-type Diagnosis struct {
-	*setup.Settings
-	Catalog *skills.Catalog
+// A diagnosis checks settings, the skills that they find, and their sandboxes.
+type diagnosis struct {
+	settings *setup.Settings
+	catalog  *skills.Catalog
 }
 
 // Sections returns the checks of each subject, and a verdict last. With registry,
 // registries are asked for images that are missing.
-func (d *Diagnosis) Sections(ctx context.Context, registry bool) ([]Section, error) {
+func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog, registry bool) ([]Section, error) {
+	d := &diagnosis{s, catalog}
 	sections := []Section{
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
-		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(d.Exposed(ctx, d.Catalog)))},
+		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(s.Exposed(ctx, catalog)))},
 	}
 	for _, name := range []string{"docker", "native"} {
-		if chosen := d.Sandbox.Driver; chosen != name && chosen != "auto" {
+		if chosen := d.settings.Sandbox.Driver; chosen != name && chosen != "auto" {
 			continue
 		}
 		tried, err := d.tryDriver(ctx, name, registry)
@@ -84,7 +85,7 @@ func (d *Diagnosis) Sections(ctx context.Context, registry bool) ([]Section, err
 		}
 		sections = append(sections, tried)
 	}
-	return append(sections, Section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.Sandbox.Driver, sections)}}), nil
+	return append(sections, Section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.settings.Sandbox.Driver, sections)}}), nil
 }
 
 // checkDocker checks an engine and, if asked to, the registries of images that it
@@ -104,17 +105,17 @@ const trial = "a command"
 
 // tryDriver checks a driver, and whether a command runs in its sandbox, from a snapshot
 // and with the workspaces, as a skill's does.
-func (d *Diagnosis) tryDriver(ctx context.Context, name string, registry bool) (checked Section, err error) {
+func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (checked Section, err error) {
 	var driver sandbox.Driver
 	checked.Name = name
 	if name == "docker" {
-		d := d.Sandboxes.Docker()
+		d := d.settings.Sandboxes.Docker()
 		driver, checked.Findings = d, checkDocker(ctx, d, registry)
 	} else {
-		d := d.Sandboxes.Native()
+		d := d.settings.Sandboxes.Native()
 		driver, checked.Findings = d, d.Check(ctx)
 	}
-	runner := sandbox.New(driver, &sandbox.Options{Limits: d.Limits()})
+	runner := sandbox.New(driver, &sandbox.Options{Limits: d.settings.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	if checked.Findings[0].Level == sandbox.LevelFailed { // no engine, or no namespaces
 		return checked, nil
@@ -133,7 +134,7 @@ func (d *Diagnosis) tryDriver(ctx context.Context, name string, registry bool) (
 	return checked, nil
 }
 
-func (d *Diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
+func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
 	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return failure(trial, err.Error(), ""), failed
@@ -144,7 +145,7 @@ func (d *Diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (san
 	}
 	result, err := runner.Run(ctx, sandbox.Command{
 		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
-		Grant: sandbox.Grant{Workspaces: d.Workspaces.Folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
+		Grant: sandbox.Grant{Workspaces: d.settings.Workspaces.Folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
 	})
 	if none, ok := errors.AsType[*sandbox.UnavailableError](err); ok {
 		return failure(trial, none.Reason, none.Remedy), unavailable
@@ -182,21 +183,21 @@ func problem(subject string, p skills.Problem) sandbox.Finding {
 	return warning(subject, plain.Flat(where+": "+p.Message), plain.Flat(p.Remedy))
 }
 
-func (d *Diagnosis) checkSetup() []sandbox.Finding {
+func (d *diagnosis) checkSetup() []sandbox.Finding {
 	findings := []sandbox.Finding{
 		ok("version", "%s", build.Read().Version),
-		ok("configuration", "%s", cmp.Or(d.File, "none; the defaults hold")),
+		ok("configuration", "%s", cmp.Or(d.settings.File, "none; the defaults hold")),
 	}
-	if len(d.Workspaces.Folders) == 0 {
+	if len(d.settings.Workspaces.Folders) == 0 {
 		findings = append(findings, warning("workspace", "none, so skills see no files of yours", "start it in a project's folder, or add --workspace DIR"))
 	}
-	for _, p := range d.Workspaces.Problems {
+	for _, p := range d.settings.Workspaces.Problems {
 		findings = append(findings, problem("project", p))
 	}
-	if d.Workspaces.Project != nil {
-		findings = append(findings, ok("project", "%s", filepath.Join(d.Workspaces.Folders[0], config.ProjectFile)))
+	if d.settings.Workspaces.Project != nil {
+		findings = append(findings, ok("project", "%s", filepath.Join(d.settings.Workspaces.Folders[0], config.ProjectFile)))
 	}
-	for _, w := range d.Workspaces.Folders {
+	for _, w := range d.settings.Workspaces.Folders {
 		found := ok("workspace", "%s", w)
 		if note := setup.Unwritable(w, os.Getuid()); note != "" {
 			found = warning("workspace", w+", which skills can only read", note)
@@ -217,16 +218,16 @@ func (d *Diagnosis) checkSetup() []sandbox.Finding {
 
 // checkRecord checks the file of the record and of the person's decisions. A broken one
 // is a warning: skills that need no confirmation run without it.
-func (d *Diagnosis) checkRecord() sandbox.Finding {
-	file := d.Store.File()
-	for _, w := range d.Workspaces.Folders {
+func (d *diagnosis) checkRecord() sandbox.Finding {
+	file := d.settings.Store.File()
+	for _, w := range d.settings.Workspaces.Folders {
 		if file != "" && setup.Lies(filepath.Dir(file), w) {
 			return warning("record", fmt.Sprintf("%s is in the workspace %s, so skills that may write there can change it", file, w), "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it")
 		}
 	}
 	var err error
-	if d.Store.Exists() {
-		err = d.Store.Check(context.Background())
+	if d.settings.Store.Exists() {
+		err = d.settings.Store.Check(context.Background())
 	} else if file != "" {
 		err = setup.Writable(filepath.Dir(file))
 	}
@@ -238,13 +239,13 @@ func (d *Diagnosis) checkRecord() sandbox.Finding {
 	case missing != nil:
 		return ok("record", "%s, once there are runs", file)
 	default:
-		return ok("record", "%s, %s of at most %s", file, sandbox.Bytes(info.Size()), sandbox.Bytes(int64(d.Record.Max)))
+		return ok("record", "%s, %s of at most %s", file, sandbox.Bytes(info.Size()), sandbox.Bytes(int64(d.settings.Record.Max)))
 	}
 }
 
 // checkForms names the settings of clients with which programs answer forms.
-func (d *Diagnosis) checkForms() (findings []sandbox.Finding) {
-	if d.Policy.Forms == config.Forms(approval.FormsNever) {
+func (d *diagnosis) checkForms() (findings []sandbox.Finding) {
+	if d.settings.Policy.Forms == config.Forms(approval.FormsNever) {
 		return nil
 	}
 	for _, line := range connect.AnsweringHere("") {
@@ -254,13 +255,13 @@ func (d *Diagnosis) checkForms() (findings []sandbox.Finding) {
 }
 
 // policy returns the mode, and the number of rules and profiles.
-func (d *Diagnosis) policy() string {
-	o := d.Sandboxes.Rules
+func (d *diagnosis) policy() string {
+	o := d.settings.Sandboxes.Rules
 	text := fmt.Sprintf("mode %s, %s of the configuration", o.Mode, plain.Count(len(o.Rules), "rule"))
 	if stored := len(o.Book.Rules(context.Background())); stored > 0 {
 		text += fmt.Sprintf(", %d of your commands", stored)
 	}
-	names := slices.Sorted(maps.Keys(d.Policy.Profiles))
+	names := slices.Sorted(maps.Keys(d.settings.Policy.Profiles))
 	if len(names) > 0 {
 		text += ", profiles " + strings.Join(names, ", ")
 	}
@@ -268,9 +269,9 @@ func (d *Diagnosis) policy() string {
 }
 
 // network names the hosts that skills may connect to.
-func (d *Diagnosis) network() string {
+func (d *diagnosis) network() string {
 	var hosts []string
-	for _, rule := range d.Hosts() {
+	for _, rule := range d.settings.Hosts() {
 		hosts = append(hosts, rule.String())
 	}
 	const asked = "those that a skill declares, once you have confirmed them"
@@ -280,11 +281,11 @@ func (d *Diagnosis) network() string {
 	return asked + "; of private networks: " + strings.Join(hosts, ", ")
 }
 
-func (d *Diagnosis) checkSkills() []sandbox.Finding {
+func (d *diagnosis) checkSkills() []sandbox.Finding {
 	findings := d.checkRoots()
-	findings = append(findings, ok("found", "%s, %s", plain.Count(d.Catalog.Count(), "skill"), plain.Count(len(d.Catalog.Plugins), "plugin")))
+	findings = append(findings, ok("found", "%s, %s", plain.Count(d.catalog.Count(), "skill"), plain.Count(len(d.catalog.Plugins), "plugin")))
 	findings = append(findings, d.checkWatches())
-	for _, p := range d.Catalog.Problems {
+	for _, p := range d.catalog.Problems {
 		if p.Severity == skills.Error {
 			findings = append(findings, problem("problem", p))
 		}
@@ -293,18 +294,18 @@ func (d *Diagnosis) checkSkills() []sandbox.Finding {
 }
 
 // checkTrust returns which workspaces with skills are trusted.
-func (d *Diagnosis) checkTrust() []sandbox.Finding {
+func (d *diagnosis) checkTrust() []sandbox.Finding {
 	var findings []sandbox.Finding
-	for _, w := range d.Workspaces.Folders {
+	for _, w := range d.settings.Workspaces.Folders {
 		n := 0
-		for _, s := range d.Catalog.Skills {
+		for _, s := range d.catalog.Skills {
 			if s.Workspace == w && s.Of == nil {
 				n++
 			}
 		}
 		switch {
 		case n == 0:
-		case d.Trust.Trusts(context.Background(), w):
+		case d.settings.Trust.Trusts(context.Background(), w):
 			findings = append(findings, ok("trust", "%s of %s, which you trust", plain.Count(n, "skill"), w))
 		default:
 			findings = append(findings, ok("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", plain.Count(n, "skill"), w))
@@ -313,9 +314,9 @@ func (d *Diagnosis) checkTrust() []sandbox.Finding {
 	return findings
 }
 
-func (d *Diagnosis) checkRoots() []sandbox.Finding {
+func (d *diagnosis) checkRoots() []sandbox.Finding {
 	var findings []sandbox.Finding
-	for _, root := range d.Roots.List() {
+	for _, root := range d.settings.Roots.List() {
 		kind := "skills"
 		switch {
 		case root.Plugins:
@@ -343,27 +344,27 @@ func (d *Diagnosis) checkRoots() []sandbox.Finding {
 }
 
 // checkServers returns the connected MCP servers. None is asked.
-func (d *Diagnosis) checkServers() []sandbox.Finding {
-	servers, err := d.Host.Servers(context.Background())
+func (d *diagnosis) checkServers() []sandbox.Finding {
+	servers, err := d.settings.Host.Servers(context.Background())
 	if err != nil {
 		return []sandbox.Finding{warning("servers", err.Error(), "make the folder readable for you")}
 	}
 	var findings []sandbox.Finding
 	for _, s := range servers {
-		findings = append(findings, ok("server", "%s, with %s, at %s", s.Label, plain.Count(d.Host.Count(s.Label), "skill"), plain.Visible(s.Address.String())))
+		findings = append(findings, ok("server", "%s, with %s, at %s", s.Label, plain.Count(d.settings.Host.Count(s.Label), "skill"), plain.Visible(s.Address.String())))
 	}
 	return findings
 }
 
 // checkExposed returns how many skills are tools, and pins that match none.
-func (d *Diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
+func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 	count := map[exposure.Reach]int{}
 	for _, skill := range exposed.Order() {
 		count[exposed.Of(skill).Reach]++
 	}
-	detail := fmt.Sprintf("%d of their own, %d skills by search (expose.mode: %s)", count[exposure.ByTool], count[exposure.BySearch], d.Expose.Mode)
+	detail := fmt.Sprintf("%d of their own, %d skills by search (expose.mode: %s)", count[exposure.ByTool], count[exposure.BySearch], d.settings.Expose.Mode)
 	findings := []sandbox.Finding{ok("tools", "%s", detail)}
-	for _, pattern := range d.Expose.Pin {
+	for _, pattern := range d.settings.Expose.Pin {
 		if !slices.ContainsFunc(exposed.Order(), func(skill *skills.Skill) bool { return exposure.Matches(pattern, skill) }) {
 			findings = append(findings, warning("pin", fmt.Sprintf("expose.pin has %q, which no skill is called", pattern), "list names the skills there are"))
 		}
@@ -372,8 +373,8 @@ func (d *Diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 }
 
 // checkWatches reports whether changes of skills are noticed, and how soon.
-func (d *Diagnosis) checkWatches() sandbox.Finding {
-	watcher, err := d.Roots.Watcher(slog.New(slog.DiscardHandler))
+func (d *diagnosis) checkWatches() sandbox.Finding {
+	watcher, err := d.settings.Roots.Watcher(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
 	}

@@ -52,7 +52,7 @@ type Options struct {
 // A Backend is an MCP server with the parts below it, for clients and for the page. The
 // caller must close it.
 type Backend struct {
-	*setup.Settings
+	settings  *setup.Settings
 	options   Options
 	server    *server.Server
 	reloader  *live.Reloader
@@ -68,7 +68,7 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	if err != nil {
 		return nil, err
 	}
-	b := &Backend{Settings: s, options: o}
+	b := &Backend{settings: s, options: o}
 	b.filter = policy.NewFilter(s.Sandboxes.Decider(nil), b.principal())
 	scanner, saved := s.Roots.Scanner()
 	b.onClose(saved)
@@ -91,23 +91,23 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *Backend) newApprovals() *approval.Approvals {
-	options := setup.ApprovalOptions(b.Settings)
-	notices := endpoint.NewNotifier(b.Settings, b.options.Notices)
+	options := setup.ApprovalOptions(b.settings)
+	notices := endpoint.NewNotifier(b.settings, b.options.Notices)
 	b.onClose(notices.Close)
 	options.Notify = notices.Notify
-	pages := endpoint.PagesOf(b.Settings)
+	pages := endpoint.PagesOf(b.settings)
 	pages.Shared = b.options.Shared
 	options.Page, options.Shared = pages.Approval, pages.Shared
 	if b.options.Page {
 		b.asker = &asker{}
 		options.Terminal = b.asker
 	}
-	return approval.New(b.Store, options)
+	return approval.New(b.settings.Store, options)
 }
 
 // serverOptions returns the options of the server. It opens what they need.
 func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
-	s := b.Settings
+	s := b.settings
 	options := serverOptions(s, snapshots)
 	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.Sandboxes.Pins.Text
 	options.Feedback, options.Indexed, options.Connected = s.Feedback(), b.options.Idle, setup.Connected{Host: s.Host, Approvals: b.approvals}
@@ -132,7 +132,7 @@ func (b *Backend) principal() identity.Principal {
 
 // offer turns off the tools that do not exist for the clients of the server.
 func (b *Backend) offer(ctx context.Context, options *server.Options) {
-	decider := b.Sandboxes.Decider(nil)
+	decider := b.settings.Sandboxes.Decider(nil)
 	options.RunCode = options.RunCode && decider.Offers(ctx, b.principal(), run.WayCode)
 	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, b.principal(), run.WaySession)
 }
@@ -157,7 +157,7 @@ func (b *Backend) Ready() error { return b.server.Ready() }
 // a client that left, ends a server normally.
 func (b *Backend) ServeStdio(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx = identity.NewContext(ctx, b.principal())
-	err := transport.ServeStdio(ctx, b.server.Backend(), stdin, stdout, &transport.StdioOptions{Logger: b.Logger})
+	err := transport.ServeStdio(ctx, b.server.Backend(), stdin, stdout, &transport.StdioOptions{Logger: b.settings.Logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return exitcode.Silent(exitcode.OK)
 	}

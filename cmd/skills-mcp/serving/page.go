@@ -32,16 +32,16 @@ type Page struct {
 // build what they need. The caller closes it.
 func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authenticator) *Page {
 	agent := &seal.Agent{}
-	if hash := b.Policy.Passphrase; hash != "" {
+	if hash := b.settings.Policy.Passphrase; hash != "" {
 		options.Passphrase = func(text string) bool { return approval.Unlock(hash, text, agent) }
 	}
-	withdraw, err := endpoint.PagesOf(b.Settings).Publish(base + web.Path)
+	withdraw, err := endpoint.PagesOf(b.settings).Publish(base + web.Path)
 	if err != nil {
-		b.Logger.Warn("other programs of yours will not lead to the page", "err", err)
+		b.settings.Logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newMachine(b.Settings, agent), withdraw: withdraw}
-	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.Sandboxes.Pins, Folders: b.Roots.ForSkills(), Version: build.Read().Version, Logger: b.Logger})
+	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newMachine(b.settings, agent), withdraw: withdraw}
+	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.settings.Sandboxes.Pins, Folders: b.settings.Roots.ForSkills(), Version: build.Read().Version, Logger: b.settings.Logger})
 	return p
 }
 

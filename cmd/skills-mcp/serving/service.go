@@ -36,24 +36,24 @@ func (s *apiServer) Close() error {
 // the backend. It is called once. The caller closes it before the backend.
 func (b *Backend) service() *apiServer {
 	directory := b.server.Directory()
-	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.Settings.Sandbox.Asking), Logger: b.Settings.Logger})
+	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.Logger})
 	if b.asker != nil {
 		b.asker.jobs.Store(running)
 	}
 	return &apiServer{running: running, Service: api.New(api.Options{
-		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.Store), Jobs: running,
-		Page:   func(approval string) string { url, _ := endpoint.PagesOf(b.Settings).Approval(approval); return url },
-		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.Config), Workspaces: b.Workspaces.Folders, Trusting: b.approvalsFor,
+		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.settings.Store), Jobs: running,
+		Page:   func(approval string) string { url, _ := endpoint.PagesOf(b.settings).Approval(approval); return url },
+		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.settings.Config), Workspaces: b.settings.Workspaces.Folders, Trusting: b.approvalsFor,
 	})}
 }
 
 // approvalsFor returns the approvals in which a question about trust in a workspace is
 // answered: another program may have asked it, for a workspace of its own.
 func (b *Backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.Approvals, error) {
-	if slices.Contains(b.Workspaces.Folders, t.Workspace) {
+	if slices.Contains(b.settings.Workspaces.Folders, t.Workspace) {
 		return b.approvals, nil
 	}
-	s, err := b.For(ctx, t.Workspace)
+	s, err := b.settings.For(ctx, t.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func (b *Backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 
 // diagnose returns the report of doctor about this process. Registries are not asked.
 func (b *Backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
-	s, sandboxes := *b.Settings, *b.Sandboxes
+	s, sandboxes := *b.settings, *b.settings.Sandboxes
 	sandboxes.Single, s.Sandboxes = true, &sandboxes
-	found, err := (&diagnosis.Diagnosis{Settings: &s, Catalog: b.server.Catalog()}).Sections(ctx, false)
+	found, err := diagnosis.Sections(ctx, &s, b.server.Catalog(), false)
 	if err != nil {
 		return nil, err
 	}

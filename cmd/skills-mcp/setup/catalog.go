@@ -29,6 +29,17 @@ func (s *Settings) Scan(ctx context.Context) (*skills.Catalog, error) {
 	return s.Trust.Apply(ctx, s.Gate.Apply(catalog)), nil
 }
 
+// For returns the settings for one workspace, whose skills have been read.
+func (s *Settings) For(ctx context.Context, workspace string) (*Settings, error) {
+	flags := s.Flags
+	flags.Workspaces = []string{workspace}
+	other, err := New(&flags, s.Logger, s.Store, s.Recorder)
+	if err == nil {
+		_, err = other.Scan(ctx)
+	}
+	return other, err
+}
+
 // Learn looks for programs in the sandboxes of roles, and reports whether the result
 // is new.
 func (s *Settings) Learn(ctx context.Context, runner *sandbox.Runner, roles []string) bool {

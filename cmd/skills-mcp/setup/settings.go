@@ -106,17 +106,6 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	return s, nil
 }
 
-// For returns the settings for one workspace, whose skills have been read.
-func (s *Settings) For(ctx context.Context, workspace string) (*Settings, error) {
-	flags := s.Flags
-	flags.Workspaces = []string{workspace}
-	other, err := New(&flags, s.Logger, s.Store, s.Recorder)
-	if err == nil {
-		_, err = other.Scan(ctx)
-	}
-	return other, err
-}
-
 // newMachine returns the machine whose skills are installed by these settings.
 func (s *Settings) newMachine() *manage.Machine {
 	return manage.New(manage.Options{
