@@ -105,9 +105,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	}
 	end := c.show(&request, given.Json)
 	outcome, err := s.Sandboxes.Executor(runner, nil, snapshots, s.Approvals(terminalOf(s, c.app))).Run(ctx, request)
-	if ended := end(); err == nil {
-		err = ended
-	}
+	end()
 	return c.finish(skill, given, outcome, err)
 }
 
@@ -167,37 +165,18 @@ func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given
 	return request, nil
 }
 
-// show connects the outputs of a request to the streams: to a file or a pipe they are
-// unchanged, and cannot control a terminal, where progress is a bar and JSON is laid out.
-// end must be called when it has run.
-func (c *runCommand) show(request *run.Request, quiet bool) (end func() error) {
-	ends := []func() error{}
-	report, done := newProgress(c.stderr)
-	request.Progress, request.Stderr, request.Stdout = report, display(c.stderr), c.stdout
-	status, drawn := c.stderr.(*terminal.Status)
-	if drawn {
-		progress := terminal.NewProgress(request.Skill.QualifiedName(), status)
-		request.Stderr, ends = progress, append(ends, progress.Close)
+// show connects the outputs of a request to the streams. end must be called when it has run.
+func (c *runCommand) show(request *run.Request, quiet bool) (end func()) {
+	request.Progress, end = newProgress(c.stderr)
+	request.Stderr = display(c.stderr)
+	if quiet {
+		return end
 	}
-	switch screen := terminal.Of(c.stdout); {
-	case quiet:
-		request.Stdout = nil
-	case screen.Width > 0:
-		out := c.stdout
-		if drawn {
-			out = status.Beside(out)
-		}
-		result := terminal.NewResult(out, screen)
-		request.Stdout, ends = result, append(ends, result.Close)
+	request.Stdout = display(c.stdout)
+	if status, drawn := c.stderr.(*terminal.Status); drawn && isTerminal(c.stdout) {
+		request.Stdout = status.Beside(request.Stdout)
 	}
-	return func() error {
-		done()
-		var errs []error
-		for _, end := range ends {
-			errs = append(errs, end())
-		}
-		return errors.Join(errs...)
-	}
+	return end
 }
 
 // display returns the writer of a skill's output: to a terminal as plain text, so that

@@ -8,9 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/skillsmcp/skills-mcp/server/scriptio"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
@@ -102,95 +100,4 @@ func Bar(message string, columns int) string {
 	}
 	drawn := fmt.Sprintf(" [%s%s] %s", strings.Repeat("#", full), strings.Repeat(" ", cells-full), message[len(name)+2:])
 	return Cut(Cut(name, max(1, columns-Width(drawn)))+drawn, columns)
-}
-
-const (
-	redrawTime = 50 * time.Millisecond // between two drawings of a skill's progress
-	maxStep    = 1 << 10               // bytes of a line of progress
-)
-
-// A Progress writes the standard error of the skill name to a status line's terminal. Lines
-// "3/10 message" are drawn as a bar; all others are written as they come. It is for one
-// goroutine.
-type Progress struct {
-	name   string
-	status *Status
-	out    io.Writer // sanitizes
-
-	line   []byte // that may be progress, without its end so far
-	passes bool   // the line is none
-	after  byte   // the end of the line before, if that was progress
-	drawn  time.Time
-}
-
-// NewProgress returns a Progress of a skill. The caller must close it.
-func NewProgress(name string, s *Status) *Progress {
-	return &Progress{name: name, status: s, out: termtext.NewWriter(s)}
-}
-
-// Write writes a part of the stream. A carriage return ends a line, too.
-func (w *Progress) Write(p []byte) (int, error) {
-	begin := 0 // of the bytes of p that pass
-	for i, b := range p {
-		ends := b == '\n' || b == '\r'
-		if w.passes {
-			w.passes = !ends
-			continue
-		}
-		w.pass(p[begin:i])
-		begin = i + 1
-		if ends && w.step() {
-			w.line, w.after = w.line[:0], b
-			continue
-		}
-		if second := b == '\n' && w.after == '\r' && len(w.line) == 0; second {
-			w.after = 0
-			continue
-		}
-		w.after = 0
-		if w.line = append(w.line, b); ends || len(w.line) > maxStep || !mayCount(string(w.line)) {
-			w.pass(w.line)
-			w.line, w.passes = w.line[:0], !ends
-		}
-	}
-	w.pass(p[begin:])
-	return len(p), nil
-}
-
-func (w *Progress) pass(p []byte) {
-	if len(p) > 0 {
-		_, _ = w.out.Write(p) // a terminal that is gone ends the program
-	}
-}
-
-// step draws the line as progress, and reports whether it is.
-func (w *Progress) step() bool {
-	p, ok := scriptio.ParseProgress(string(w.line))
-	if ok && (time.Since(w.drawn) >= redrawTime || p.Done == p.Total) {
-		w.drawn = time.Now()
-		label := w.name
-		if p.Message != "" {
-			label = p.Message
-		}
-		number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-		w.status.Show(label + ": " + number(p.Done) + " of " + number(p.Total))
-	}
-	return ok
-}
-
-// Close writes a last line that has no end, and erases the bar.
-func (w *Progress) Close() error {
-	if _, counts := scriptio.ParseProgress(string(w.line)); !counts {
-		w.pass(w.line)
-	}
-	w.line = nil
-	w.status.Show("")
-	return nil
-}
-
-// mayCount reports whether a line may begin with an amount N/M.
-func mayCount(line string) bool {
-	head, _, ended := strings.Cut(strings.TrimLeft(line, " "), " ")
-	done, total, slash := strings.Cut(head, "/")
-	return strings.Trim(done+total, "0123456789.") == "" && (slash && total != "" || !ended)
 }

@@ -1,5 +1,5 @@
 // Package terminal writes for a person's terminal: tables that fit its width, colours where
-// it has them, a status line, the results of skills, and Markdown. Texts of strangers
+// it has them, a status line, and Markdown. Texts of strangers
 // control nothing. Start with [Of].
 package terminal
 
