@@ -142,7 +142,7 @@ func askingBetween[T any](i *invoker, r *request, p *progress, c *run.Call, do f
 	}
 	call := elicit.Call{
 		Owner: r.principal.Key(), Method: r.retry.method, Name: r.retry.name, Args: args,
-		State: r.retry.RequestState, Responses: r.retry.InputResponses, Put: r.task.Put(), Stderr: p, Progress: p.say,
+		State: r.retry.RequestState, Responses: r.retry.InputResponses, Outlives: r.task.Asks, Stderr: p, Progress: p.say,
 	}
 	type ended struct {
 		result T
@@ -156,7 +156,6 @@ func askingBetween[T any](i *invoker, r *request, p *progress, c *run.Call, do f
 		return ended{result, err}
 	})
 	if required, ok := errors.AsType[*elicit.Required](err); ok {
-		r.task.Until(required.Gone)
 		kind, questions, err := required.Result()
 		return result, &mcp.CallToolResult{Result: kind, MultiRoundTripResult: questions}, err
 	}
@@ -192,13 +191,13 @@ func (i *invoker) asTask(r *request, task skills.Task, handle handler) (*mcp.Cal
 	default:
 		return handle(r)
 	}
-	c := tasks.Call{Owner: r.principal.Key(), Patience: patience, Round: r.retry.MultiRoundTripParams}
+	c := tasks.Call{Owner: r.principal.Key(), Patience: patience}
 	if task != skills.TaskLong {
 		c.Patience = 0
 	}
-	return i.tasks.Do(r.ctx, c, func(ctx context.Context, t *tasks.Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+	return i.tasks.Do(r.ctx, c, func(ctx context.Context, t *tasks.Task) (*mcp.CallToolResult, error) {
 		own := *r // which goes on when r is answered
-		own.ctx, own.task, own.retry.MultiRoundTripParams = ctx, t, round
+		own.ctx, own.task = ctx, t
 		result, err := handle(&own)
 		if err != nil {
 			return i.answer(err)

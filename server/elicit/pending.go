@@ -31,9 +31,10 @@ type Call struct {
 	// Responses without a state answer later questions of the same keys.
 	State     string
 	Responses mcp.InputResponses
-	// Put is when the client got the questions that it answers; zero is with the last
-	// result.
-	Put time.Time
+	// Outlives reports whether the call goes on when its request has been answered, and
+	// shows the questions of r to the client by itself: [PendingCalls.Do] then returns at
+	// the end alone. nil is no.
+	Outlives func(r *PendingCall) bool
 	// Stderr and Progress get the run's output during this request; nil discards it.
 	// They are not called afterwards.
 	Stderr   io.Writer
@@ -49,22 +50,27 @@ func (c *Call) parts() [][]byte {
 type Required struct {
 	Requests map[string]*Request
 	State    string
-	Gone     <-chan struct{} // closed when the run has ended, and it is too late to answer
 }
 
 func (r *Required) Error() string { return "the client has to answer first" }
 
 // Result returns the part of a result that asks the client.
 func (r *Required) Result() (mcp.Result, mcp.MultiRoundTripResult, error) {
-	requests := mcp.InputRequests{}
-	for key, request := range r.Requests {
+	requests, err := inputs(r.Requests)
+	return mcp.Result{ResultType: mcp.ResultTypeInputRequired}, mcp.MultiRoundTripResult{InputRequests: requests, RequestState: r.State}, err
+}
+
+// inputs returns requests in mcp-go's terms.
+func inputs(requests map[string]*Request) (mcp.InputRequests, error) {
+	all := mcp.InputRequests{}
+	for key, request := range requests {
 		input, err := request.input()
 		if err != nil {
-			return mcp.Result{}, mcp.MultiRoundTripResult{}, err
+			return nil, err
 		}
-		requests[key] = input
+		all[key] = input
 	}
-	return mcp.Result{ResultType: mcp.ResultTypeInputRequired}, mcp.MultiRoundTripResult{InputRequests: requests, RequestState: r.State}, nil
+	return all, nil
 }
 
 // input is a request in mcp-go's terms, with the form as the skill wrote it.
@@ -146,8 +152,10 @@ func (d *PendingCalls) start(ctx context.Context, c *Call, run func(ctx context.
 func (d *PendingCalls) await(ctx context.Context, c *Call, r *PendingCall) (any, error) {
 	defer r.detach()
 	for {
-		if s, requests := r.asks(); requests != nil && ctx.Err() == nil {
-			return nil, &Required{requests, d.key.seal(s, c.parts()), r.Done()}
+		if r.waits() && ctx.Err() == nil && (c.Outlives == nil || !c.Outlives(r)) {
+			if s, requests := r.asks(); requests != nil {
+				return nil, &Required{requests, d.key.seal(s, c.parts())}
+			}
 		}
 		select {
 		case <-r.Done():
@@ -178,6 +186,7 @@ type PendingCall struct {
 	mu       sync.Mutex // guards the fields below
 	call     *Call      // the current request; nil between two
 	round    int        // counts the questions
+	shown    bool       // the client has got the question
 	expires  time.Time  // of the question
 	pending  map[string]*Request
 	answers  map[string]json.RawMessage
@@ -206,6 +215,7 @@ func (r *PendingCall) open(ctx context.Context, requests map[string]*Request) (a
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round++
+	r.shown = false
 	r.expires, _ = ctx.Deadline()
 	r.pending, r.answers, r.answered = maps.Clone(requests), map[string]json.RawMessage{}, make(chan struct{})
 	r.take(r.given, true)
@@ -248,11 +258,42 @@ func (r *PendingCall) deliver(round int, c *Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if round == r.round {
-		if !c.Put.IsZero() {
-			r.put(c.Put)
-		}
 		r.take(c.Responses, false)
 	}
+}
+
+// Answer stores a client's answers to the pending requests, and ignores others. It returns
+// the keys of those that still are not answered: their answers do not fit.
+func (r *PendingCall) Answer(responses mcp.InputResponses) (wrong []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.take(responses, false)
+	for key := range responses {
+		if r.pending[key] != nil {
+			wrong = append(wrong, key)
+		}
+	}
+	return wrong
+}
+
+// Pending returns the requests that are not answered yet, for the client, and the number
+// of the question that they are of.
+func (r *PendingCall) Pending() (round int, requests mcp.InputRequests, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.shown {
+		r.put(time.Now())
+		r.shown = true
+	}
+	requests, err = inputs(r.pending)
+	return r.round, requests, err
+}
+
+// waits reports whether requests are not answered yet.
+func (r *PendingCall) waits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.pending) > 0
 }
 
 // asks returns the requests that are not answered yet, or nil, with their state.

@@ -329,18 +329,3 @@ func TestPendingCallsGivenUp(t *testing.T) {
 		t.Errorf("it ended by %v", err)
 	}
 }
-
-// TestPendingCallsGone tells who asks when it is too late for an answer.
-func TestPendingCallsGone(t *testing.T) {
-	d := newTestCalls(t)
-	_, err := d.Do(t.Context(), Call{Owner: "me"}, asksFor(t, "one"))
-	required(t, err, "one")
-	gone := err.(*Required).Gone
-	select {
-	case <-gone:
-		t.Fatal("it is too late already")
-	default:
-	}
-	d.Leave("me")
-	<-gone
-}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A request names when its client got it: where a request was sent, with a result, or when
-// the client of a task looked.
+// A request names when its client got it: where a request was sent, or
+// with a result. That of a task looks for it.
 func TestPut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -24,18 +24,15 @@ func TestPut(t *testing.T) {
 
 		for name, test := range map[string]struct {
 			again bool          // the client calls without an answer, a second before it answers
-			put   time.Duration // of a task, after the result
 			want  time.Duration // after the result
 		}{
-			"in a result":             {},
-			"in a later result":       {again: true, want: time.Minute - time.Second},
-			"in a task, looked at":    {put: 59 * time.Second, want: 59 * time.Second},
-			"in a task, seen at once": {put: time.Millisecond, want: time.Millisecond},
+			"in a result":       {},
+			"in a later result": {again: true, want: time.Minute - time.Second},
 		} {
 			d := NewPendingCalls()
 			request := nameForm(t, "?")
-			call := func(state, answers string, put time.Time) error {
-				c := Call{Owner: "me", State: state, Responses: responses(t, answers), Put: put}
+			call := func(state, answers string) error {
+				c := Call{Owner: "me", State: state, Responses: responses(t, answers)}
 				_, err := d.Do(t.Context(), c, func(ctx context.Context, r *PendingCall) any {
 					time.Sleep(time.Hour) // before it asks
 					_, err := r.Ask(ctx, map[string]*Request{"one": request})
@@ -43,18 +40,14 @@ func TestPut(t *testing.T) {
 				})
 				return err
 			}
-			state := required(t, call("", `{}`, time.Time{}), "one")
+			state := required(t, call("", `{}`), "one")
 			result := time.Now()
 			time.Sleep(time.Minute - time.Second)
 			if test.again {
-				state = required(t, call(state, `{}`, time.Time{}), "one")
+				state = required(t, call(state, `{}`), "one")
 			}
 			time.Sleep(time.Second)
-			var put time.Time
-			if test.put > 0 {
-				put = result.Add(test.put)
-			}
-			if err := call(state, `{"one":`+ann+`}`, put); err != nil || request.Put.Sub(result) != test.want {
+			if err := call(state, `{"one":`+ann+`}`); err != nil || request.Put.Sub(result) != test.want {
 				t.Errorf("%s: %v after the result, want %v; %v", name, request.Put.Sub(result), test.want, err)
 			}
 			d.Close()

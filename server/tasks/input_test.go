@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,42 +13,70 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 )
 
-// asks is a result that asks for input by these keys.
-func asks(state string, keys ...string) *mcp.CallToolResult {
-	requests := mcp.InputRequests{}
-	for _, key := range keys {
-		requests[key] = mcp.NewElicitationInputRequest(mcp.ElicitationParams{Message: key})
-	}
-	return &mcp.CallToolResult{
-		Result:               mcp.Result{ResultType: mcp.ResultTypeInputRequired},
-		MultiRoundTripResult: mcp.MultiRoundTripResult{InputRequests: requests, RequestState: state},
-	}
-}
-
-// A talk is work that asks what its rounds say, and notes what it was called with.
+// A talk is work that asks for each of some keys in turn, all keys of a round at once, and
+// notes the answers.
 type talk struct {
-	rounds []*mcp.CallToolResult
-	called []string
+	*elicit.PendingCalls
+	rounds [][]string
+	state  string // of the client's request
+	put    []time.Time
+	got    []string
 }
 
-func (w *talk) work(ctx context.Context, _ *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
-	answers, _ := json.Marshal(round.InputResponses)
-	w.called = append(w.called, fmt.Sprintf("%s %s", round.RequestState, answers))
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+// newTalk returns the work, whose calls end with the test.
+func newTalk(t *testing.T, rounds ...string) *talk {
+	w := &talk{PendingCalls: elicit.NewPendingCalls()}
+	t.Cleanup(w.Close)
+	for _, keys := range rounds {
+		w.rounds = append(w.rounds, strings.Fields(keys))
 	}
-	next := w.rounds[0]
-	w.rounds = w.rounds[1:]
-	return next, nil
+	return w
 }
 
-func (w *talk) want(t *testing.T, called ...string) {
+func (w *talk) work(ctx context.Context, task *Task) (*mcp.CallToolResult, error) {
+	call := elicit.Call{State: w.state, Responses: mcp.InputResponses{}, Outlives: task.Asks}
+	_, err := w.Do(ctx, call, func(ctx context.Context, r *elicit.PendingCall) any {
+		for _, keys := range w.rounds {
+			w.ask(ctx, r, keys)
+		}
+		return nil
+	})
+	if required, ok := errors.AsType[*elicit.Required](err); ok {
+		kind, questions, err := required.Result()
+		return &mcp.CallToolResult{Result: kind, MultiRoundTripResult: questions}, err
+	}
+	return says("done"), err
+}
+
+// ask asks for keys at once.
+func (w *talk) ask(ctx context.Context, r *elicit.PendingCall, keys []string) {
+	requests := map[string]*elicit.Request{}
+	for _, key := range keys {
+		form, err := elicit.NewForm(key+"?", json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`))
+		if err != nil {
+			panic(err)
+		}
+		requests[key] = form
+	}
+	answers, err := r.Ask(ctx, requests)
+	for _, key := range slices.Sorted(maps.Keys(answers)) {
+		w.got = append(w.got, key+" "+string(answers[key]))
+	}
+	if err != nil {
+		w.got = append(w.got, err.Error())
+	}
+	w.put = append(w.put, requests[keys[0]].Put)
+}
+
+func (w *talk) want(t *testing.T, got ...string) {
 	t.Helper()
 	synctest.Wait()
-	if !slices.Equal(w.called, called) {
-		t.Errorf("the work was called with %q, want %q", w.called, called)
+	if !slices.Equal(w.got, got) {
+		t.Errorf("the work got %q, want %q", w.got, got)
 	}
 }
 
@@ -74,16 +103,19 @@ func (b *bench) pending(id string) string {
 // to one is left alone.
 func TestInput(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
-		w := &talk{rounds: []*mcp.CallToolResult{asks("one", "name", "ok"), says("done")}}
+		w := newTalk(t, "name ok")
 		id := b.begin(w.work)
 		steps := []struct{ answers, pending string }{
 			{`{}`, "name ok"},
 			{`{"other":1}`, "name ok"},
-			{`{"ok":{"action":"accept"}}`, "name"},
-			{`{"ok":{"action":"decline"}}`, "name"},
+			{`{"ok":1}`, "name ok-2"}, // which does not fit
+			{`{"ok":{"action":"accept"}}`, "name ok-2"},
+			{`{"ok-2":{"action":"accept"}}`, "name"},
+			{`{"ok-2":{"action":"decline"}}`, "name"},
 			{`{"name":{"action":"cancel"},"x":1}`, ""},
 		}
 		for _, step := range steps {
+			b.pending(id) // clients answer what they have seen
 			b.update(id, step.answers)
 			if got := b.pending(id); got != step.pending {
 				t.Errorf("after %s it asks for %q, want %q", step.answers, got, step.pending)
@@ -93,7 +125,7 @@ func TestInput(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		b.update(id, `{"name":1}`)
-		w.want(t, " null", `one {"name":{"action":"cancel"},"ok":{"action":"accept"}}`)
+		w.want(t, `name {"action":"cancel"}`, `ok {"action":"accept"}`)
 	})
 }
 
@@ -101,36 +133,43 @@ func TestInput(t *testing.T) {
 // by the same.
 func TestKeysAreNotUsedTwice(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
-		w := &talk{rounds: []*mcp.CallToolResult{asks("one", "a", "a-2"), asks("two", "a"), asks("three", "a"), says("done")}}
+		w := newTalk(t, "a a-2", "a", "a")
 		id := b.begin(w.work)
-		b.update(id, `{"a":1,"a-2":2}`)
+		answer := func(n int) string { return fmt.Sprintf(`{"action":"accept","content":{"n":%d}}`, n) }
+		b.update(id, fmt.Sprintf(`{"a":%s,"a-2":%s}`, answer(1), answer(2)))
 		second := b.pending(id)
-		b.update(id, fmt.Sprintf(`{%q:3}`, second))
+		b.update(id, fmt.Sprintf(`{"a":%s}`, answer(9))) // of the first
+		b.update(id, fmt.Sprintf(`{%q:%s}`, second, answer(3)))
 		third := b.pending(id)
-		b.update(id, fmt.Sprintf(`{%q:4}`, third))
+		b.update(id, fmt.Sprintf(`{%q:%s}`, third, answer(4)))
 		if second != "a-3" || third != "a-4" {
 			t.Errorf("it asks for %q, then for %q", second, third)
 		}
-		w.want(t, " null", `one {"a":1,"a-2":2}`, `two {"a":3}`, `three {"a":4}`)
+		w.want(t, "a "+answer(1), "a-2 "+answer(2), "a "+answer(3), "a "+answer(4))
 	})
 }
 
-// What is asked before there is a task is asked by the result, and the state that
-// comes back reaches the work.
+// What is asked before there is a task is asked by the result. The request that answers may
+// become a task, which asks the rest.
 func TestInputBeforeTheTask(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
-		w := &talk{rounds: []*mcp.CallToolResult{asks("one", "name"), says("done")}}
-		c := Call{Owner: owner("ann"), Patience: time.Second}
-		result, err := b.Do(t.Context(), c, w.work)
+		w := newTalk(t, "one", "two")
+		result, err := b.Do(t.Context(), Call{Owner: owner("ann"), Patience: time.Second}, w.work)
 		if err != nil || !result.NeedsInput() {
 			t.Fatalf("%v, %v", result, err)
 		}
-		c.Round = mcp.MultiRoundTripParams{RequestState: "one"}
-		result, err = b.Do(t.Context(), c, w.work)
-		if err != nil || result.NeedsInput() {
-			t.Fatalf("%v, %v", result, err)
+		w.state = result.RequestState
+		id := b.begin(w.work)
+		for _, key := range []string{"one", "two"} {
+			if got := b.pending(id); got != key {
+				t.Errorf("it asks for %q, want %q", got, key)
+			}
+			b.update(id, fmt.Sprintf(`{%q:{"action":"accept"}}`, key))
 		}
-		w.want(t, " null", "one null")
+		if got := b.pending(id); got != "" || b.get(id).Status != "completed" {
+			t.Errorf("at the end it asks for %q", got)
+		}
+		w.want(t, `one {"action":"accept"}`, `two {"action":"accept"}`)
 	})
 }
 
@@ -138,46 +177,48 @@ func TestInputBeforeTheTask(t *testing.T) {
 // question nobody answers goes on without an answer.
 func TestNoInput(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
-		cancelled := &talk{rounds: []*mcp.CallToolResult{asks("one", "name")}}
+		cancelled := newTalk(t, "name")
 		id := b.begin(cancelled.work)
-		synctest.Wait()
+		if got := b.pending(id); got != "name" {
+			t.Errorf("it asks for %q", got)
+		}
 		b.ask("ann", "tasks/cancel", fmt.Sprintf(`{"taskId":%q}`, id))
 		synctest.Wait()
 		if got := b.get(id); got.Status != "cancelled" || len(got.InputRequests) > 0 {
 			t.Errorf("%+v", got)
 		}
-		cancelled.want(t, " null", "one {}")
+		cancelled.want(t, errCancelled.Error())
 
-		left := &talk{rounds: []*mcp.CallToolResult{asks("one", "a", "b"), says("too late")}}
-		gone := make(chan struct{})
-		id = b.begin(func(ctx context.Context, task *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
-			task.Until(gone)
-			return left.work(ctx, task, round)
+		left := newTalk(t, "a b")
+		waits := elicit.NewWaitLimiter(elicit.Limits{Wait: time.Minute})
+		id = b.begin(func(ctx context.Context, task *Task) (*mcp.CallToolResult, error) {
+			_, err := left.Do(ctx, elicit.Call{Outlives: task.Asks}, func(ctx context.Context, r *elicit.PendingCall) any {
+				ctx, leave := waits.Enter(ctx, "ann", "demo")
+				defer leave()
+				left.ask(ctx, r, left.rounds[0])
+				return nil
+			})
+			return says("too late"), err
 		})
-		b.update(id, `{"a":1}`)
+		b.pending(id)
+		b.update(id, `{"a":{"action":"accept"}}`)
 		if got := b.pending(id); got != "b" {
 			t.Errorf("it asks for %q", got)
 		}
-		close(gone)
+		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := b.get(id); got.Status != "completed" {
 			t.Errorf("%+v", got)
 		}
-		left.want(t, " null", `one {"a":1}`)
+		left.want(t, "nobody answered it within 1m0s")
 	})
 }
 
 // A question of a task is put to the client when the client first looks.
 func TestPut(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
-		var put []time.Time
-		rounds := []*mcp.CallToolResult{asks("one", "name"), asks("two", "name"), says("done")}
-		id := b.begin(func(_ context.Context, task *Task, _ mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
-			put = append(put, task.Put())
-			next := rounds[0]
-			rounds = rounds[1:]
-			return next, nil
-		})
+		w := newTalk(t, "name", "name")
+		id := b.begin(w.work)
 		var looked []time.Time
 		for _, key := range []string{"name", "name-2"} {
 			synctest.Wait()
@@ -189,11 +230,11 @@ func TestPut(t *testing.T) {
 			b.update(id, fmt.Sprintf(`{%q:{"action":"accept"}}`, key))
 		}
 		synctest.Wait()
-		if len(put) != 3 || !put[0].IsZero() || !put[1].Equal(looked[0]) || !put[2].Equal(looked[1]) {
-			t.Errorf("put at %v, looked at %v", put, looked)
+		if len(w.put) != 2 || !w.put[0].Equal(looked[0]) || !w.put[1].Equal(looked[1]) {
+			t.Errorf("put at %v, looked at %v", w.put, looked)
 		}
-		if (*Task)(nil).Put() != (time.Time{}) {
-			t.Error("a call without a task has a time")
+		if (*Task)(nil).Asks(nil) {
+			t.Error("a call without a task shows its questions")
 		}
 	})
 }

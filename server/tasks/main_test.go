@@ -123,7 +123,7 @@ func (b *bench) task(err error) seen {
 func says(text string) *mcp.CallToolResult { return mcp.NewToolResultText(text) }
 
 // waits is work that ends when its context does.
-func waits(ctx context.Context, _ *Task, _ mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+func waits(ctx context.Context, _ *Task) (*mcp.CallToolResult, error) {
 	<-ctx.Done()
 	return says("stopped: " + context.Cause(ctx).Error()), nil
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/work"
@@ -29,8 +29,6 @@ type Task struct {
 	ending ending        // of a call that was never kept; valid when it is over
 	size   int           // of the result in the store; guarded by the store's mutex
 
-	gone <-chan struct{} // of Until; used by the work's goroutine alone
-
 	mu      sync.Mutex // guards the fields below
 	known   known
 	status  Status
@@ -39,11 +37,10 @@ type Task struct {
 	result  json.RawMessage // of a completed task
 	failed  *rpc.Error      // of a failed one
 
-	asked    map[string]string // the work's keys, by those that the client knows; all there ever were
-	pending  mcp.InputRequests // by the client's keys
-	put      time.Time         // when the client first got them; zero is not yet
-	answers  mcp.InputResponses
-	answered chan struct{} // closed when nothing is pending
+	questions *elicit.PendingCall // of the work, once it has asked
+	round     int                 // the number of the question that keys are of
+	keys      map[string]string   // of its requests, by those that the client knows
+	used      map[string]bool     // all keys that the client ever got
 }
 
 // known says whether a client knows of a task.
@@ -62,7 +59,7 @@ type ending struct {
 }
 
 func newTask(owner identity.Key, age time.Duration) *Task {
-	return &Task{Unit: work.Unit{ID: rand.Text(), By: owner}, updated: time.Now(), age: age, status: Working, asked: map[string]string{}}
+	return &Task{Unit: work.Unit{ID: rand.Text(), By: owner}, updated: time.Now(), age: age, status: Working, used: map[string]bool{}}
 }
 
 // Say sets the status message. A nil task ignores it.
@@ -100,90 +97,75 @@ func (t *Task) end(v verdict) {
 func (t *Task) ended() (ended bool, updated time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.status != Working && t.status != InputRequired, t.updated
+	return t.status != Working, t.updated
 }
 
-// ask puts requests to the client. It reports false if the client does not know the task.
-func (t *Task) ask(requests mcp.InputRequests) bool {
-	if !t.decide(never) {
+// Asks has the task show the questions of a call to the client from now on. It reports false
+// if the client does not know the task, and never will; so does a nil task.
+func (t *Task) Asks(questions *elicit.PendingCall) bool {
+	if t == nil || !t.decide(never) {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pending, t.answers, t.answered = mcp.InputRequests{}, mcp.InputResponses{}, make(chan struct{})
-	for key, request := range requests {
-		t.pending[t.fresh(key)] = request
-	}
-	t.status, t.message, t.updated, t.put = InputRequired, "", time.Now(), time.Time{}
-	if len(t.pending) == 0 {
-		close(t.answered)
-	}
+	t.questions, t.message, t.updated = questions, "", time.Now()
 	return true
 }
 
-// fresh returns the client's key for a key of work. The client's are unique for the life
-// of the task, and work may use one twice.
+// pending returns the requests that wait for an answer, by keys that the client got for
+// no other one: the work may use one twice. The caller holds the mutex.
+func (t *Task) pending() mcp.InputRequests {
+	if t.questions == nil || t.status != Working {
+		return nil
+	}
+	round, requests, err := t.questions.Pending()
+	if err != nil { // the work checks what it asks
+		return nil
+	}
+	if round != t.round {
+		t.round, t.keys = round, map[string]string{}
+		for key := range requests {
+			t.keys[t.fresh(key)] = key
+		}
+	}
+	all := mcp.InputRequests{}
+	for known, key := range t.keys {
+		if request, waits := requests[key]; waits {
+			all[known] = request
+		}
+	}
+	return all
+}
+
+// fresh returns the client's key for a key of the work.
 func (t *Task) fresh(key string) string {
 	known := key
-	for i := 2; t.asked[known] != ""; i++ {
+	for i := 2; t.used[known]; i++ {
 		known = fmt.Sprintf("%s-%d", key, i)
 	}
-	t.asked[known] = key
+	t.used[known] = true
 	return known
 }
 
-// answer stores the answers to pending requests, and ignores others.
+// answer passes answers to pending requests on, and ignores others. An answer that does not
+// fit is asked for again.
 func (t *Task) answer(responses mcp.InputResponses) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.pending) == 0 {
-		return
-	}
-	for key, response := range responses {
-		if _, waits := t.pending[key]; waits {
-			t.answers[t.asked[key]] = response
-			delete(t.pending, key)
-			t.updated = time.Now()
+	answers := mcp.InputResponses{}
+	for known := range t.pending() {
+		if response, given := responses[known]; given {
+			answers[t.keys[known]] = response
+			delete(t.keys, known)
 		}
 	}
-	if len(t.pending) == 0 {
-		t.status = Working
-		close(t.answered)
+	if len(answers) == 0 {
+		return
 	}
-}
-
-// Until ends the wait for answers when gone is closed: work is then called again with the
-// answers so far. Only work may call it, for the result that it returns. A nil task
-// ignores it.
-func (t *Task) Until(gone <-chan struct{}) {
-	if t != nil {
-		t.gone = gone
+	for _, key := range t.questions.Answer(answers) {
+		t.keys[t.fresh(key)] = key // clients answer no key twice
 	}
-}
-
-// Put returns when the client first got the last requests to it; zero is never, or of a nil
-// task.
-func (t *Task) Put() time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.put
-}
-
-// wait waits for the answers to the requests. It returns the answers so far if gone is
-// closed or ctx ends.
-func (t *Task) wait(ctx context.Context) mcp.InputResponses {
-	select {
-	case <-t.answered:
-	case <-t.gone:
-	case <-ctx.Done():
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.status, t.pending = Working, nil
-	return maps.Clone(t.answers)
+	t.updated = time.Now()
 }
 
 // A verdict is the outcome of a task.
@@ -240,11 +222,11 @@ func (t *Task) base() wire {
 func (t *Task) detailed() wire {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.pending) > 0 && t.put.IsZero() {
-		t.put = time.Now()
-	}
 	w := t.base()
-	w.InputRequests, w.Result = maps.Clone(t.pending), t.result
+	w.InputRequests, w.Result = t.pending(), t.result
+	if len(w.InputRequests) > 0 {
+		w.Status = InputRequired
+	}
 	if t.failed != nil {
 		w.Error = &wireError{t.failed.Code, t.failed.Message, t.failed.Data}
 	}

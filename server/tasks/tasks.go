@@ -85,18 +85,14 @@ func Undeclared() *rpc.Error {
 	}
 }
 
-// Work handles a call. If its result asks for input, it is called again with the state of
-// that result and the answers. Its context outlives the request. When the context has
-// ended, nobody waits for the result, and work has to release the run of its state.
-type Work func(ctx context.Context, t *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error)
+// Work handles a call. Its context outlives the request; when it has ended, nobody waits
+// for the result. If [Task.Asks] has refused its questions, its result asks for input.
+type Work func(ctx context.Context, t *Task) (*mcp.CallToolResult, error)
 
 // A Call is one that may become a task.
 type Call struct {
 	Owner    identity.Key  // of the task: nobody else finds it
 	Patience time.Duration // for which the request waits; 0 is none
-	// Round is the state and the answers in the client's request, for the first call
-	// of work.
-	Round mcp.MultiRoundTripParams
 }
 
 // Do runs work and returns its result. If that takes longer than the call's patience and
@@ -107,7 +103,11 @@ func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, e
 	kept := make(chan bool, 1)
 	err := s.running.Start(ctx, t, func(working context.Context) {
 		kept <- c.Patience == 0 && s.keep(t) // before it ends
-		s.work(working, t, c.Round, do)
+		result, err := work.Guard(s.options.Logger, func() (*mcp.CallToolResult, error) { return do(working, t) })
+		if result == nil && err == nil {
+			err = errors.New("the call has no result")
+		}
+		s.end(t, ending{result, err}, context.Cause(working))
 	})
 	if err != nil {
 		return nil, err
@@ -133,21 +133,6 @@ func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) b
 	}
 	<-t.Done()
 	return false
-}
-
-// work calls a function until it has a final result, or asks a client that has no task.
-func (s *Store) work(ctx context.Context, t *Task, round mcp.MultiRoundTripParams, do Work) {
-	for {
-		result, err := work.Guard(s.options.Logger, func() (*mcp.CallToolResult, error) { return do(ctx, t, round) })
-		if result == nil && err == nil {
-			err = errors.New("the call has no result")
-		}
-		if err != nil || !result.NeedsInput() || ctx.Err() != nil || !t.ask(result.InputRequests) {
-			s.end(t, ending{result, err}, context.Cause(ctx))
-			return
-		}
-		round = mcp.MultiRoundTripParams{RequestState: result.RequestState, InputResponses: t.wait(ctx)}
-	}
 }
 
 // Leave ends and removes the tasks of an owner that has left. It does not wait.

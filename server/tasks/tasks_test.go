@@ -17,7 +17,7 @@ import (
 
 // takes is work that takes a time and ends so.
 func takes(d time.Duration, result *mcp.CallToolResult, err error) Work {
-	return func(ctx context.Context, _ *Task, _ mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+	return func(ctx context.Context, _ *Task) (*mcp.CallToolResult, error) {
 		select {
 		case <-time.After(d):
 			return result, err
@@ -47,9 +47,9 @@ func TestSoon(t *testing.T) {
 func TestLong(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		ctx, gone := context.WithCancel(t.Context())
-		_, err := b.Do(ctx, Call{Owner: owner("ann"), Patience: 5 * time.Second}, func(ctx context.Context, task *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+		_, err := b.Do(ctx, Call{Owner: owner("ann"), Patience: 5 * time.Second}, func(ctx context.Context, task *Task) (*mcp.CallToolResult, error) {
 			task.Say("half done")
-			return takes(9*time.Second, says("done"), nil)(ctx, task, round)
+			return takes(9*time.Second, says("done"), nil)(ctx, task)
 		})
 		gone() // a request that is answered ends
 		want := seen{
@@ -96,7 +96,7 @@ func TestEndings(t *testing.T) {
 		"an error of the protocol":   {takes(1, nil, &rpc.Error{Code: -32602, Message: "no such", Data: 1}), "failed", "no such", "{-32602 no such 1}"},
 		"any other error":            {takes(1, nil, errors.New("broken")), "failed", "broken", "{-32603 broken <nil>}"},
 		"nothing at all":             {takes(1, nil, nil), "failed", "the call has no result", "-32603"},
-		"a panic": {func(context.Context, *Task, mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+		"a panic": {func(context.Context, *Task) (*mcp.CallToolResult, error) {
 			panic("secret")
 		}, "failed", "internal error; the log of the server has it", "{-32603 internal error; the log of the server has it <nil>}"},
 		"what cannot be encoded": {takes(1, &mcp.CallToolResult{StructuredContent: func() {}}, nil), "failed", "json:", "-32603"},
@@ -123,7 +123,7 @@ func TestEndings(t *testing.T) {
 func TestCancel(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		ended := false
-		id := b.begin(func(ctx context.Context, task *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+		id := b.begin(func(ctx context.Context, task *Task) (*mcp.CallToolResult, error) {
 			defer func() { ended = true }()
 			<-ctx.Done()
 			time.Sleep(time.Second) // its sandbox goes
@@ -168,7 +168,7 @@ func TestCancelOfTheRequest(t *testing.T) {
 func TestEndOfAll(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		var causes []string
-		note := func(ctx context.Context, task *Task, round mcp.MultiRoundTripParams) (*mcp.CallToolResult, error) {
+		note := func(ctx context.Context, task *Task) (*mcp.CallToolResult, error) {
 			<-ctx.Done()
 			causes = append(causes, context.Cause(ctx).Error())
 			return says("stopped"), nil
