@@ -69,7 +69,7 @@ func (a *attachments) named(item scriptio.Item, taken []sandbox.File) (mcp.Conte
 	f.URI = a.store("out/"+f.Name, f.MIMEType, data)
 	a.shown = append(a.shown, f.Name)
 	content, err := contentAs(item.Type, &f, data)
-	return item.Annotate(content), data, err
+	return content, data, err
 }
 
 // admit returns a content in a form that the client knows. The error says that there is

@@ -38,12 +38,12 @@ func TestResultObjectForOldClients(t *testing.T) {
 	}
 }
 
-// A file carries the annotations of the script, as any other content does.
+// A content carries the annotations of the script.
 func TestResultObjectAnnotates(t *testing.T) {
 	a := attachments{Client: Client{Outputs: output.New(), Links: true}, runID: "run-1"}
 	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
-	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"path": "a.txt", "type": "text", `+said+`}, {"path": "a.txt", "type": "resource_link", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
-	contents, err := a.items(items, []sandbox.File{{Name: "a.txt", Data: []byte("a")}})
+	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "resource_link", "uri": "a:b", "name": "c", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
+	contents, err := a.items(items, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func TestParseResult(t *testing.T) {
 		{`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "text/plain"}]}}`, `is not of a sound`},
 		{`{"mcp": {"content": [{"type": "audio", "mimeType": "audio/wav"}]}}`, `there is no data`},
 		{`{"mcp": {"content": [{"type": "resource"}]}}`, `there is no resource`},
-		{`{"mcp": {"content": [{"type": "resource", "resource": {"uri": "test://x", "blob": "AAE=", "text": "t"}}]}}`, `there is no resource`},
+		{`{"mcp": {"content": [{"path": "x", "annotations": {"priority": 1}}]}}`, `has neither annotations nor _meta`},
 		{`{"mcp": {"content": [{"type": "resource", "resource": {"uri": "x", "text": "t"}}]}}`, `resource.uri is not a URI`},
 		{`{"mcp": {"content": [{"type": "resource_link", "uri": "test://x"}]}}`, `has no name`},
 		{`{"mcp": {"content": [{"path": "../x"}]}}`, `path "../x" is not`},
