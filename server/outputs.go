@@ -19,8 +19,7 @@ const pageSize = result.MaxText
 // outputTemplate returns the template of the outputs of runs.
 func outputTemplate() mcp.ResourceTemplate {
 	return mcp.NewResourceTemplate(output.Template, "run output", mcp.WithTemplateTitle("Run output"), mcp.WithTemplateDescription(
-		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it. "+
-			"With ?offset=N a page of at most 48 KB from that byte, and where the next one begins."))
+		"What a run printed (stdout, stderr) or left in /out (out/NAME), for a while after it. Results link to it."))
 }
 
 // expired words the error for an output that was evicted or never stored.
@@ -30,23 +29,11 @@ func expired(uri string) string {
 
 // readOutput returns the output of a principal at a URI.
 func readOutput(outputs *output.Store, owner identity.Key, uri string) ([]mcp.ResourceContents, error) {
-	piece, offset, paged, err := output.Split(uri)
-	item, ok := outputs.Get(owner, piece)
-	if err != nil || !ok {
+	item, ok := outputs.Get(owner, uri)
+	if !ok {
 		return nil, fmt.Errorf("%s: %w", expired(uri), mcpserver.ErrResourceNotFound)
 	}
-	if !paged {
-		return []mcp.ResourceContents{result.Resource(uri, item.MIMEType, item.Data)}, nil
-	}
-	page := item.Page(offset, pageSize)
-	contents := []mcp.ResourceContents{result.Resource(uri, item.MIMEType, page.Data)}
-	if page.Next > 0 {
-		contents = append(contents, mcp.TextResourceContents{
-			URI: output.AtOffset(piece, page.Next), MIMEType: "text/plain",
-			Text: where(page, item) + "; what follows is at this URI]",
-		})
-	}
-	return contents, nil
+	return []mcp.ResourceContents{result.Resource(uri, item.MIMEType, item.Data)}, nil
 }
 
 // where returns the beginning of a note on a page.
@@ -65,15 +52,11 @@ func newOutputTool(m *toolMaker, outputs *output.Store) mcpserver.ServerTool {
 		name: "read_output", title: "Read a run's output",
 		description: "Read a page of what a run printed or left, where its result shows only a part or a link (skills-mcp://runs/…).",
 		handle: func(r *request, args outputArgs) (any, error) {
-			piece, offset, paged, err := output.Split(args.URI)
-			if !paged {
-				offset = int(min(args.Offset, 1<<40))
-			}
-			item, ok := outputs.Get(r.principal.Key(), piece)
-			if err != nil || !ok {
+			item, ok := outputs.Get(r.principal.Key(), args.URI)
+			if !ok {
 				return nil, &run.Error{Code: run.NotFound, Message: expired(args.URI)}
 			}
-			return textPage(args.URI, item, offset)
+			return textPage(args.URI, item, int(min(args.Offset, 1<<40)))
 		},
 	}.tool(m)
 }

@@ -3,10 +3,8 @@
 package output
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -60,25 +58,7 @@ func URI(runID, piece string) string {
 }
 
 // Template is the URI template of all items (RFC 6570).
-const Template = "skills-mcp://runs/{run_id}/{+piece}{?offset}"
-
-// AtOffset returns the URI of the page that begins at a byte.
-func AtOffset(uri string, offset int) string { return fmt.Sprintf("%s?offset=%d", uri, offset) }
-
-// Split returns a URI's item and the offset of its page. paged is false for a URI of a
-// whole item.
-func Split(uri string) (piece string, offset int, paged bool, err error) {
-	piece, query, paged := strings.Cut(uri, "?")
-	if !paged {
-		return piece, 0, false, nil
-	}
-	text, ok := strings.CutPrefix(query, "offset=")
-	offset, err = strconv.Atoi(text)
-	if !ok || err != nil || offset < 0 {
-		return piece, 0, true, fmt.Errorf("%q is not offset=N, where N is a number of bytes", query)
-	}
-	return piece, offset, true, nil
-}
+const Template = "skills-mcp://runs/{run_id}/{+piece}"
 
 // A Page is a part of an item.
 type Page struct {
