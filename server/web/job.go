@@ -30,15 +30,14 @@ const maxForm = 8 << 20
 // A jobScreen is the data of the screen of a run that this server holds.
 type jobScreen struct {
 	jobs.Snapshot
-	ID, Skill    string
-	Began        time.Time
-	Exit         int    // its code, of a run that ended by itself
-	Progress     string // the last, while it runs
-	Log          string
-	Asked        []*pending
-	Output       string // the result or the output, JSON indented
-	Files        []outFile
-	Command, MCP string // that make the same call; "" is not known
+	ID, Skill string
+	Began     time.Time
+	Exit      int    // its code, of a run that ended by itself
+	Progress  string // the last, while it runs
+	Log       string
+	Asked     []*pending
+	Output    string // the result or the output, JSON indented
+	Files     []outFile
 }
 
 // maxLog bounds the part of a log that is shown, in bytes.
@@ -82,14 +81,6 @@ func (p runForms) jobContent(r *http.Request, answered *pending) (*content, erro
 	for i, q := range s.Asked {
 		if answered != nil && q.ID == answered.ID {
 			s.Asked[i] = answered
-		}
-	}
-	if args, ok := p.recordedArgs(r.Context(), job.ID); ok {
-		if info, err := p.options.Service.Skill(r.Context(), job.Skill); err == nil {
-			s.Command = commandLine(job.Skill, args)
-			if s.MCP, err = toolCall(info, args); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return &content{Title: "Run of " + termtext.Legible(job.Skill), Template: "job.html", Section: "runs", Live: []string{"run/" + job.ID}, Data: s}, nil

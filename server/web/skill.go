@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/pins"
@@ -44,7 +46,6 @@ type skillScreen struct {
 	Argv         string
 	Change       *change // since it was accepted; nil is none
 	Runs         []*store.Run
-	Command, MCP string // that call it
 }
 
 // A fileSize is a file of a skill.
@@ -94,7 +95,7 @@ func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, 
 	if err != nil {
 		return nil, err
 	}
-	s := &skillScreen{Skill: info, Remedy: remedy(info), Raw: raw, Rows: form.Rows(parameters), Command: commandLine(info.Name, nil)}
+	s := &skillScreen{Skill: info, Remedy: remedy(info), Raw: raw, Rows: form.Rows(parameters)}
 	if !raw {
 		s.Instructions = markdown.Render(info.Body, func(name string) string {
 			if !slices.Contains(info.Files, name) {
@@ -108,9 +109,21 @@ func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, 
 	}
 	if info.Call != nil {
 		s.Argv = shellWords(info.Call.Argv)
-		s.MCP, err = toolCall(info, nil)
 	}
-	return s, err
+	return s, nil
+}
+
+// shellWords quotes words for bash, with characters that nobody sees as codes.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		text, err := syntax.Quote(word, syntax.LangBash)
+		if err != nil { // of a NUL, which no program can be passed
+			text = "…"
+		}
+		quoted[i] = text
+	}
+	return strings.Join(quoted, " ")
 }
 
 func newFileSize(files fs.FS, skill, name string) fileSize {

@@ -328,23 +328,10 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-func TestCommandLine(t *testing.T) {
-	for _, test := range []struct{ args, want string }{
-		{`{}`, `skills-mcp run 'a b/c'`},
-		{`{"path":"it's $HOME","n":1.50,"on":true}`, `skills-mcp run 'a b/c' --n 1.50 --on true --path "it's \$HOME"`},
-		{`{"json":"x","list":["a",1],"x y":null}`, `skills-mcp run 'a b/c' --args-json '{"json":"x","list":["a",1],"x y":null}'`},
-		{`{"t":"a\u202eb\n"}`, `skills-mcp run 'a b/c' --t $'a\u202eb\n'`},
-		{`{"t":"--x","u":""}`, `skills-mcp run 'a b/c' '--t=--x' --u ''`},
-	} {
-		d := json.NewDecoder(strings.NewReader(test.args))
-		d.UseNumber()
-		var args map[string]any
-		if err := d.Decode(&args); err != nil {
-			t.Fatal(err)
-		}
-		if got := commandLine("a b/c", args); got != test.want {
-			t.Errorf("%s: %s, want %s", test.args, got, test.want)
-		}
+func TestShellWords(t *testing.T) {
+	got, want := shellWords([]string{"a b/c", "it's $HOME", "--x", "a\u202eb\n", "", "\x00"}), `'a b/c' "it's \$HOME" --x $'a\u202eb\n' '' …`
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
