@@ -15,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE = os.environ.get("NODE", "node")
-DUMPED = {"commander", "parseargs"}
+DUMPED = {"parseargs"}
 EXTENSIONS = (".js", ".mjs", ".cjs", ".ts", ".py", ".sh")
 TYPES = {"int": "integer", "num": "number", "bool": "boolean", "string": "string", "any": "any"}
 
