@@ -436,10 +436,6 @@ func (a *Argument) one(name string, v any) ([]string, error) {
 		return []string{text}, nil
 	case a.Form == Joined:
 		return []string{a.Flag + "=" + text}, nil
-	case a.Form == Glued && text == "":
-		return nil, fault(name, "must not be empty")
-	case a.Form == Glued:
-		return []string{a.Flag + text}, nil
 	}
 	return []string{a.Flag, text}, nil
 }

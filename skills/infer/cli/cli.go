@@ -69,7 +69,6 @@ type Form int
 const (
 	Joined Form = iota // --name=value
 	Apart              // --name value
-	Glued              // -nvalue
 )
 
 // An Argument is an option or a positional.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
-	"github.com/skillsmcp/skills-mcp/skills/infer/node/library"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 )
 
@@ -30,37 +29,15 @@ func (e *evaluator) call(n *syntax.Node, s *js.Scope) js.Value {
 		return e.method(c, args, n.Line)
 	case js.Reference:
 		return e.outside(c, args, n)
-	case foreign:
-		return c.Method(e.libraries.Host, "", args, n.Line)
 	}
 	return e.unknownCall("", args, n.Line)
 }
-
-// module returns a module that the program uses.
-func (e *evaluator) module(name string, line int32) js.Value {
-	if isLocal(name) {
-		if e.local == "" && !strings.HasSuffix(name, ".json") {
-			e.local, e.localLine = name, line
-		}
-		return js.Reference("local")
-	}
-	name, known := library.Module(name)
-	if !known {
-		e.found.Doubt(line, "the library %s is not understood", name)
-	}
-	return js.Reference(strings.ReplaceAll(name, ".", "_"))
-}
-
-func isLocal(name string) bool { return name != "" && strings.ContainsRune("./#~", rune(name[0])) }
 
 // outside calls a function outside of the source, or creates an object of one.
 func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.Value {
 	if n.Kind == syntax.New {
 		if r == "Set" && len(args) == 1 {
 			return args[0]
-		}
-		if v, ok := e.libraries.Construct(r, args, n.Line); ok {
-			return v
 		}
 		return e.unknownCall(string(r), args, n.Line)
 	}
@@ -79,16 +56,13 @@ func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.
 		tested(js.First(args))
 		return js.Unknown{}
 	}
-	if v, ok := e.libraries.Call(r, args, n.Line); ok {
-		return v
+	if r == "util.parseArgs" {
+		return parseArgs(e.found, args, n.Line)
 	}
 	e.unknownCall(string(r), args, n.Line)
 	for _, arg := range args {
-		switch v := arg.(type) {
-		case js.Given:
-			if r.Module() != "console" {
-				return js.Given{Argument: v.Argument, Derived: true}
-			}
+		if v, ok := arg.(js.Given); ok && !strings.HasPrefix(string(r), "console.") {
+			return js.Given{Argument: v.Argument, Derived: true}
 		}
 	}
 	return js.Unknown{}
@@ -111,10 +85,8 @@ func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 	switch r := m.Receiver.(type) {
 	case js.Words:
 		return wordCall{e, r, line}.method(m.Name, args)
-	case foreign:
-		return r.Method(e.libraries.Host, m.Name, args, line)
 	case *js.Closure: // call, apply, bind
-		e.Callback(r)
+		e.callback(r)
 	case *js.Array:
 		switch m.Name {
 		case "includes", "has", "indexOf", "join":
@@ -173,7 +145,7 @@ func (w wordCall) method(name string, args []js.Value) js.Value {
 		if isClosure && tellsOptions(c.Body, parameter(c.Function)) {
 			break
 		}
-		w.e.Callback(first)
+		w.e.callback(first)
 		return w.e.found.Rest(w.Words, w.line)
 	}
 	return w.e.found.Doubt(w.line, "the command line is read with %s in a way that is not understood", name)
@@ -233,7 +205,7 @@ func (e *evaluator) escapes(name string, v js.Value, line int32) {
 	defer func() { e.nested-- }()
 	switch v := v.(type) {
 	case js.Words:
-		if v.List.Declared || v.From > 0 {
+		if v.List.Declared > 0 || v.From > 0 {
 			e.found.Rest(v, line)
 			return
 		}
@@ -244,9 +216,7 @@ func (e *evaluator) escapes(name string, v js.Value, line int32) {
 	case js.Given:
 		e.use(v)
 	case *js.Closure:
-		e.Callback(v)
-	case *library.Commander:
-		e.found.Doubt(line, "a command is passed to something that may add options")
+		e.callback(v)
 	case *js.Array:
 		e.unknownCall(name, v.Items, line)
 	case *js.Object:
@@ -256,8 +226,8 @@ func (e *evaluator) escapes(name string, v js.Value, line int32) {
 	}
 }
 
-// Callback evaluates a function that is called with values that are not known.
-func (e *evaluator) Callback(v js.Value) {
+// callback evaluates a function that is called with values that are not known.
+func (e *evaluator) callback(v js.Value) {
 	if c, ok := v.(*js.Closure); ok && e.called[c.Function] == 0 {
 		e.unsure++
 		e.apply(c, nil, true)

@@ -4,15 +4,8 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
-	"github.com/skillsmcp/skills-mcp/skills/infer/node/library"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 )
-
-// A foreign value is one of a library that reads command lines.
-type foreign interface {
-	Member(h *library.Host, name string, line int32) js.Value
-	Method(h *library.Host, name string, args []js.Value, line int32) js.Value
-}
 
 // eval returns the value of an expression.
 func (e *evaluator) eval(n *syntax.Node, s *js.Scope) js.Value {
@@ -75,45 +68,11 @@ func (e *evaluator) eval(n *syntax.Node, s *js.Scope) js.Value {
 func (e *evaluator) mentions(n *syntax.Node, s *js.Scope) {
 	for _, kid := range n.Kids {
 		v := e.eval(kid, s)
-		if r, ok := v.(js.Reference); ok && (r.Last() == "argv" || r == "Deno" || library.Reads(r)) {
+		if r, ok := v.(js.Reference); ok && (r.Last() == "argv" || r == "Deno" || r == "util.parseArgs") {
 			e.found.Doubt(kid.Line, "a class reads the command line")
 		}
 		e.escapes("a class", v, kid.Line)
 	}
-}
-
-func (e *evaluator) lookup(name string, s *js.Scope) js.Value {
-	switch name {
-	case "undefined":
-		return js.Undefined{}
-	case "null":
-		return js.Null{}
-	case "true", "false":
-		return name == "true"
-	case "NaN", "Infinity":
-		return js.Unknown{}
-	}
-	if found := s.Find(name); found != nil {
-		return found.Vars[name]
-	}
-	return resolve(e.found, js.Reference(name))
-}
-
-// resolve returns the value of a name outside of the source.
-func resolve(found *js.Record, name js.Reference) js.Value {
-	switch name {
-	case "process.argv", "Bun.argv":
-		return js.Words{List: found.Argv, From: -2}
-	case "Deno.args":
-		return js.Words{List: found.Argv}
-	case "globalThis", "global":
-		return js.Reference("")
-	case "process.env", "zx.argv":
-		return js.Unknown{}
-	case "module.parent", "require.parent":
-		return js.Null{}
-	}
-	return name
 }
 
 func (e *evaluator) template(n *syntax.Node, s *js.Scope) js.Value {
@@ -191,7 +150,7 @@ func (e *evaluator) object(n *syntax.Node, s *js.Scope) js.Value {
 func (e *evaluator) member(line int32, v js.Value, name string, optional bool) js.Value {
 	switch v := v.(type) {
 	case js.Reference:
-		return e.moduleMember(line, v, name)
+		return e.moduleMember(v, name)
 	case *js.Object:
 		if got, ok := v.Get(name); ok {
 			return got
@@ -207,29 +166,10 @@ func (e *evaluator) member(line int32, v js.Value, name string, optional bool) j
 		if !optional {
 			e.use(v)
 		}
-	case foreign:
-		return v.Member(e.libraries.Host, name, line)
 	case js.Unknown, js.Never, js.Undefined, js.Null:
 		return js.Unknown{}
 	}
 	return js.Method{Receiver: v, Name: name}
-}
-
-// moduleMember returns a member of something outside of the source.
-func (e *evaluator) moduleMember(line int32, r js.Reference, name string) js.Value {
-	full := r + "." + js.Reference(name)
-	switch {
-	case r == "":
-		return resolve(e.found, js.Reference(name))
-	case name == "default":
-		return r
-	case full == "import.meta.main":
-		return true
-	}
-	if v, ok := e.libraries.Member(full, line); ok {
-		return v
-	}
-	return resolve(e.found, full)
 }
 
 func (e *evaluator) index(n *syntax.Node, s *js.Scope) js.Value {

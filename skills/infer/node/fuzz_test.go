@@ -23,7 +23,6 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"const {a=1,...b}=process.argv", "for(const [i,a] of process.argv.entries()){if(a==='--x')y=z[i+1]}", "require('yargs').option({a:{}}).argv.b",
 		"x`${`${a}`}`/b/c", "a?.b?.[c]?.(d)<e>(f)", "class A<T> extends B{@c() private d?:e=f;get g(){}static{}}", "enum E{a='x',b}", "f(/[/]/g,(a)=>b?(c):d)",
-		"const {Command}=require('commander');const a=new Command('a'),b=new Command('b');a.addCommand(b);b.addCommand(a);a.addCommand(a);a.parse()",
 		"while(process.argv.length){const a=process.argv.shift();switch(a){case'-a':b=process.argv.shift()}}",
 	} {
 		f.Add([]byte(seed))

@@ -56,7 +56,7 @@ func (m *Module) Read() *Script {
 	e := newEvaluator(len(m.source))
 	frame{e, e.globals}.follow(m.tree.Body)
 	for at := 0; at < len(e.closures); at++ {
-		e.Callback(e.closures[at])
+		e.callback(e.closures[at])
 	}
 	return m.result(e)
 }
@@ -76,27 +76,21 @@ var readsInput = []string{"process.stdin", "/dev/stdin", "readFileSync(0", "read
 
 // result returns the command line that the evaluation found.
 func (m *Module) result(e *evaluator) *Script {
-	var command *js.Command
+	words := e.found.Argv
 	switch {
-	case len(e.found.Doubts) > 0:
-	case len(e.found.Parses) > 1:
-		e.found.Doubt(e.found.Parses[1].Line, "the arguments are read several times")
-	case len(e.found.Parses) == 1 && !e.found.Argv.Empty():
-		e.found.Doubt(e.found.Parses[0].Line, "the arguments are read by a library and by the program itself")
-	case len(e.found.Parses) == 1:
-		command = e.found.Parses[0].Command
-	case e.libraries.Declares():
-		e.found.Doubt(0, "the program declares arguments and does not read them")
-	case !e.found.Argv.Empty():
-		command = plain(e.found)
-	default:
-		command = m.without(e)
+	case e.found.Parsed != nil && !words.Empty():
+		e.found.Doubt(e.found.Parsed.Declared, "the arguments are read by parseArgs and by the program itself")
+	case e.found.Parsed != nil:
+		words = e.found.Parsed
+	case words.Empty():
+		m.checkWithout(e)
+	case words.Rest != nil && len(words.Options) > 0 && !words.Filtered && !words.Indexed:
+		e.found.Doubt(words.Rest.Line, "options and other arguments are not told apart")
 	}
-	if command == nil || len(e.found.Doubts) > 0 {
+	if len(e.found.Doubts) > 0 {
 		return &Script{Notes: sorted(e.found.Doubts)}
 	}
-	laid := command.Lay(e.found, m.usage(), true)
-	line := cli.New(laid)
+	line := cli.New(words.Lay(e.found, m.usage()))
 	switch {
 	case len(e.found.Doubts) > 0:
 		line = nil
@@ -111,28 +105,14 @@ func sorted(notes []js.Note) []js.Note {
 	return notes
 }
 
-// plain returns the arguments of a program that reads process.argv itself.
-func plain(found *js.Record) *js.Command {
-	words := found.Argv
-	if words.Rest != nil && len(words.Options) > 0 && !words.Filtered && !words.Indexed {
-		found.Doubt(words.Rest.Line, "options and other arguments are not told apart")
-	}
-	return &js.Command{Words: words}
-}
-
-// without returns a command that takes no arguments, and nil where it may take some.
-func (m *Module) without(e *evaluator) *js.Command {
+// checkWithout doubts that a program takes no arguments where it may take some.
+func (m *Module) checkWithout(e *evaluator) {
 	if e.local != "" {
 		e.found.Doubt(e.localLine, "%s may read arguments", e.local)
-		return nil
 	}
-	for _, word := range readsInput {
-		if bytes.Contains(m.source, []byte(word)) {
-			e.found.Doubt(0, "the program reads its standard input")
-			return nil
-		}
+	if slices.ContainsFunc(readsInput, func(word string) bool { return bytes.Contains(m.source, []byte(word)) }) {
+		e.found.Doubt(0, "the program reads its standard input")
 	}
-	return &js.Command{}
 }
 
 // usage returns the usage texts of the program: the texts that it prints, and

@@ -2,7 +2,6 @@ package node
 
 import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
-	"github.com/skillsmcp/skills-mcp/skills/infer/node/library"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 )
 
@@ -20,9 +19,8 @@ const (
 // An evaluator follows a program as far as its values are known. Where they are not, it
 // follows both branches.
 type evaluator struct {
-	found     *js.Record
-	libraries *library.Set
-	globals   *js.Scope
+	found   *js.Record
+	globals *js.Scope
 
 	steps  int // that are left
 	calls  int // inside each other
@@ -38,12 +36,10 @@ type evaluator struct {
 }
 
 func newEvaluator(size int) *evaluator {
-	e := &evaluator{
+	return &evaluator{
 		found: &js.Record{Argv: js.NewWordList()}, globals: js.NewScope(nil, 0), steps: baseSteps + stepsPerByte*size,
 		called: map[*syntax.Function]int{}, busy: map[*syntax.Function]bool{},
 	}
-	e.libraries = library.New(e.found, e)
-	return e
 }
 
 // charge counts a step, and reports whether the evaluation may go on.
@@ -53,9 +49,6 @@ func (e *evaluator) charge() bool {
 	}
 	return e.steps > 0
 }
-
-// Conditional reports whether the statement may not be reached.
-func (e *evaluator) Conditional() bool { return e.unsure > 0 }
 
 func (e *evaluator) closure(fn *syntax.Function, s *js.Scope) *js.Closure {
 	c := &js.Closure{Function: fn, Scope: s}

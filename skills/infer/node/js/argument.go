@@ -54,14 +54,6 @@ func (a *Argument) SetDefault(v Value) {
 	}
 }
 
-// TakesValue makes an option one with a value.
-func (a *Argument) TakesValue(form cli.Form) Given {
-	if a.Kind == cli.Switch {
-		a.Kind, a.Form = cli.Value, form
-	}
-	return Given{a, false}
-}
-
 // Merge makes one option of two names.
 func (a *Argument) Merge(other *Argument) {
 	if a == other || other.merged != nil || a.merged != nil {

@@ -33,6 +33,14 @@ type (
 	JoinedWord struct{ Option *Argument }
 )
 
+// TakesValue makes an option one with a value.
+func (a *Argument) TakesValue(form cli.Form) Given {
+	if a.Kind == cli.Switch {
+		a.Kind, a.Form = cli.Value, form
+	}
+	return Given{a, false}
+}
+
 // At returns the word at an index. It reports false for an index that is computed.
 func (w Words) At(at Value, line int32, conditional bool) (v Value, ok bool) {
 	switch at := at.(type) {

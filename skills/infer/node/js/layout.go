@@ -11,44 +11,29 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
-// Lay returns the command for its schema.
-func (c *Command) Lay(e *Record, text usagetext.Text, top bool) *cli.Command {
-	laid := &cli.Command{Name: c.Name, Description: c.Description, Must: len(c.Commands) > 0 && !c.Optional, Terminator: c.Terminator}
-	for i, p := range c.Positionals {
-		if p.Description == "" && top {
-			p.Description = helpFor(text, p, i)
+// Lay returns the command line for its schema: the positionals of a list, and its
+// options.
+func (l *WordList) Lay(e *Record, text usagetext.Text) *cli.Command {
+	apart := false // an option's value is a word of its own, so that a filter would find it
+	for _, o := range l.Options {
+		apart = apart || o.merged == nil && o.Kind == cli.Value && o.Form == cli.Apart
+	}
+	all := l.layPositionals(e, text, apart)
+	for _, o := range l.Options {
+		if o.merged == nil {
+			o.finish(text)
+			all = append(all, o.Argument)
 		}
-		laid.Arguments = append(laid.Arguments, p.Argument)
 	}
-	if c.Words != nil && len(c.Positionals) == 0 {
-		laid.Arguments = append(laid.Arguments, c.Words.lay(e, text)...)
-	}
-	for _, o := range c.Options {
-		if o.merged != nil {
-			continue
-		}
-		o.finish(text, c.Guarded)
-		laid.Arguments = append(laid.Arguments, o.Argument)
-	}
-	for _, a := range laid.Arguments {
+	for _, a := range all {
 		a.Description = cli.Sentences(a.Description)
 	}
-	if c.laid = true; len(c.Commands) == 0 {
-		return laid
-	}
-	for _, sub := range c.Commands {
-		if sub.laid { // it is its own, or of several
-			e.Doubt(0, "the command %s is added twice", sub.Name)
-			continue
-		}
-		laid.Commands = append(laid.Commands, sub.Lay(e, text, false))
-	}
-	return laid
+	return &cli.Command{Arguments: all, Terminator: l.Declared > 0}
 }
 
 // finish completes an option with what its use shows.
-func (a *Argument) finish(text usagetext.Text, guarded bool) {
-	if guarded && a.demanded && !a.Spared && a.Default == nil {
+func (a *Argument) finish(text usagetext.Text) {
+	if a.demanded && !a.Spared && a.Default == nil {
 		a.Required = true
 	}
 	if a.Kind == cli.Switch {
@@ -110,22 +95,6 @@ func helpFor(text usagetext.Text, a *Argument, at int) string {
 	return cmp.Or(text.Help(a.Name), text.Help(text.Name(at)))
 }
 
-// lay returns the positionals of a list, and its options.
-func (l *WordList) lay(e *Record, text usagetext.Text) []*cli.Argument {
-	apart := false // an option's value is a word of its own, so that a filter would find it
-	for _, o := range l.Options {
-		apart = apart || o.merged == nil && o.Kind == cli.Value && o.Form == cli.Apart
-	}
-	all := l.layPositionals(e, text, apart)
-	for _, o := range l.Options {
-		if o.merged == nil {
-			o.finish(text, true)
-			all = append(all, o.Argument)
-		}
-	}
-	return all
-}
-
 func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (all []*cli.Argument) {
 	needed := false
 	end := len(l.Positionals)
@@ -163,7 +132,7 @@ func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (a
 		l.describe(l.Rest, text, l.RestFrom)
 		all = append(all, l.Rest.Argument)
 	}
-	if len(l.Options) > 0 && !l.Declared {
+	if len(l.Options) > 0 && l.Declared == 0 {
 		for _, a := range all {
 			a.Dashes = "the script would read it as an option"
 		}
@@ -173,7 +142,7 @@ func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (a
 
 // leads reports whether the positional at an index stands before all options.
 func (l *WordList) leads(at int, apart bool) bool {
-	if l.Declared {
+	if l.Declared > 0 {
 		return false
 	}
 	return len(l.Options) == 0 || l.Indexed && !l.Filtered || apart && l.Filtered

@@ -17,13 +17,7 @@ const maxNotes = 8
 type Record struct {
 	Doubts []Note    // reasons why the command line is not known
 	Argv   *WordList // process.argv behind the script's name
-	Parses []*parsed
-}
-
-// A Parsed is a command line that a library reads.
-type parsed struct {
-	Line    int32
-	Command *Command
+	Parsed *WordList // the words that parseArgs reads; nil where it is not called
 }
 
 // Doubt notes a reason why the command line is not known.
@@ -48,11 +42,4 @@ func (r *Record) Rest(w Words, line int32) Value {
 func (r *Record) ReadsProcess(v Value, from int) bool {
 	w, ok := v.(Words)
 	return IsNone(v) || ok && w.List == r.Argv && w.From == from
-}
-
-// Parsed notes a command line that a library reads.
-func (r *Record) Parsed(line int32, c *Command) {
-	if !slices.ContainsFunc(r.Parses, func(p *parsed) bool { return p.Command == c }) {
-		r.Parses = append(r.Parses, &parsed{line, c})
-	}
 }

@@ -27,7 +27,7 @@ type Unknown struct{}
 type Never struct{}
 
 // A Reference is the name of something outside of the source: "process.exit" or
-// "commander.Command".
+// "util.parseArgs".
 type Reference string
 
 // An Array is a list of values. An open one may have others.
@@ -172,14 +172,8 @@ func ToText(v Value) (string, bool) {
 	return "", false
 }
 
-// Last returns the last part of a reference: "Command" of "commander.Command".
+// Last returns the last part of a reference: "argv" of "process.argv".
 func (r Reference) Last() string { return string(r[strings.LastIndexByte(string(r), '.')+1:]) }
-
-// Module returns the first part: "commander" of "commander.Command".
-func (r Reference) Module() string {
-	name, _, _ := strings.Cut(string(r), ".")
-	return name
-}
 
 // ParseNumber returns the number that a literal of the source is.
 func ParseNumber(text string) Value {
@@ -207,14 +201,6 @@ func First(args []Value) Value {
 		return Undefined{}
 	}
 	return args[0]
-}
-
-// At returns an argument of a call, or undefined.
-func At(args []Value, at int) Value {
-	if at >= len(args) {
-		return Undefined{}
-	}
-	return args[at]
 }
 
 // Entry returns a member of an object, or undefined. It reports false where it is not

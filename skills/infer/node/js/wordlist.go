@@ -7,8 +7,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
-// A WordList is a list of words from the command line: all of them, or those that a
-// library does not read as options.
+// A WordList is a list of words from the command line: all of them, or those that
+// parseArgs does not read as options.
 type WordList struct {
 	Positionals []*Argument // by index; nil where none is used
 	Rest        *Argument   // all from an index on
@@ -18,9 +18,10 @@ type WordList struct {
 	Filtered    bool
 	Indexed     bool // used without a filter
 	RestName    string
-	Declared    bool // a library knows the positionals
+	Declared    int32 // the line of the parseArgs that knows the positionals; 0 for none
 }
 
+// NewWordList returns the list of words of which nothing is known.
 func NewWordList() *WordList { return &WordList{Most: -1} }
 
 // Empty reports whether nothing is read from the list.

@@ -1,4 +1,4 @@
-package library
+package node
 
 import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
@@ -6,26 +6,25 @@ import (
 )
 
 // parseArgs evaluates a call of util.parseArgs.
-func (e *Host) parseArgs(args []js.Value, line int32) js.Value {
+func parseArgs(found *js.Record, args []js.Value, line int32) js.Value {
 	config, ok := js.First(args).(*js.Object)
 	if !ok && len(args) > 0 || ok && config.Open {
-		return e.Doubt(line, "the options of parseArgs are computed")
+		return found.Doubt(line, "the options of parseArgs are computed")
 	}
 	from, _ := js.Entry(config, "args")
 	words := js.Words{List: js.NewWordList()}
-	words.List.Declared = true
-	if open, _ := js.Entry(config, "allowPositionals"); open == true && !js.IsNone(from) && e.ReadsProcess(from, -2) {
+	words.List.Declared = line
+	if open, _ := js.Entry(config, "allowPositionals"); open == true && !js.IsNone(from) && found.ReadsProcess(from, -2) {
 		words.From = -2 // the interpreter and the script are positionals
-	} else if !e.ReadsProcess(from, 0) {
-		return e.Doubt(line, "parseArgs does not read the script's arguments")
+	} else if !found.ReadsProcess(from, 0) {
+		return found.Doubt(line, "parseArgs does not read the script's arguments")
 	}
 	declared, _ := js.Entry(config, "options")
 	negatable, known := js.Entry(config, "allowNegative")
 	list, ok := declared.(*js.Object)
 	if !known || !ok && !js.IsNone(declared) || ok && list.Open {
-		return e.Doubt(line, "the options of parseArgs are computed")
+		return found.Doubt(line, "the options of parseArgs are computed")
 	}
-	c := &js.Command{Terminator: true, Guarded: true, Words: words.List}
 	values, result := js.NewObject(0), js.NewObject(0)
 	values.Open, result.Open = true, true
 	result.Set("values", values)
@@ -35,13 +34,16 @@ func (e *Host) parseArgs(args []js.Value, line int32) js.Value {
 		a := parseArgsOption(key, list.Values[key], negatable == true, line)
 		switch {
 		case a == nil:
-			return e.Doubt(line, "the option %s of parseArgs is computed", key)
+			return found.Doubt(line, "the option %s of parseArgs is computed", key)
 		case !js.IsHelp(a.Flag):
-			c.Options = append(c.Options, a)
+			words.List.Options = append(words.List.Options, a)
 			values.Set(key, js.Given{Argument: a})
 		}
 	}
-	e.Parsed(line, c)
+	if found.Parsed != nil {
+		found.Doubt(line, "the arguments are read several times")
+	}
+	found.Parsed = words.List
 	return result
 }
 
@@ -71,8 +73,10 @@ func parseArgsOption(key string, v js.Value, negatable bool, line int32) *js.Arg
 	if typ == "boolean" && negatable {
 		a.Off = "--no-" + key
 	}
-	standard, _ := js.Entry(o, "default")
-	setStandard(a, standard)
+	if standard, _ := js.Entry(o, "default"); !js.IsNone(standard) {
+		a.Tested = true
+		a.Default, _ = js.ToJSON(standard)
+	}
 	a.Description = js.StringOf(o.Values["description"])
 	return a
 }
