@@ -1,7 +1,5 @@
 package syntax
 
-import "slices"
-
 // expressions read the expressions of a source.
 type expressions struct {
 	in    *cursor
@@ -49,27 +47,6 @@ func (p *expressions) condition(test *Node) *Node {
 	p.in.noIn = noIn
 	p.in.expect(":")
 	return &Node{Kind: Condition, Line: test.Line, Kids: []*Node{test, yes, p.assignment()}}
-}
-
-func isAssignment(text string) bool {
-	switch text {
-	case "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>=", "**=", "&&=", "||=", "??=":
-		return true
-	}
-	return false
-}
-
-// precedence returns that of a binary operator; 0 is none.
-func precedence(text string) int {
-	for i, level := range [...][]string{
-		{"??", "||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!=", "===", "!=="}, {"<", ">", "<=", ">=", "instanceof", "in"},
-		{"<<", ">>", ">>>"}, {"+", "-"}, {"*", "/", "%"}, {"**"},
-	} {
-		if slices.Contains(level, text) {
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // binary reads operators that bind more closely than one.
@@ -354,4 +331,108 @@ func (p *expressions) methodModifiers() (accessor bool) {
 		accessor = accessor || t.word("get") || t.word("set")
 		p.in.at++
 	}
+}
+
+// variable reads a pattern with its type and value.
+func (p *expressions) variable() *Node {
+	n := p.pattern()
+	p.in.accept("!")
+	p.in.typed()
+	return p.withDefault(n)
+}
+
+// pattern reads a name, or an array or object of patterns.
+func (p *expressions) pattern() *Node {
+	if t := p.in.peek(); t.is("[") || t.is("{") || t.kind == tokName {
+		return p.primary()
+	}
+	return p.in.unknown()
+}
+
+// parameters reads a function's.
+func (p *expressions) parameters() (params []*Node) {
+	p.in.expect("(")
+	p.in.until(")", func() {
+		n := p.in.node(Spread)
+		rest := p.in.accept("...")
+		pattern := p.pattern()
+		p.in.accept("?")
+		p.in.typed()
+		if n.Kids = []*Node{pattern}; !rest {
+			n = p.withDefault(pattern)
+		}
+		params = append(params, n)
+		p.in.comma(")")
+	})
+	return params
+}
+
+// arrow reads an arrow function, or returns nil.
+func (p *expressions) arrow() *Node {
+	start := p.in.at
+	if next := p.in.ahead(1); p.in.peek().word("async") && !next.newline && (next.kind == tokName || next.is("(") || next.is("<")) {
+		p.in.at++
+	}
+	t, n := p.in.peek(), p.in.node(FunctionLiteral)
+	n.Function = &Function{Line: t.line}
+	switch {
+	case t.kind == tokName && p.in.ahead(1).is("=>"):
+		n.Function.Params = []*Node{p.primary()}
+	case t.is("(") && p.in.isArrow(p.in.at), t.is("<") && p.in.isGenericArrow():
+		p.in.skipTypes()
+		n.Function.Params = p.parameters()
+		p.in.typed()
+	default:
+		p.in.at = start
+		return nil
+	}
+	p.in.expect("=>")
+	if p.in.peek().is("{") {
+		n.Function.Body = p.in.inside(p.block)
+	} else {
+		n.Function.Body = p.assignment()
+	}
+	return n
+}
+
+// literal reads a function or a class as an expression.
+func (p *expressions) literal() *Node {
+	if p.in.peek().word("class") {
+		n := p.in.class()
+		n.Kind = ClassLiteral
+		return n
+	}
+	p.in.acceptWord("async")
+	n := p.named()
+	n.Kind = FunctionLiteral
+	return n
+}
+
+// function reads one from its type parameters on. The body is nil where it is only
+// declared.
+func (p *expressions) function(name string) *Function {
+	fn := &Function{Name: name, Line: p.in.peek().line}
+	p.in.skipTypes()
+	fn.Params = p.parameters()
+	p.in.typed()
+	if p.in.peek().is("{") {
+		fn.Body = p.in.inside(p.block)
+	}
+	return fn
+}
+
+// named reads a function from its keyword on.
+func (p *expressions) named() *Node {
+	n := p.in.node(FunctionDeclaration)
+	p.in.at++
+	p.in.accept("*")
+	name := ""
+	if p.in.peek().kind == tokName {
+		name = p.in.advance().text
+	}
+	if n.Function = p.function(name); n.Function.Body == nil {
+		p.in.end()
+		n.Kind = Empty // an overload
+	}
+	return n
 }

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -302,6 +303,28 @@ func (l *lexer) regexp() {
 var operators = [...]string{
 	">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=",
 	"=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**",
+}
+
+// isAssignment reports whether an operator assigns.
+func isAssignment(text string) bool {
+	switch text {
+	case "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>=", "**=", "&&=", "||=", "??=":
+		return true
+	}
+	return false
+}
+
+// precedence returns that of a binary operator; 0 is none.
+func precedence(text string) int {
+	for i, level := range [...][]string{
+		{"??", "||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!=", "===", "!=="}, {"<", ">", "<=", ">=", "instanceof", "in"},
+		{"<<", ">>", ">>>"}, {"+", "-"}, {"*", "/", "%"}, {"**"},
+	} {
+		if slices.Contains(level, text) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func (l *lexer) operator() {

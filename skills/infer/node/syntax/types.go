@@ -36,6 +36,27 @@ func isTypeOperator(text string) bool {
 	return false
 }
 
+// isArrow reports whether an arrow function begins with the parenthesis at an index.
+func (p *cursor) isArrow(at int) bool {
+	pair := int(p.tokens[at].pair)
+	if pair <= at {
+		return false
+	}
+	next := p.tokens[pair+1]
+	if !next.is(":") || p.ternary > 0 {
+		return next.is("=>")
+	}
+	look := &cursor{tokens: p.tokens, at: pair + 2}
+	look.skipType()
+	return look.broken == 0 && look.peek().is("=>")
+}
+
+// isGenericArrow reports whether an arrow function with types of its own begins here.
+func (p *cursor) isGenericArrow() bool {
+	end := p.angles(p.at)
+	return end > 0 && p.tokens[end].is("(") && p.isArrow(end)
+}
+
 // skipTypes skips types between < and >, if there are some.
 func (p *cursor) skipTypes() {
 	if p.peek().is("<") {
@@ -78,8 +99,6 @@ func (p *cursor) skipOperand() {
 	switch t := p.peek(); {
 	case t.is("("), t.is("["), t.is("{"):
 		p.skipPair()
-	case t.kind == tokTemplate:
-		p.skipTemplate()
 	case t.kind == tokString, t.kind == tokNumber:
 		p.at++
 	case t.kind == tokName:
@@ -110,18 +129,23 @@ func isTypePrefix(t, next token) bool {
 	return false
 }
 
-// skipTemplate skips a template with the types in it.
-func (p *cursor) skipTemplate() {
-	for open := 0; p.peek().kind != tokEnd; {
-		switch t := p.advance(); {
-		case t.kind != tokTemplate:
-		case t.last && t.pair == continues:
-			open--
-		case !t.last && t.pair != continues:
-			open++
-		}
-		if open == 0 {
-			return
-		}
+// class skips a class, with or without a name. Its node has a function that mentions the
+// names in it.
+func (p *cursor) class() *Node {
+	n := p.node(ClassDeclaration)
+	p.at++
+	if t := p.peek(); t.kind == tokName && !t.word("extends") && !t.word("implements") {
+		n.Name = p.advance().text
 	}
+	from := p.at
+	for t := p.peek(); !t.is("{") && t.kind != tokEnd; t = p.peek() {
+		end := int(t.pair) + 1
+		if t.is("<") {
+			end = p.angles(p.at)
+		}
+		p.at = max(p.at+1, end)
+	}
+	p.skipPair()
+	n.Function = &Function{Line: n.Line, Body: &Node{Kind: Mentions, Line: n.Line, Kids: p.namesSince(from)}}
+	return n
 }
