@@ -84,7 +84,7 @@ func converted(args []js.Value, typ string) js.Value {
 func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 	switch r := m.Receiver.(type) {
 	case js.Words:
-		return wordCall{e, r, line}.method(m.Name, args)
+		return e.wordMethod(r, m.Name, args, line)
 	case *js.Closure: // call, apply, bind
 		e.callback(r)
 	case *js.Array:
@@ -112,80 +112,23 @@ func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 	return js.Unknown{}
 }
 
-// A wordCall is a use of a list of words in a line.
-type wordCall struct {
-	e *evaluator
-	js.Words
-	line int32
-}
-
-// method evaluates a method of a list of words.
-func (w wordCall) method(name string, args []js.Value) js.Value {
-	first := js.First(args)
-	c, isClosure := first.(*js.Closure)
-	switch name {
-	case "slice":
-		if len(args) == 0 {
-			return w.Words
-		}
-		if from, ok := first.(float64); ok && from >= 0 && len(args) == 1 {
-			return js.Words{List: w.List, From: w.From + int(from)}
-		}
-	case "includes", "indexOf", "lastIndexOf", "has":
-		if flag, ok := first.(string); ok && flag != "" {
-			return w.lookFor(flag, name == "indexOf" || name == "lastIndexOf")
-		}
-	case "at":
-		return w.e.word(w.Words, first, w.line)
-	case "find", "filter", "some":
-		if isClosure {
-			return w.search(name, c)
-		}
-	case "join", "map", "every", "toString", "concat":
-		if isClosure && tellsOptions(c.Body, parameter(c.Function)) {
-			break
-		}
-		w.e.callback(first)
-		return w.e.found.Rest(w.Words, w.line)
-	}
-	return w.e.found.Doubt(w.line, "the command line is read with %s in a way that is not understood", name)
-}
-
-// lookFor returns whether, or where, a flag is among the words.
-func (w wordCall) lookFor(flag string, where bool) js.Value {
+// wordMethod calls a method of a list of words.
+func (e *evaluator) wordMethod(words js.Words, name string, args []js.Value, line int32) js.Value {
+	w := e.wordCall(words, line)
+	c, isClosure := js.First(args).(*js.Closure)
 	switch {
-	case js.IsHelp(flag) || flag == "--":
-		return js.Unknown{}
-	case !strings.HasPrefix(flag, "-"):
-		return w.e.found.Doubt(w.line, "%q is looked for among the arguments", flag)
-	case where:
-		return js.Position{Option: w.List.Option(flag, w.line)}
+	case isClosure && (name == "find" || name == "filter" || name == "some"):
+		e.called[c.Function]++
+		notDash, prefix := testOfWord(c.Function, func(n *syntax.Node) js.Value { return e.eval(n, c.Scope) })
+		return w.search(name, notDash, prefix)
+	case isClosure:
+		e.callback(c)
 	}
-	return js.Present{Option: w.List.Option(flag, w.line)}
+	return w.method(name, args)
 }
 
-// search evaluates find, some and filter.
-func (w wordCall) search(name string, c *js.Closure) js.Value {
-	w.e.called[c.Function]++
-	notDash, prefix := testOfWord(c.Function, func(n *syntax.Node) js.Value { return w.e.eval(n, c.Scope) })
-	switch {
-	case notDash && name == "filter":
-		return w.Without()
-	case notDash && name == "find":
-		return w.e.word(w.Without(), 0.0, w.line)
-	case strings.HasSuffix(prefix, "=") && len(prefix) > 2 && name != "filter":
-		return w.Named(prefix, w.line)
-	}
-	return w.e.found.Doubt(w.line, "the arguments are searched in a way that is not understood")
-}
-
-// spread returns the words of a list that are put into another one, for something that
-// is not known. It may read options among them.
-func (w wordCall) spread() js.Value {
-	if w.List == w.e.found.Argv && !w.List.Filtered && w.From <= 0 {
-		return w.e.found.Doubt(w.line, "the command line is passed on")
-	}
-	return w.e.found.Rest(w.Words, w.line)
+func (e *evaluator) wordCall(words js.Words, line int32) wordCall {
+	return wordCall{words, e.found, line, e.unsure > 0}
 }
 
 // unknownCall gives arguments to something that is not known.

@@ -65,14 +65,6 @@ func (e *evaluator) use(v js.Value) {
 	}
 }
 
-// word returns the word of a list at an index.
-func (e *evaluator) word(w js.Words, at js.Value, line int32) js.Value {
-	if v, ok := w.At(at, line, e.unsure > 0); ok {
-		return v
-	}
-	return e.found.Doubt(line, "an argument at a place that is computed")
-}
-
 // tested notes that the program asks whether an argument is given.
 func tested(v js.Value) {
 	if g, ok := v.(js.Given); ok {

@@ -1,9 +1,88 @@
 package node
 
 import (
+	"strings"
+
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 )
+
+// A wordCall is a use of a list of words in a line.
+type wordCall struct {
+	js.Words
+	found  *js.Record
+	line   int32
+	unsure bool // it may not be reached
+}
+
+// word returns the word at an index.
+func (w wordCall) word(at js.Value) js.Value {
+	if v, ok := w.At(at, w.line, w.unsure); ok {
+		return v
+	}
+	return w.found.Doubt(w.line, "an argument at a place that is computed")
+}
+
+// method evaluates a method of a list of words.
+func (w wordCall) method(name string, args []js.Value) js.Value {
+	first := js.First(args)
+	switch name {
+	case "slice":
+		if len(args) == 0 {
+			return w.Words
+		}
+		if from, ok := first.(float64); ok && from >= 0 && len(args) == 1 {
+			return js.Words{List: w.List, From: w.From + int(from)}
+		}
+	case "includes", "indexOf", "lastIndexOf", "has":
+		if flag, ok := first.(string); ok && flag != "" {
+			return w.lookFor(flag, name == "indexOf" || name == "lastIndexOf")
+		}
+	case "at":
+		return w.word(first)
+	case "join", "map", "every", "toString", "concat":
+		if c, ok := first.(*js.Closure); ok && tellsOptions(c.Body, parameter(c.Function)) {
+			break
+		}
+		return w.found.Rest(w.Words, w.line)
+	}
+	return w.found.Doubt(w.line, "the command line is read with %s in a way that is not understood", name)
+}
+
+// lookFor returns whether, or where, a flag is among the words.
+func (w wordCall) lookFor(flag string, where bool) js.Value {
+	switch {
+	case js.IsHelp(flag) || flag == "--":
+		return js.Unknown{}
+	case !strings.HasPrefix(flag, "-"):
+		return w.found.Doubt(w.line, "%q is looked for among the arguments", flag)
+	case where:
+		return js.Position{Option: w.List.Option(flag, w.line)}
+	}
+	return js.Present{Option: w.List.Option(flag, w.line)}
+}
+
+// search evaluates find, some and filter with a test of a word, see testOfWord.
+func (w wordCall) search(name string, notDash bool, prefix string) js.Value {
+	switch {
+	case notDash && name == "filter":
+		return w.Without()
+	case notDash && name == "find":
+		return wordCall{w.Without(), w.found, w.line, w.unsure}.word(0.0)
+	case strings.HasSuffix(prefix, "=") && len(prefix) > 2 && name != "filter":
+		return w.Named(prefix, w.line)
+	}
+	return w.found.Doubt(w.line, "the arguments are searched in a way that is not understood")
+}
+
+// spread returns the words of a list that are put into another one, for something that
+// is not known. It may read options among them.
+func (w wordCall) spread() js.Value {
+	if w.List == w.found.Argv && !w.List.Filtered && w.From <= 0 {
+		return w.found.Doubt(w.line, "the command line is passed on")
+	}
+	return w.found.Rest(w.Words, w.line)
+}
 
 // parameter returns the name of a function's only parameter, and "" of another function.
 func parameter(fn *syntax.Function) string {
