@@ -9,17 +9,20 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// plainFunction evaluates a call of a function of values.
-func (r *reading) plainFunction(name reference, a *arguments) value {
-	if v, ok := r.ofWords(name, a); ok {
+// builtins evaluates functions, methods and operators of Python's own types.
+type builtins struct{ *reading }
+
+// call evaluates a call of a function of values.
+func (t builtins) call(name reference, a *arguments) value {
+	if v, ok := t.ofWords(name, a); ok {
 		return v
 	}
 	text, isText := a.first().(string)
 	switch name {
 	case "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.frozenset":
-		return r.collection(name.last(), a)
+		return t.collection(name.last(), a)
 	case "builtins.range":
-		return r.rangeOf(a)
+		return t.rangeOf(a)
 	case "builtins.dict":
 		if !a.spread && len(a.positional) == 0 {
 			return spareKeywords(nil, a)
@@ -47,17 +50,17 @@ func (r *reading) plainFunction(name reference, a *arguments) value {
 	case "argcomplete.autocomplete", "builtins.print", "builtins.repr", "builtins.type", "builtins.id", "builtins.len", "builtins.vars", "builtins.hasattr", "builtins.callable":
 		return unknown{} // they add nothing to a parser
 	}
-	r.giveAway(a)
+	t.giveAway(a)
 	return unknown{}
 }
 
 // collection evaluates list(…), sorted(…) and the like. Texts can be sorted.
-func (r *reading) collection(kind string, a *arguments) value {
+func (t builtins) collection(kind string, a *arguments) value {
 	if len(a.positional) == 0 {
 		return &sequence{open: '['}
 	}
 	items, ok := itemsOf(a.first())
-	if !ok || !r.charge(len(items)) {
+	if !ok || !t.charge(len(items)) {
 		return unknown{}
 	}
 	items = slices.Clone(items)
@@ -77,7 +80,7 @@ func (r *reading) collection(kind string, a *arguments) value {
 }
 
 // rangeOf evaluates range(to) and range(from, to).
-func (r *reading) rangeOf(a *arguments) value {
+func (t builtins) rangeOf(a *arguments) value {
 	bounds := []int64{0}
 	for _, v := range a.positional {
 		n, ok := v.(int64)
@@ -89,7 +92,7 @@ func (r *reading) rangeOf(a *arguments) value {
 	if len(bounds) == 3 {
 		bounds = bounds[1:]
 	}
-	if len(bounds) != 2 || bounds[1]-bounds[0] > maxItems || !r.charge(int(max(bounds[1]-bounds[0], 0))) {
+	if len(bounds) != 2 || bounds[1]-bounds[0] > maxItems || !t.charge(int(max(bounds[1]-bounds[0], 0))) {
 		return unknown{}
 	}
 	seq := &sequence{open: '['}
@@ -100,15 +103,15 @@ func (r *reading) rangeOf(a *arguments) value {
 }
 
 // textMethod evaluates a method of a string.
-func (r *reading) textMethod(s, name string, a *arguments) value {
-	if !r.charge(len(s) / 16) {
+func (t builtins) textMethod(s, name string, a *arguments) value {
+	if !t.charge(len(s) / 16) {
 		return unknown{}
 	}
 	switch {
 	case name == "lower":
 		return strings.ToLower(s)
 	case name == "join":
-		return r.join(s, a.first(), a.line)
+		return t.join(s, a.first(), a.line)
 	case name == "format":
 		before, _, _ := strings.Cut(s, "{")
 		return unknown{prefix: before}
@@ -116,9 +119,9 @@ func (r *reading) textMethod(s, name string, a *arguments) value {
 	return unknown{}
 }
 
-func (r *reading) join(separator string, v value, line int) value {
+func (t builtins) join(separator string, v value, line int) value {
 	if argv, is := v.(argvector); is {
-		return r.words.list(argv, separator == " ", line)
+		return t.words.list(argv, separator == " ", line)
 	}
 	items, ok := iterable(v)
 	if !ok {
@@ -133,7 +136,7 @@ func (r *reading) join(separator string, v value, line int) value {
 		}
 		texts = append(texts, text)
 	}
-	if !r.charge(size / 16) {
+	if !t.charge(size / 16) {
 		return unknown{}
 	}
 	return strings.Join(texts, separator)
@@ -141,7 +144,7 @@ func (r *reading) join(separator string, v value, line int) value {
 
 // mappingMethod evaluates a method of a dict. After one that is not known, the dict
 // has one unknown item.
-func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
+func (t builtins) mappingMethod(m *mapping, name string, a *arguments) value {
 	switch name {
 	case "keys":
 		return &sequence{slices.Clip(m.keys), '['}
@@ -150,7 +153,7 @@ func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 	case "items":
 		seq := &sequence{open: '['}
 		for at := range m.keys {
-			if !r.charge(1) {
+			if !t.charge(1) {
 				return unknown{}
 			}
 			seq.items = append(seq.items, &sequence{[]value{m.keys[at], m.values[at]}, '('})
@@ -161,7 +164,7 @@ func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 			return v
 		}
 		if w, is := a.first().(word); is {
-			return r.words.keys(w, m)
+			return t.words.keys(w, m)
 		}
 	case "copy":
 	default:
@@ -171,7 +174,7 @@ func (r *reading) mappingMethod(m *mapping, name string, a *arguments) value {
 }
 
 // operate evaluates a binary operator or a comparison.
-func (r *reading) operate(op string, a, b value) value {
+func (t builtins) operate(op string, a, b value) value {
 	switch op {
 	case "==", "!=", "is", "is not":
 		if is, known := equal(a, b); known {
@@ -181,7 +184,7 @@ func (r *reading) operate(op string, a, b value) value {
 	case "in", "not in":
 		return contains(op == "in", a, b)
 	case "+":
-		return r.add(a, b)
+		return t.add(a, b)
 	case "%":
 		format, _ := a.(string)
 		before, _, _ := strings.Cut(format, "%")
@@ -210,11 +213,11 @@ func contains(wanted bool, a, b value) value {
 	return !wanted
 }
 
-func (r *reading) add(a, b value) value {
+func (t builtins) add(a, b value) value {
 	switch x := a.(type) {
 	case string:
 		y, ok := b.(string)
-		if ok && len(x)+len(y) <= maxText && r.charge((len(x)+len(y))/16) {
+		if ok && len(x)+len(y) <= maxText && t.charge((len(x)+len(y))/16) {
 			return x + y
 		}
 		return unknown{prefix: x}
@@ -222,7 +225,7 @@ func (r *reading) add(a, b value) value {
 		return unknown{prefix: x.prefix}
 	case *sequence:
 		y, ok := b.(*sequence)
-		if ok && x.open == y.open && len(x.items)+len(y.items) <= maxItems && r.charge(len(x.items)+len(y.items)) {
+		if ok && x.open == y.open && len(x.items)+len(y.items) <= maxItems && t.charge(len(x.items)+len(y.items)) {
 			return &sequence{slices.Concat(x.items, y.items), x.open}
 		}
 	}
@@ -295,6 +298,62 @@ func wellKnown(path string) value {
 var constants = map[string]string{
 	"os.name": "posix", "sys.platform": "linux",
 	"argparse.SUPPRESS": suppress, "argparse.REMAINDER": "...", "argparse.OPTIONAL": "?", "argparse.ZERO_OR_MORE": "*", "argparse.ONE_OR_MORE": "+",
+}
+
+// truth returns whether Python takes a value for true, and whether that is known.
+func truth(v value) (is, known bool) {
+	switch v := v.(type) {
+	case syntax.None:
+		return false, true
+	case bool:
+		return v, true
+	case int64:
+		return v != 0, true
+	case float64:
+		return v != 0, true
+	case string:
+		return v != "", true
+	case *sequence:
+		return len(v.items) > 0, true
+	case *mapping:
+		return len(v.keys) > 0, true
+	case declarer:
+		return true, true
+	}
+	return false, false
+}
+
+// ofWords evaluates a call of a function that takes the script's words, or ends the
+// script.
+func (t builtins) ofWords(name reference, a *arguments) (value, bool) {
+	w := t.words
+	if leaves(name) {
+		t.giveAway(a)
+		w.exit(a)
+		return unknown{}, true
+	}
+	if v, is := a.first().(argvector); is {
+		switch name {
+		case "builtins.len":
+			return count(v), true
+		case "builtins.list", "builtins.tuple":
+			return v, true
+		}
+	}
+	if v, ok := w.convert(name, a); ok {
+		return v, true
+	}
+	if parsesCommandLines(string(name)) {
+		w.fail(a.line, string(name)+" may read the arguments")
+	}
+	for _, v := range a.positional {
+		if argv, is := v.(argvector); is && name == "builtins.print" && argv > 0 {
+			w.list(argv, false, a.line)
+		} else if !is || name != "builtins.print" {
+			w.spend(a.line, v)
+		}
+	}
+	return nil, false
 }
 
 // spareKeywords returns the value of **kwargs: the keyword arguments of a call that

@@ -9,13 +9,13 @@ import (
 )
 
 // newCommand returns a command of click or typer.
-func (r *reading) newCommand(name string, line int) *parser {
-	return &parser{line: line, dialect: clickDialect, name: name, prog: r.prog, defaults: map[string]value{}, flags: map[string]*action{}}
+func newCommand(prog, name string, line int) *parser {
+	return &parser{line: line, dialect: clickDialect, name: name, prog: prog, defaults: map[string]value{}, flags: map[string]*action{}}
 }
 
 // commandOf returns the command of a function, with the arguments of its decorator.
-func (r *reading) commandOf(fn *function, a *arguments) *parser {
-	p := r.newCommand(strings.ReplaceAll(strings.ToLower(fn.Name), "_", "-"), fn.Line)
+func commandOf(prog string, fn *function, a *arguments) *parser {
+	p := newCommand(prog, strings.ReplaceAll(strings.ToLower(fn.Name), "_", "-"), fn.Line)
 	given, _ := a.get(0, "name")
 	if name, ok := given.(string); ok {
 		p.name = name
@@ -25,8 +25,8 @@ func (r *reading) commandOf(fn *function, a *arguments) *parser {
 	return p
 }
 
-func (r *reading) clickCommand(fn *function, kind string, a *arguments) *parser {
-	p := r.commandOf(fn, a)
+func clickCommand(prog string, fn *function, kind string, a *arguments) *parser {
+	p := commandOf(prog, fn, a)
 	if a.spread || a.named("cls", syntax.None{}) != (syntax.None{}) {
 		p.poison(a.line, "the command is made by a class, or with arguments, that are not known")
 	}

@@ -151,3 +151,9 @@ func (c *CommandLine) Refuses(flag string) bool {
 	return !slices.ContainsFunc(known, func(name string) bool { return strings.HasPrefix(name, flag) }) &&
 		!slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
 }
+
+// A File is an argument that the source shows to name a file or a folder.
+type File struct {
+	Written bool // the script writes it
+	Read    bool // the script reads it
+}

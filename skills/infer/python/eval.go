@@ -1,7 +1,6 @@
 package python
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
@@ -12,9 +11,11 @@ import (
 // not known it reads each branch, and takes its declarations for uncertain.
 type evaluator struct {
 	*reading
+	builtins  builtins
 	globals   *scope
 	library   library
 	functions functions
+	parses    parses
 }
 
 // A library evaluates calls of modules beside argparse.
@@ -29,9 +30,8 @@ type library interface {
 
 // newEvaluator returns one for a source of this size. Library may be nil.
 func newEvaluator(prog string, m *Module, told *notes) *evaluator {
-	e := &evaluator{reading: &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*len(m.source)}, globals: newScope(nil), functions: m.functions}
-	e.invoke = e.invokeFunction
-	return e
+	r := &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*len(m.source)}
+	return &evaluator{reading: r, builtins: builtins{r}, globals: newScope(nil), functions: m.functions}
 }
 
 func (e *evaluator) assign(s *scope, name string, v value) {
@@ -40,29 +40,14 @@ func (e *evaluator) assign(s *scope, name string, v value) {
 	}
 	e.words.named(v, name)
 	if before, ok := s.vars[name]; ok && e.unsure > 0 {
-		v = e.eitherOf(before, v)
+		v = e.words.eitherOf(before, v)
 	}
 	s.vars[name] = v
 }
 
-// eitherOf returns the value of a variable that has one of two. The script's
-// arguments with a caller's instead are the script's arguments.
-func (r *reading) eitherOf(a, b value) value {
-	for _, pair := range [][2]value{{a, b}, {b, a}} {
-		v, _ := pair[0].(unknown)
-		if _, is := pair[1].(argvector); is && (isNone(pair[0]) || v.parameter) {
-			return pair[1]
-		}
-	}
-	if a == b {
-		return a
-	}
-	return r.words.merged(a, b)
-}
-
-// eval returns the value of an expression. Calls in it that declare arguments change
+// value returns the value of an expression. Calls in it that declare arguments change
 // their parsers.
-func (e *evaluator) eval(n *syntax.Node, s *scope) value {
+func (e *evaluator) value(n *syntax.Node, s *scope) value {
 	if n == nil || !e.charge(1) {
 		return unknown{}
 	}
@@ -75,7 +60,7 @@ func (e *evaluator) eval(n *syntax.Node, s *scope) value {
 	case syntax.Name:
 		return s.lookup(n.Name)
 	case syntax.Attribute:
-		return e.attribute(e.eval(n.Kids[0], s), n.Name, n.Line)
+		return e.attribute(e.value(n.Kids[0], s), n.Name, n.Line)
 	case syntax.Subscript:
 		return e.subscript(n, s)
 	case syntax.Call:
@@ -89,9 +74,9 @@ func (e *evaluator) eval(n *syntax.Node, s *scope) value {
 	case syntax.Dict:
 		return e.dict(n, s)
 	case syntax.Unary:
-		return negate(n.Name, e.eval(n.Kids[0], s))
+		return negate(n.Name, e.value(n.Kids[0], s))
 	case syntax.Binary:
-		a, b := e.eval(n.Kids[0], s), e.eval(n.Kids[1], s)
+		a, b := e.value(n.Kids[0], s), e.value(n.Kids[1], s)
 		return e.operateWords(n, a, b)
 	case syntax.Bool:
 		return e.boolean(n, s)
@@ -102,15 +87,15 @@ func (e *evaluator) eval(n *syntax.Node, s *scope) value {
 	case syntax.Lambda:
 		return &function{Function: n.Value.(*syntax.Function), scope: s}
 	case syntax.Walrus:
-		v := e.eval(n.Kids[0], s)
+		v := e.value(n.Kids[0], s)
 		e.assign(s, n.Name, v)
 		return v
 	case syntax.As:
-		e.eval(n.Kids[0], s)
+		e.value(n.Kids[0], s)
 		e.bind(n.Kids[1], unknown{}, s)
 		return unknown{}
 	case syntax.Comprehension:
-		if v, ok := e.eval(n.Kids[2], s).(argvector); ok {
+		if v, ok := e.value(n.Kids[2], s).(argvector); ok {
 			return e.convertAll(n, v, s)
 		}
 		e.unsure++
@@ -121,7 +106,7 @@ func (e *evaluator) eval(n *syntax.Node, s *scope) value {
 		}
 	}
 	for _, kid := range n.Kids {
-		e.eval(kid, s)
+		e.value(kid, s)
 	}
 	return unknown{}
 }
@@ -145,9 +130,9 @@ func (e *evaluator) attribute(object value, name string, line int) value {
 }
 
 func (e *evaluator) subscript(n *syntax.Node, s *scope) value {
-	object, index := e.eval(n.Kids[0], s), n.Kids[1]
+	object, index := e.value(n.Kids[0], s), n.Kids[1]
 	if index.Kind == syntax.Slice {
-		from, ok := e.eval(index.Kids[0], s).(int64)
+		from, ok := e.value(index.Kids[0], s).(int64)
 		v, is := object.(argvector)
 		if is && ok && index.Kids[1] == nil && index.Kids[2] == nil && from >= 0 {
 			return v + argvector(min(from, 1000))
@@ -157,7 +142,7 @@ func (e *evaluator) subscript(n *syntax.Node, s *scope) value {
 		}
 		return unknown{}
 	}
-	key := e.eval(index, s)
+	key := e.value(index, s)
 	switch o := object.(type) {
 	case argvector:
 		return e.words.at(key, o, n.Line)
@@ -184,9 +169,9 @@ func (e *evaluator) dict(n *syntax.Node, s *scope) value {
 	m := &mapping{}
 	certain := true
 	for at := 0; at+1 < len(n.Kids); at += 2 {
-		v := e.eval(n.Kids[at+1], s)
+		v := e.value(n.Kids[at+1], s)
 		if n.Kids[at] != nil {
-			key := e.eval(n.Kids[at], s)
+			key := e.value(n.Kids[at], s)
 			m.set(key, v)
 			certain = certain && !isUnknown(key)
 		} else {
@@ -209,7 +194,7 @@ func (e *evaluator) dict(n *syntax.Node, s *scope) value {
 func (e *evaluator) format(n *syntax.Node, s *scope) value {
 	var b strings.Builder
 	for _, part := range n.Kids {
-		v := e.eval(part, s)
+		v := e.value(part, s)
 		text, ok := pyStr(v)
 		e.words.spend(n.Line, v)
 		if !ok {
@@ -224,132 +209,146 @@ func (e *evaluator) format(n *syntax.Node, s *scope) value {
 	return b.String()
 }
 
-// arguments evaluates the arguments of a call, or the items of a list, a tuple or a
-// set.
-func (e *evaluator) arguments(n *syntax.Node, s *scope) *arguments {
-	a := &arguments{line: n.Line}
-	kids := n.Kids
-	if n.Kind == syntax.Call {
-		kids = kids[1:]
-	}
-	for _, kid := range kids {
-		switch {
-		case kid == nil:
-			a.spread = true
-		case kid.Kind == syntax.Star:
-			a.spreadItems(e.reading, e.eval(kid.Kids[0], s))
-		case kid.Kind == syntax.Keyword && kid.Name == "":
-			a.spreadKeywords(e.reading, e.eval(kid.Kids[0], s))
-		case kid.Kind == syntax.Keyword:
-			a.keywords = append(a.keywords, keyword{kid.Name, e.eval(kid.Kids[0], s)})
-		default:
-			a.positional = append(a.positional, e.eval(kid, s))
+// bind assigns to a target, which may be a tuple, an attribute or an item.
+func (e *evaluator) bind(target *syntax.Node, v value, s *scope) {
+	switch target.Kind {
+	case syntax.Name:
+		e.assign(s, target.Name, v)
+	case syntax.Tuple, syntax.List:
+		items, ok := iterable(v)
+		if argv, is := v.(argvector); is {
+			items, ok = e.words.unpack(argv, target), true
 		}
-		if len(a.positional) > maxItems {
-			a.spread, a.positional = true, nil
+		for at, kid := range target.Kids {
+			if ok && len(items) == len(target.Kids) && (kid.Kind != syntax.Star || isOfWords(items[at])) {
+				e.bind(kid, items[at], s)
+			} else {
+				e.bind(kid, unknown{}, s)
+			}
+		}
+	case syntax.Star:
+		e.bind(target.Kids[0], v, s)
+	case syntax.Attribute:
+		e.words.setAttribute(e.value(target, s), target, v)
+		setAttribute(e.reading, e.value(target.Kids[0], s), target.Name, v, target.Line)
+	case syntax.Subscript:
+		object := e.value(target.Kids[0], s)
+		e.words.spend(target.Line, object, v)
+		m, ok := object.(*mapping)
+		if ok && e.unsure == 0 && len(m.keys) < maxItems {
+			m.set(e.value(target.Kids[1], s), v)
 		}
 	}
-	return a
 }
 
-func (a *arguments) spreadItems(r *reading, v value) {
-	items, ok := iterable(v)
-	if _, is := v.(argvector); is {
-		r.words.fail(a.line, "it passes its arguments on")
-	}
-	if !ok || !r.charge(len(items)) {
-		a.spread = true
-		return
-	}
-	a.positional = append(a.positional, items...)
-}
-
-func (a *arguments) spreadKeywords(r *reading, v value) {
-	m, ok := v.(*mapping)
-	if !ok || !r.charge(len(m.keys)) {
-		a.spread = true
-		return
-	}
-	for at, key := range m.keys {
-		name, ok := key.(string)
-		a.spread = a.spread || !ok
-		a.keywords = append(a.keywords, keyword{name, m.values[at]})
-	}
-}
-
-// call evaluates a call.
-func (e *evaluator) call(n *syntax.Node, s *scope) value {
-	callee := e.eval(n.Kids[0], s)
-	a := e.arguments(n, s)
-	if !e.charge(1) {
+// convertAll evaluates [f(a) for a in sys.argv[1:]].
+func (e *evaluator) convertAll(n *syntax.Node, v argvector, s *scope) value {
+	conditions, _ := n.Value.([]*syntax.Node)
+	if len(n.Kids) > 3 || len(conditions) > 0 || n.Kids[1].Kind != syntax.Name || v == 0 {
+		e.words.fail(n.Line, "it computes a list of its arguments")
 		return unknown{}
 	}
-	switch f := callee.(type) {
-	case reference:
-		return e.libraryFunction(f, a)
-	case *function:
-		if f.relevant || slices.ContainsFunc(a.positional, func(v value) bool { return parserOf(v) != nil || isOfWords(v) }) {
-			return e.invoke(f, a)
-		}
-		f.called = true
+	inner := newScope(s)
+	inner.vars[n.Kids[1].Name] = e.words.list(v, false, n.Line)
+	return e.value(n.Kids[0], inner)
+}
+
+// operateWords evaluates a binary operator.
+func (e *evaluator) operateWords(n *syntax.Node, a, b value) value {
+	if _, is := b.(argvector); is && (n.Name == "in" || n.Name == "not in") {
+		return e.words.find(a, n.Line)
+	}
+	e.words.spend(n.Line, a, b)
+	return e.builtins.operate(n.Name, a, b)
+}
+
+// ternary evaluates a conditional expression.
+func (e *evaluator) ternary(n *syntax.Node, s *scope) value {
+	w, asked := e.words, e.words.asked
+	yes, no := e.divide(n.Kids[0], s)
+	var a, b value
+	if w.path = yes; !yes.ended {
+		a = e.value(n.Kids[1], s)
+	}
+	yes = w.path
+	if w.path = no; !no.ended {
+		b = e.value(n.Kids[2], s)
+	}
+	w.path = yes.join(w.path)
+	switch {
+	case a == nil && b == nil:
 		return unknown{}
-	case *class:
-		return e.construct(f, a)
-	case *parser:
-		return e.parserMethod(f, "", a)
-	case method:
-		return e.callMethod(f, a)
+	case a == nil:
+		return b
+	case b == nil:
+		return a
 	}
-	e.giveAway(a)
-	return unknown{}
+	if _, other := b.(*sequence); other && isNone(a) && w.asked > asked {
+		return a // parse_args(None if sys.argv[1:] else ["--help"]): a script is called with arguments
+	}
+	return e.words.eitherOf(a, b)
 }
 
-// parserMethod evaluates a method of a parser, or of a command of a library.
-func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
-	if p.dialect == clickDialect {
-		return e.library.method(p, name, a)
-	}
-	return p.call(e.reading, name, a)
-}
-
-func (e *evaluator) callMethod(m method, a *arguments) value {
-	switch o := m.receiver.(type) {
-	case *parser:
-		return e.parserMethod(o, m.name, a)
-	case *group:
-		return o.call(e.reading, m.name, a)
-	case *subparsers:
-		return o.call(e.reading, m.name, a)
-	case string:
-		return e.textMethod(o, m.name, a)
-	case word:
-		e.giveAway(a)
-		return e.words.method(o, m.name, a.line)
-	case *sequence:
-		if m.name != "index" && m.name != "count" && m.name != "copy" {
-			o.items = []value{unknown{}} // it may change the list
+// boolean evaluates "and" and "or".
+func (e *evaluator) boolean(n *syntax.Node, s *scope) value {
+	w := e.words
+	before := w.path.clone()
+	left := e.value(n.Kids[0], s)
+	if a, is := left.(*wordOption); is && n.Name == "or" {
+		if b, is := e.value(n.Kids[1], s).(*wordOption); is {
+			return w.unite(a, b)
 		}
 		return unknown{}
-	case *mapping:
-		return e.mappingMethod(o, m.name, a)
 	}
-	if declares(m.name) && m.name != "ArgumentParser" && e.stray == nil {
-		e.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
+	w.path = before
+	yes, no := e.divide(n.Kids[0], s)
+	if n.Name == "or" {
+		yes, no = no, yes // where the right side is evaluated, and where it is not
 	}
-	e.giveAway(a)
-	return unknown{}
+	if w.path = yes; yes.ended {
+		w.path = no
+		return left
+	}
+	right := e.value(n.Kids[1], s)
+	w.path = w.path.join(no)
+	if no.ended {
+		return right
+	}
+	if _, is := left.(argvector); is && n.Name == "or" {
+		w.fail(n.Line, "which arguments it reads depends on a condition")
+	}
+	if n.Name == "and" {
+		left = unknown{}
+	}
+	return e.words.eitherOf(left, right)
 }
 
-// libraryFunction evaluates a call of a function that the file does not define.
-func (e *evaluator) libraryFunction(name reference, a *arguments) value {
-	switch name {
-	case "argparse.ArgumentParser":
-		return e.newParser(nil, a)
-	case "argparse.FileType", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
-		return &libraryCall{name, a}
+// divide evaluates a condition. It returns the ways on which it is true, and the others.
+func (e *evaluator) divide(n *syntax.Node, s *scope) (yes, no *wordPath) {
+	w := e.words
+	switch {
+	case w.path.ended || !e.charge(1+len(w.path.texts)):
+		return w.path.clone(), w.path.clone()
+	case n.Kind == syntax.Unary && n.Name == "not":
+		no, yes = e.divide(n.Kids[0], s)
+		return yes, no
+	case n.Kind == syntax.Bool:
+		yes, no = e.divide(n.Kids[0], s)
+		if n.Name == "and" {
+			w.path = yes
+			both, fails := e.divide(n.Kids[1], s)
+			return both, no.join(fails)
+		}
+		w.path = no
+		holds, neither := e.divide(n.Kids[1], s)
+		return yes.join(holds), neither
+	case n.Kind == syntax.Binary:
+		a, b := e.value(n.Kids[0], s), e.value(n.Kids[1], s)
+		if yes, no, ok := w.compare(n.Name, a, b, n.Line); ok {
+			return yes, no
+		}
+		w.spend(n.Line, a, b)
+		return w.byTruth(e.builtins.operate(n.Name, a, b))
 	}
-	if v, ok := e.library.call(name, a); ok {
-		return v
-	}
-	return e.plainFunction(name, a)
+	return w.byTruth(e.value(n, s))
 }

@@ -3,25 +3,7 @@ package python
 import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/fileuse"
-	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
-
-// code is the tokens of a source.
-type code []syntax.Token
-
-// text returns the text of the token at an index, "" where there is none.
-func (c code) text(at int) string {
-	if at < 0 || at >= len(c) {
-		return ""
-	}
-	return c[at].Text
-}
-
-// A File is an argument that the source shows to name a file or a folder.
-type File struct {
-	Written bool // the script writes it
-	Read    bool // the script reads it
-}
 
 // Files returns the arguments that name files or folders, by their property: those
 // whose type is a path or a file, and those that the script opens or looks up.

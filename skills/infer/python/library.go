@@ -13,7 +13,7 @@ type commands struct{ typeReader }
 // and typer.
 func newTypeReader(prog string, m *Module, told *notes) typeReader {
 	t := typeReader{newEvaluator(prog, m, told)}
-	t.library = &commands{t}
+	t.eval.library = &commands{t}
 	return t
 }
 
@@ -21,10 +21,10 @@ func newTypeReader(prog string, m *Module, told *notes) typeReader {
 func (c *commands) call(name reference, a *arguments) (value, bool) {
 	switch {
 	case name == "typer.Typer":
-		return c.typerApp(a), true
+		return typerApp(c.eval.prog, a), true
 	case name == "typer.run":
 		if fn, ok := a.first().(*function); ok {
-			c.parses = append(c.parses, parse{c.typerCommand(fn, &arguments{}, fn.scope), a.line})
+			c.eval.parses = append(c.eval.parses, parse{c.typerCommand(fn, &arguments{}, fn.scope), a.line})
 		}
 		return unknown{}, true
 	case name == "typer.Option" || name == "typer.Argument" || strings.HasPrefix(string(name), "click."):
@@ -42,22 +42,22 @@ func (c *commands) decorate(fn *function, s *scope) *parser {
 	for _, decorator := range fn.Decorators {
 		callee, a := decorator, &arguments{line: fn.Line}
 		if decorator.Kind == syntax.Call {
-			callee, a = decorator.Kids[0], c.arguments(decorator, s)
+			callee, a = decorator.Kids[0], c.eval.arguments(decorator, s)
 		}
-		of := c.eval(callee, s)
+		of := c.eval.value(callee, s)
 		m, _ := of.(method)
 		ref, _ := of.(reference)
 		group, _ := m.receiver.(*parser)
 		switch {
 		case ref == "click.command" || ref == "click.group":
-			p = c.clickCommand(fn, ref.last(), a)
+			p = clickCommand(c.eval.prog, fn, ref.last(), a)
 		case group != nil && group.typer && m.name == "command":
 			p = c.typerCommand(fn, a, s)
 			c.subcommand(group, p, a.line)
 		case group != nil && group.typer && m.name == "callback":
 			c.typerCallback(group, fn, a, s)
 		case group != nil && group.dialect == clickDialect && (m.name == "command" || m.name == "group"):
-			p = c.clickCommand(fn, m.name, a)
+			p = clickCommand(c.eval.prog, fn, m.name, a)
 			c.subcommand(group, p, a.line)
 		case strings.HasPrefix(string(ref), "click."):
 			params = append(params, &libraryCall{ref, a})
@@ -81,7 +81,7 @@ func (c *commands) subcommand(group, child *parser, line int) {
 	switch {
 	case group.subs == nil:
 		group.poison(line, "a command that is no group has commands")
-	case c.unsure > 0:
+	case c.eval.unsure > 0:
 		group.omit(line, []string{child.name}, "the command %s depends on a condition", child.name)
 	case len(group.subs.commands) == maxArguments || group.subs.find(child.name) != nil:
 		group.poison(line, "the command %s is one too many", child.name)
@@ -99,7 +99,7 @@ func (c *commands) method(p *parser, name string, a *arguments) value {
 		if len(a.positional) > 0 || a.named("args", nil) != nil {
 			p.poison(a.line, "the command does not read the script's arguments")
 		}
-		c.parses = append(c.parses, parse{p.only(), a.line})
+		c.eval.parses = append(c.eval.parses, parse{p.only(), a.line})
 	case "add_command", "add_typer":
 		c.addCommand(p, name, a)
 	case "command", "group":

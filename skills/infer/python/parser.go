@@ -186,7 +186,7 @@ func (p *parser) fault(depth int, commands *int) *Note {
 
 // newParser evaluates ArgumentParser(…), or the constructor of a class of the file
 // that comes from it.
-func (r *reading) newParser(c *class, a *arguments) *parser {
+func newParser(r *reading, c *class, a *arguments) *parser {
 	p := &parser{line: a.line, class: c, prog: r.prog, defaults: map[string]value{}, flags: map[string]*action{}}
 	p.checkClass(a.line)
 	if a.spread {
@@ -205,7 +205,7 @@ func (r *reading) newParser(c *class, a *arguments) *parser {
 		p.poison(a.line, "fromfile_prefix_chars is set")
 	}
 	p.argDefault = a.named("argument_default", nil)
-	if is, known := truth(a.named("add_help", true)); is || !known {
+	if a.named("add_help", true) != false {
 		p.add(&action{flags: []string{"-h", "--help"}, kind: "help", dest: "help", hidden: true}, a.line)
 	}
 	if parents, ok := a.get(-1, "parents"); ok {
@@ -253,8 +253,6 @@ func (p *parser) call(r *reading, name string, a *arguments) value {
 	switch name {
 	case "add_subparsers":
 		return p.addSubparsers(r, a)
-	case "parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args":
-		p.parsed(r, name, a)
 	case "_add_action", "_add_container_actions", "_remove_action", "_handle_conflict_resolve":
 		p.poison(a.line, "the parser is changed with %s", name)
 	default:
@@ -296,8 +294,17 @@ func (p *parser) setDefaults(r *reading, a *arguments) {
 	}
 }
 
-// parsed records a call of parse_args, which must read the script's own arguments.
-func (p *parser) parsed(r *reading, name string, a *arguments) {
+func isParse(method string) bool {
+	switch method {
+	case "parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args":
+		return true
+	}
+	return false
+}
+
+// parsed notes that a call such as parse_args reads the script's own arguments, which it
+// must.
+func (p *parser) parsed(name string, a *arguments) {
 	from, ok := a.get(0, "args")
 	v, _ := from.(unknown)
 	argv, own := from.(argvector)
@@ -311,7 +318,6 @@ func (p *parser) parsed(r *reading, name string, a *arguments) {
 		p.poison(a.line, "%s does not read the script's arguments", name)
 	}
 	p.lenient = p.lenient || strings.Contains(name, "_known_")
-	r.parses = append(r.parses, parse{p, a.line})
 }
 
 func (p *parser) addSubparsers(r *reading, a *arguments) value {
@@ -342,7 +348,7 @@ func (s *subparsers) call(r *reading, method string, a *arguments) value {
 		r.giveAway(a)
 		return unknown{}
 	}
-	child := r.newParser(s.class, &arguments{line: a.line, keywords: a.keywords, spread: a.spread})
+	child := newParser(r, s.class, &arguments{line: a.line, keywords: a.keywords, spread: a.spread})
 	name, ok := a.first().(string)
 	switch {
 	case !ok:
@@ -414,21 +420,8 @@ func (a *action) inherit(p *parser, args *arguments) {
 	}
 }
 
-// A reading is the state of reading one script.
-type reading struct {
-	prog   string
-	notes  *notes
-	steps  int // left
-	calls  int // depth of calls
-	types  int // depth of annotations
-	unsure int // conditions around the statement that are not known
-	parses []parse
-	stray  *Note // a declaration whose parser is not known
-	unread *Note // an object that may declare arguments
-	words  *wordReader
-	// invoke calls a function of the file; the evaluator's.
-	invoke func(fn *function, a *arguments) value
-}
+// parses are the calls of parse_args that were executed.
+type parses []parse
 
 // A parse is a call of parse_args.
 type parse struct {
@@ -445,39 +438,6 @@ const (
 	wordsDialect // the script's own code
 )
 
-// giveAway marks parsers that are given to code that is not known: it may add
-// arguments. It notes the script's words that are.
-func (r *reading) giveAway(a *arguments) {
-	given := slices.Clone(a.positional)
-	for _, k := range a.keywords {
-		given = append(given, k.value)
-	}
-	for _, v := range given {
-		if seq, ok := v.(*sequence); ok && len(seq.items) <= maxUnroll {
-			given = append(given, seq.items...)
-		}
-	}
-	r.words.spend(a.line, given...)
-	for _, v := range given {
-		if p := parserOf(v); p != nil {
-			p.poison(a.line, "the parser is given to a function of another file, which may add arguments")
-		}
-	}
-}
-
-// parserOf returns the parser that a declaration on v adds to.
-func parserOf(v value) *parser {
-	switch v := v.(type) {
-	case *parser:
-		return v
-	case *group:
-		return v.parser
-	case *subparsers:
-		return v.parser
-	}
-	return nil
-}
-
 // newAction returns an argument as add_argument declares it, and why it is not known.
 func (p *parser) newAction(r *reading, a *arguments) (act *action, problem string) {
 	act = &action{line: a.line, kind: "store"}
@@ -489,7 +449,6 @@ func (p *parser) newAction(r *reading, a *arguments) (act *action, problem strin
 		problem = act.settings(a)
 	}
 	if problem == "" {
-		r.tryTruths(act)
 		act.describe(a)
 		act.negate()
 		act.inherit(p, a)
@@ -497,52 +456,16 @@ func (p *parser) newAction(r *reading, a *arguments) (act *action, problem strin
 	return act, problem
 }
 
-// tryTruths finds out whether a function of the file that is an argument's type
-// makes booleans of texts, and of which.
-func (r *reading) tryTruths(act *action) {
-	fn, ok := act.given.(*function)
-	if !ok || len(fn.Params) == 0 {
-		return
-	}
-	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}} {
-		yes := r.invoke(fn, &arguments{line: act.line, positional: []value{texts[0]}})
-		no := r.invoke(fn, &arguments{line: act.line, positional: []value{texts[1]}})
-		if yes == true && no == false {
-			act.typ, act.truths = typeTruth, texts
-			return
-		}
-	}
+func (p *parser) lose(line int) {
+	p.poison(line, "the parser is given to a function of another file, which may add arguments")
 }
 
-func (r *reading) charge(n int) bool {
-	r.steps -= n
-	return r.steps > 0
-}
+func (g *group) lose(line int) { g.parser.lose(line) }
 
-// chosen returns the one parser that reads the script's arguments, and nil where
-// there is none, or it is not known.
-func (r *reading) chosen() *parser {
-	why := r.stray
-	switch at := len(r.parses) - 1; {
-	case r.steps <= 0:
-		why = &Note{0, "the script is too long to follow"}
-	case why != nil:
-	case at < 0:
-		why = r.unread
-	case slices.ContainsFunc(r.parses, func(other parse) bool { return !other.parser.precedes(r.parses[at].parser) }):
-		why = &Note{r.parses[at].line, "several parsers read the arguments"}
-	default:
-		if why = r.parses[at].parser.fault(0, new(int)); why == nil {
-			return r.parses[at].parser
-		}
-	}
-	if why != nil {
-		r.notes.add(why.Line, "%s", why.Text)
-	}
-	return nil
-}
+func (s *subparsers) lose(line int) { s.parser.lose(line) }
 
-func (r *reading) setAttribute(object value, name string, v value, line int) {
+// setAttribute sets an attribute of a parser, or of a part of one.
+func setAttribute(r *reading, object value, name string, v value, line int) {
 	switch o := object.(type) {
 	case *parser:
 		o.setAttribute(name, v, line)
@@ -559,4 +482,27 @@ func (r *reading) setAttribute(object value, name string, v value, line int) {
 			o.required = v == true
 		}
 	}
+}
+
+// chosen returns the one parser that reads the script's arguments, and nil where
+// there is none, or it is not known.
+func (all parses) chosen(r *reading) *parser {
+	why := r.stray
+	switch at := len(all) - 1; {
+	case r.steps <= 0:
+		why = &Note{0, "the script is too long to follow"}
+	case why != nil:
+	case at < 0:
+		why = r.unread
+	case slices.ContainsFunc(all, func(other parse) bool { return !other.parser.precedes(all[at].parser) }):
+		why = &Note{all[at].line, "several parsers read the arguments"}
+	default:
+		if why = all[at].parser.fault(0, new(int)); why == nil {
+			return all[at].parser
+		}
+	}
+	if why != nil {
+		r.notes.add(why.Line, "%s", why.Text)
+	}
+	return nil
 }

@@ -58,45 +58,15 @@ func (m *Module) Read(name string) *Script {
 
 // commandLine follows the module and returns the command line that it reads.
 func (m *Module) commandLine(name, doc string, body []*syntax.Stmt, told *notes) *CommandLine {
-	e := newTypeReader(name, m, told)
+	e := newTypeReader(name, m, told).eval
 	e.runModule(body)
 	if len(e.parses) == 0 && e.stray == nil {
 		e.runUncalled(body)
 	}
-	p := e.chosen()
+	p := e.parses.chosen(e.reading)
 	if p == nil {
 		return nil
 	}
 	p.description = cmp.Or(p.description, doc)
 	return newCommandLine(p, told)
-}
-
-// runUncalled follows each function of a script that nobody calls here: an
-// installer's entry point may.
-func (e *evaluator) runUncalled(body []*syntax.Stmt) {
-	for _, s := range body {
-		fn := e.functions[s.Function]
-		if fn == nil || fn.scope == nil || fn.called || !fn.relevant {
-			continue
-		}
-		inner := newScope(fn.scope)
-		for _, p := range fn.Params {
-			inner.vars[p.Name] = unknown{parameter: true}
-			if p.Fallback != nil {
-				inner.vars[p.Name] = e.eval(p.Fallback, fn.scope)
-			}
-		}
-		e.run(fn.Block(), &frame{scope: inner})
-	}
-}
-
-// runModule executes a module as the script that is run.
-func (e *evaluator) runModule(body []*syntax.Stmt) {
-	e.globals.vars["__name__"] = "__main__"
-	e.globals.vars["__file__"] = unknown{}
-	e.globals.vars["__doc__"] = syntax.None{}
-	if len(body) > 0 && syntax.Docstring(body[:1]) != "" {
-		e.globals.vars["__doc__"] = body[0].Value.Value
-	}
-	e.run(body, &frame{scope: e.globals})
 }

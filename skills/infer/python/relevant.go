@@ -51,17 +51,6 @@ func (m *Module) wrap(defs []*syntax.Function) []*function {
 	return all
 }
 
-// defined returns the names of the functions of a source, at any depth.
-func (c code) defined() map[string]bool {
-	names := map[string]bool{}
-	for at, tok := range c {
-		if at > 0 && tok.Kind == syntax.NameToken && c[at-1].Kind == syntax.OpToken && c[at-1].Text == "def" {
-			names[tok.Text] = true
-		}
-	}
-	return names
-}
-
 // mentions returns those of a function, which are searched once. Most scripts have
 // several rounds of the search, and thousands of tokens.
 func (f *function) mentions(defined map[string]bool, declares func(string) bool) *mentions {

@@ -31,3 +31,42 @@ func (m *Module) parse() ([]*syntax.Stmt, error) {
 	}
 	return m.body, err
 }
+
+// code is the tokens of a source.
+type code []syntax.Token
+
+// text returns the text of the token at an index, "" where there is none.
+func (c code) text(at int) string {
+	if at < 0 || at >= len(c) {
+		return ""
+	}
+	return c[at].Text
+}
+
+// defined returns the names of the functions of a source, at any depth.
+func (c code) defined() map[string]bool {
+	names := map[string]bool{}
+	for at, tok := range c {
+		if at > 0 && tok.Kind == syntax.NameToken && c[at-1].Kind == syntax.OpToken && c[at-1].Text == "def" {
+			names[tok.Text] = true
+		}
+	}
+	return names
+}
+
+// each visits statements and those in their blocks, without the bodies of functions
+// that were not parsed.
+func each(body []*syntax.Stmt, visit func(*syntax.Stmt)) {
+	for _, s := range body {
+		visit(s)
+		for _, c := range s.Clauses {
+			each(c.Body, visit)
+		}
+		if s.Function != nil {
+			each(s.Function.Block(), visit)
+		}
+		if s.Class != nil {
+			each(s.Class.Body, visit)
+		}
+	}
+}

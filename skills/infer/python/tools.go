@@ -35,14 +35,15 @@ func Tools(source []byte) []Function {
 		return nil
 	}
 	t := newTypeReader("", m, &notes{})
+	module := &frame{eval: t.eval, scope: t.eval.globals}
 	var found []Function
 	for _, s := range body {
 		switch s.Kind {
 		case syntax.ImportStmt, syntax.AssignStmt:
-			t.execute(s, &frame{scope: t.globals})
+			module.execute(s)
 		case syntax.ClassStmt:
-			t.execute(s, &frame{scope: t.globals})
-			c, _ := t.globals.vars[s.Class.Name].(*class)
+			module.execute(s)
+			c, _ := t.eval.globals.vars[s.Class.Name].(*class)
 			if f, ok := t.toolClass(c); ok && len(found) < maxArguments {
 				f.Line = s.Line
 				found = append(found, f)
@@ -64,7 +65,7 @@ func (t typeReader) toolDecorator(fn *function) *syntax.Node {
 		if callee.Kind == syntax.Call {
 			callee = callee.Kids[0]
 		}
-		ref, ok := t.eval(callee, t.globals).(reference)
+		ref, ok := t.eval.value(callee, t.eval.globals).(reference)
 		if ok && ref.last() == "tool" && strings.HasPrefix(string(ref), "langchain") {
 			return decorator
 		}
@@ -78,7 +79,7 @@ func (t typeReader) tool(fn *function, decorator *syntax.Node) Function {
 	if decorator.Kind != syntax.Call {
 		return f
 	}
-	a := t.arguments(decorator, t.globals)
+	a := t.eval.arguments(decorator, t.eval.globals)
 	if name, ok := a.first().(string); ok {
 		f.Name = name
 	}
@@ -97,13 +98,13 @@ func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 		if p.Star != "" || p.Name == "callbacks" || p.Name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
 		}
-		property, _ := t.annotation(p.Annotation, t.globals)
+		property, _ := t.annotation(p.Annotation, t.eval.globals)
 		if property == nil {
 			continue
 		}
 		var standard value
 		if p.Fallback != nil {
-			standard = t.eval(p.Fallback, t.globals)
+			standard = t.eval.value(p.Fallback, t.eval.globals)
 		}
 		addParameter(schema, p.Name, property, standard)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // typerApp returns the value of typer.Typer(): a group of commands.
-func (r *reading) typerApp(a *arguments) *parser {
+func typerApp(prog string, a *arguments) *parser {
 	name, _ := a.named("name", "").(string)
-	p := r.newCommand(name, a.line)
+	p := newCommand(prog, name, a.line)
 	p.typer = true
 	p.description, _ = a.named("help", "").(string)
 	p.subs = &subparsers{parser: p, required: a.named("invoke_without_command", false) != true}
@@ -35,7 +35,7 @@ func (p *parser) only() *parser {
 
 // typerCommand makes a command of a function's parameters.
 func (t typeReader) typerCommand(fn *function, a *arguments, s *scope) *parser {
-	p := t.commandOf(fn, a)
+	p := commandOf(t.eval.prog, fn, a)
 	for _, param := range fn.Params {
 		t.typerDeclare(p, fn, param, s)
 	}
@@ -44,7 +44,7 @@ func (t typeReader) typerCommand(fn *function, a *arguments, s *scope) *parser {
 
 // typerDeclare declares one parameter.
 func (t typeReader) typerDeclare(p *parser, fn *function, param syntax.Param, s *scope) {
-	if ref, ok := t.eval(param.Annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
+	if ref, ok := t.eval.value(param.Annotation, s).(reference); ok && (ref == "typer.Context" || ref == "click.Context") {
 		return
 	}
 	schema, extras := t.annotation(param.Annotation, s)
@@ -85,7 +85,7 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param syntax.Param, s 
 // nil where it is required.
 func (t typeReader) typerDefault(param syntax.Param, extras []value, s *scope) (declared *libraryCall, standard value) {
 	if param.Fallback != nil {
-		standard = t.eval(param.Fallback, s)
+		standard = t.eval.value(param.Fallback, s)
 	}
 	for _, v := range append([]value{standard}, extras...) {
 		if call, ok := v.(*libraryCall); ok && strings.HasPrefix(string(call.name), "typer.") {

@@ -11,17 +11,17 @@ import (
 )
 
 // A typeReader reads annotations.
-type typeReader struct{ *evaluator }
+type typeReader struct{ eval *evaluator }
 
 // annotation returns the schema of a parameter's type, and the further arguments of
 // Annotated. The schema is nil where LangChain gives the parameter, and no caller.
 // What is not known may be any value.
 func (t typeReader) annotation(n *syntax.Node, s *scope) (schema *jsonschema.Schema, extras []value) {
-	if t.types >= maxTypes || n == nil {
+	if t.eval.types >= maxTypes || n == nil {
 		return &jsonschema.Schema{}, nil
 	}
-	t.types++
-	defer func() { t.types-- }()
+	t.eval.types++
+	defer func() { t.eval.types-- }()
 	switch n.Kind {
 	case syntax.Const:
 		if text, ok := n.Value.(string); ok {
@@ -34,7 +34,7 @@ func (t typeReader) annotation(n *syntax.Node, s *scope) (schema *jsonschema.Sch
 	case syntax.Subscript:
 		return t.generic(n, s)
 	}
-	switch v := t.eval(n, s).(type) {
+	switch v := t.eval.value(n, s).(type) {
 	case *alias:
 		return t.annotation(v.node, v.scope)
 	case *class:
@@ -94,7 +94,7 @@ func (t typeReader) union(kids []*syntax.Node, s *scope) (schema *jsonschema.Sch
 
 // generic reads a type with parameters: Optional[X], list[X], Literal["a"].
 func (t typeReader) generic(n *syntax.Node, s *scope) (*jsonschema.Schema, []value) {
-	base, _ := t.eval(n.Kids[0], s).(reference)
+	base, _ := t.eval.value(n.Kids[0], s).(reference)
 	inner := (&alias{n, s}).parameters()
 	switch base.last() {
 	case "Optional":
@@ -119,9 +119,9 @@ func (t typeReader) generic(n *syntax.Node, s *scope) (*jsonschema.Schema, []val
 func (t typeReader) extended(inner []*syntax.Node, s *scope) (schema *jsonschema.Schema, extras []value) {
 	schema, _ = t.annotation(inner[0], s)
 	for _, kid := range inner[1:] {
-		v := t.eval(kid, s)
+		v := t.eval.value(kid, s)
 		extras = append(extras, v)
-		if kid.Kind == syntax.Call && injects(t.eval(kid.Kids[0], s)) || injects(v) {
+		if kid.Kind == syntax.Call && injects(t.eval.value(kid.Kids[0], s)) || injects(v) {
 			schema = nil
 		}
 		if text, ok := v.(string); ok && schema != nil {
@@ -134,7 +134,7 @@ func (t typeReader) extended(inner []*syntax.Node, s *scope) (schema *jsonschema
 func (t typeReader) alternatives(inner []*syntax.Node, s *scope) *jsonschema.Schema {
 	schema := &jsonschema.Schema{}
 	for _, kid := range inner {
-		v, ok := valueJSON(t.eval(kid, s))
+		v, ok := valueJSON(t.eval.value(kid, s))
 		if !ok {
 			return &jsonschema.Schema{}
 		}
@@ -149,12 +149,12 @@ func (t typeReader) alternatives(inner []*syntax.Node, s *scope) *jsonschema.Sch
 // choicesOf returns the values of the file's own Enum that an annotation names,
 // and nil for another type.
 func (t typeReader) choicesOf(n *syntax.Node, s *scope) *sequence {
-	v := t.eval(n, s)
+	v := t.eval.value(n, s)
 	for range maxModels { // Optional[Annotated[Mode, …]]
 		if named, ok := v.(*alias); ok {
 			base := syntax.Dotted(named.node.Kids[0])
 			if strings.HasSuffix(base, "Annotated") || strings.HasSuffix(base, "Optional") {
-				v = t.eval(named.parameters()[0], named.scope)
+				v = t.eval.value(named.parameters()[0], named.scope)
 			}
 		}
 	}
@@ -188,13 +188,13 @@ func (t typeReader) modelOf(v value) *jsonschema.Schema {
 // model describes a model's fields. One that names itself ends where calls do.
 func (t typeReader) model(c *class) *jsonschema.Schema {
 	object := newObject()
-	if t.calls >= maxModels || !t.charge(1) {
+	if t.eval.calls >= maxModels || !t.eval.charge(1) {
 		return &jsonschema.Schema{Type: "object"}
 	}
-	t.calls++
-	defer func() { t.calls-- }()
+	t.eval.calls++
+	defer func() { t.eval.calls-- }()
 	for _, s := range c.fields {
-		schema, _ := t.annotation(s.Note, t.globals)
+		schema, _ := t.annotation(s.Note, t.eval.globals)
 		note := s.Note
 		if note.Kind == syntax.Subscript {
 			note = note.Kids[0]
@@ -202,7 +202,7 @@ func (t typeReader) model(c *class) *jsonschema.Schema {
 		if schema == nil || strings.HasSuffix(syntax.Dotted(note), "ClassVar") {
 			continue
 		}
-		if choices := t.choicesOf(s.Note, t.globals); choices != nil {
+		if choices := t.choicesOf(s.Note, t.eval.globals); choices != nil {
 			schema.Enum, _ = choices.json()
 			if len(schema.Enum) > 0 && !slices.ContainsFunc(schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
 				schema.Type = "string"

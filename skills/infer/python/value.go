@@ -84,6 +84,17 @@ type method struct {
 	name     string
 }
 
+// A declarer is a parser, or a part of one that adds to its arguments.
+type declarer interface {
+	// lose says that code that is not known may have added arguments, on this line.
+	lose(line int)
+}
+
+func isDeclarer(v value) bool {
+	_, is := v.(declarer)
+	return is
+}
+
 // A libraryCall is a call of click, typer or pydantic that declares a parameter.
 type libraryCall struct {
 	name reference
@@ -143,29 +154,6 @@ func isUnknown(v value) bool {
 }
 
 func isNone(v value) bool { return v == syntax.None{} }
-
-// truth returns whether Python takes a value for true, and whether that is known.
-func truth(v value) (is, known bool) {
-	switch v := v.(type) {
-	case syntax.None:
-		return false, true
-	case bool:
-		return v, true
-	case int64:
-		return v != 0, true
-	case float64:
-		return v != 0, true
-	case string:
-		return v != "", true
-	case *sequence:
-		return len(v.items) > 0, true
-	case *mapping:
-		return len(v.keys) > 0, true
-	case *parser, *group, *subparsers:
-		return true, true
-	}
-	return false, false
-}
 
 // equal compares two constants as == does. It reports false for other values.
 func equal(a, b value) (is, known bool) {

@@ -2,39 +2,7 @@ package python
 
 import (
 	"slices"
-
-	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
-
-// divide evaluates a condition. It returns the ways on which it is true, and the others.
-func (e *evaluator) divide(n *syntax.Node, s *scope) (yes, no *wordPath) {
-	w := e.words
-	switch {
-	case w.path.ended || !e.charge(1+len(w.path.texts)):
-		return w.path.clone(), w.path.clone()
-	case n.Kind == syntax.Unary && n.Name == "not":
-		no, yes = e.divide(n.Kids[0], s)
-		return yes, no
-	case n.Kind == syntax.Bool:
-		yes, no = e.divide(n.Kids[0], s)
-		if n.Name == "and" {
-			w.path = yes
-			both, fails := e.divide(n.Kids[1], s)
-			return both, no.join(fails)
-		}
-		w.path = no
-		holds, neither := e.divide(n.Kids[1], s)
-		return yes.join(holds), neither
-	case n.Kind == syntax.Binary:
-		a, b := e.eval(n.Kids[0], s), e.eval(n.Kids[1], s)
-		if yes, no, ok := w.compare(n.Name, a, b, n.Line); ok {
-			return yes, no
-		}
-		w.spend(n.Line, a, b)
-		return w.byTruth(e.operate(n.Name, a, b))
-	}
-	return w.byTruth(e.eval(n, s))
-}
 
 // byTruth divides by whether a value is true.
 func (w *wordReader) byTruth(v value) (yes, no *wordPath) {

@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// A word is the script's argument at a place, from 1.
+type word int
+
 const unlimited = math.MaxInt32
 
 // A wordPath is a set of ways through a script up to a statement: the numbers of

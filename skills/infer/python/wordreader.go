@@ -9,9 +9,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// A word is the script's argument at a place, from 1.
-type word int
-
 // A count is the length of an argvector.
 type count argvector
 
@@ -353,4 +350,53 @@ func (w *wordReader) exit(a *arguments) {
 func isNumber(v value) bool {
 	_, is := v.(int64)
 	return is
+}
+
+// isOfWords reports whether a value is of the script's words.
+func isOfWords(v value) bool {
+	switch v.(type) {
+	case argvector, word, count:
+		return true
+	}
+	return false
+}
+
+// eitherOf returns the value of a variable that has one of two. The script's
+// arguments with a caller's instead are the script's arguments.
+func (w *wordReader) eitherOf(a, b value) value {
+	for _, pair := range [][2]value{{a, b}, {b, a}} {
+		v, _ := pair[0].(unknown)
+		if _, is := pair[1].(argvector); is && (isNone(pair[0]) || v.parameter) {
+			return pair[1]
+		}
+	}
+	if a == b {
+		return a
+	}
+	return w.merged(a, b)
+}
+
+// unpack returns the words of an argvector for the parts of a target: "a, *rest".
+func (w *wordReader) unpack(v argvector, target *syntax.Node) []value {
+	var items []value
+	last := len(target.Kids) - 1
+	for at, kid := range target.Kids {
+		if kid.Kind == syntax.Star && at == last {
+			return append(items, v+argvector(at))
+		} else if kid.Kind == syntax.Star {
+			w.fail(target.Line, "it unpacks its arguments from both ends")
+		}
+		items = append(items, w.at(int64(at), v, target.Line))
+	}
+	w.path.limit(0, int(v)+last)
+	return items
+}
+
+// setAttribute notes a value that an object takes.
+func (w *wordReader) setAttribute(before value, target *syntax.Node, v value) {
+	if before == argvector(0) {
+		w.fail(target.Line, "it sets sys.argv")
+	}
+	w.named(v, target.Name)
+	w.spend(target.Line, v)
 }

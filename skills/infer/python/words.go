@@ -42,7 +42,7 @@ func newWordParser(name string) *parser {
 
 // follow executes the module. First is the text of the first argument; "" is any.
 func (m *Module) follow(first string) *wordReader {
-	e := newTypeReader("", m, &notes{})
+	e := newTypeReader("", m, &notes{}).eval
 	w := newWordReader(first)
 	e.words = w
 	e.runModule(m.body)

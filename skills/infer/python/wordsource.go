@@ -91,23 +91,6 @@ func isStandard(path string) bool {
 	return slices.Contains([]string{"asyncio", "threading", "inspect", "typing", "functools", "json", "os", "re", "shlex", "subprocess"}, module)
 }
 
-// each visits statements and those in their blocks, without the bodies of functions
-// that were not parsed.
-func each(body []*syntax.Stmt, visit func(*syntax.Stmt)) {
-	for _, s := range body {
-		visit(s)
-		for _, c := range s.Clauses {
-			each(c.Body, visit)
-		}
-		if s.Function != nil {
-			each(s.Function.Block(), visit)
-		}
-		if s.Class != nil {
-			each(s.Class.Body, visit)
-		}
-	}
-}
-
 // readsInput reports whether the module reads standard input.
 func (m *Module) readsInput() bool {
 	for at, tok := range m.tokens {
