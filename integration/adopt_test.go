@@ -56,7 +56,7 @@ func TestAdoptRealTools(t *testing.T) {
 	for _, place := range []struct {
 		name, dir string
 		entries   int // that have been installed
-	}{{"project", project, 7}, {"home", home, 2}} {
+	}{{"project", project, 6}, {"home", home, 2}} {
 		t.Run(place.name, func(t *testing.T) {
 			before := treeOf(t, place.dir)
 			found, err := adopt.Find(t.Context(), adopt.Options{Dir: place.dir, Home: place.name == "home"})
@@ -85,7 +85,7 @@ func TestAdoptRealTools(t *testing.T) {
 type adoptionOrigin struct {
 	t                     *testing.T
 	tools, dir, home, url string
-	commit, tree          string
+	tree                  string
 }
 
 func newAdoptionOrigin(t *testing.T) *adoptionOrigin {
@@ -93,7 +93,7 @@ func newAdoptionOrigin(t *testing.T) *adoptionOrigin {
 	_, err := os.Stat(filepath.Join(o.tools, "clawhub"))
 	need(t, "SKILLS_MCP_REQUIRE_TOOLS", err)
 	o.home = o.dir
-	for _, name := range []string{"report", "chart", "stamped", "packed", "hive"} {
+	for _, name := range []string{"report", "chart", "stamped", "packed"} {
 		writeSkill(t, filepath.Join(o.dir, "skills", name), name)
 	}
 	for _, args := range [][]string{
@@ -103,7 +103,7 @@ func newAdoptionOrigin(t *testing.T) *adoptionOrigin {
 	} {
 		o.git(args...)
 	}
-	o.commit, o.tree = o.git("rev-parse", "HEAD"), o.git("rev-parse", "HEAD:skills/stamped")
+	o.tree = o.git("rev-parse", "HEAD:skills/stamped")
 	server := httptest.NewServer(o.handler())
 	t.Cleanup(server.Close)
 	o.url = server.URL
@@ -227,7 +227,7 @@ func (o *adoptionOrigin) install(project string) {
 	o.run(project, filepath.Join(o.tools, "clawhub"), "--no-input", "install", "packed")
 }
 
-// installAs writes what gh and ToolHive would have.
+// installAs writes what gh would have.
 func (o *adoptionOrigin) installAs(project string) {
 	stamped := filepath.Join(project, ".github", "skills", "stamped")
 	writeSkill(o.t, stamped, "stamped")
@@ -244,23 +244,6 @@ name: stamped
 
 Run scripts/run.sh.
 `)
-	hive := filepath.Join(project, ".opencode", "skills", "hive")
-	writeSkill(o.t, hive, "hive")
-	sum := sha256.New()
-	content := treeOf(o.t, hive)
-	for _, name := range slices.Sorted(maps.Keys(content)) {
-		one := sha256.Sum256([]byte(content[name]))
-		fmt.Fprintf(sum, "%s\x00%s\n", name, one[:])
-	}
-	writeAt(o.t, filepath.Join(project, "toolhive.lock.yaml"), fmt.Sprintf(`version: 1
-skills:
-- name: hive
-  source: hive
-  resolvedReference: git://github.com/example/repo@main#skills/hive
-  digest: %s
-  contentDigest: sha256:%x
-  explicit: true
-`, o.commit, sum.Sum(nil)))
 }
 
 // keep writes the skills and lock files of a folder to testdata, with another server: as

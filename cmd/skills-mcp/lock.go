@@ -38,7 +38,7 @@ func newAdoptCommand(a *app) *cobra.Command {
 	c := &adoptCommand{targetCommand{consent: consent{app: a}}}
 	cmd := &cobra.Command{
 		Use:   "adopt",
-		Short: "Take over the skills that npx skills, gh, ClawHub and ToolHive have installed",
+		Short: "Take over the skills that npx skills, gh and ClawHub have installed",
 		Long: `Read the lock files of other tools, recompute the hashes in them, and add an entry to
 skills-mcp.lock for each skill, so that verify, outdated, update, rollback and uninstall
 work with it. Nothing is fetched. The skills stay in their folders, and the other tools'

@@ -1,5 +1,5 @@
 // Package adopt takes over the skills that other tools have installed: the skills tool of
-// npm, gh, ClawHub and ToolHive. It reads their lock files, finds the folders, and
+// npm, gh and ClawHub. It reads their lock files, finds the folders, and
 // recomputes the hashes that are recorded. It fetches nothing and changes no file of
 // theirs.
 //
@@ -32,7 +32,7 @@ func Find(ctx context.Context, o Options) ([]*Candidate, error) {
 		return nil, err
 	}
 	defer a.files.Close()
-	for _, read := range []func() ([]*record, error){a.projectLock, a.personLock, a.clawhub, a.toolhive, a.stampedByGH} {
+	for _, read := range []func() ([]*record, error){a.projectLock, a.personLock, a.clawhub, a.stampedByGH} {
 		records, err := read()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

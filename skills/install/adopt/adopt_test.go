@@ -15,7 +15,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -72,10 +71,6 @@ func TestHostileLocks(t *testing.T) {
 		{name: "clawhub: traversal", file: ".clawhub/lock.json", content: `{"version":1,"skills":{"@a/../../evil":{"version":"1.0.0","installedAt":1}}}`, want: "its source is not read"},
 		{name: "clawhub: the mirror", file: ".clawhub/lock.json", content: `{"version":1,"skills":{"skills-sh:a/b/pdf":{"version":"1.0.0","installedAt":1,"sourceRef":"skills-sh:a/b/pdf"}}}`, want: "skills.sh mirrors"},
 		{name: "clawhub: a registry without protection", file: ".clawhub/lock.json", content: `{"version":1,"skills":{"pdf":{"version":"1.0.0","installedAt":1}}}`, want: "not protected", files: map[string]string{"skills/pdf/SKILL.md": skill("pdf"), "skills/pdf/.clawhub/origin.json": `{"version":1,"registry":"http://example.com","slug":"pdf","installedVersion":"1.0.0"}`}},
-		{name: "toolhive: traversal", file: toolhiveFile, content: "version: 1\nskills:\n- name: pdf\n  source: git://github.com/a/b#../../etc\n  digest: x\n", want: "leads out"},
-		{name: "toolhive: a plugin", file: toolhiveFile, content: "version: 1\nplugins:\n- name: pdf\n  source: ghcr.io/a/b:1\n  digest: x\n", want: "it is a plugin"},
-		{name: "toolhive: an address", file: toolhiveFile, content: "version: 1\nskills:\n- name: pdf\n  source: http://169.254.169.254/x\n  digest: x\n", want: "its source is not read"},
-		{name: "toolhive: an alias bomb", file: toolhiveFile, content: "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\nskills: *f\n", want: "-"},
 		{name: "no skill in the folder", file: projectLockFile, content: `{"version":1,"skills":{"none":{"source":"a/b","sourceType":"github"}}}`, want: "no skill in it that loads", files: map[string]string{".agents/skills/none/SKILL.md": "\x00"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -106,21 +101,6 @@ func TestHostileLocks(t *testing.T) {
 	}
 }
 
-// TestRecordedHashes has the hash by ToolHive's rule in another language. Those of npm tools
-// are in TestRealTools of integration.
-func TestRecordedHashes(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{"SKILL.md": "hello\n", "scripts/run.sh": "#!/bin/sh\n", "a.md": "x", "a-b.md": "y"})
-	files := skillfs.DirFS(dir)
-	states, err := lock.Files(t.Context(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := contentDigest(t.Context(), files, states); got != "sha256:c31b4994ae6086357f5fa5fc0c26e4f1670e15257ebaf9e64b08066b7d743c80" {
-		t.Errorf("the content digest is %s", got)
-	}
-}
-
 func FuzzProjectLock(f *testing.F) {
 	f.Add([]byte(`{"version":1,"skills":{"pdf":{"source":"a/b","sourceType":"github","skillPath":"x/SKILL.md","computedHash":"00"}}}`))
 	f.Add([]byte(`{"version":1,"skills":{"pdf":{"source":"./x","sourceType":"local"}}}`))
@@ -140,11 +120,6 @@ func FuzzClawHubLock(f *testing.F) {
 func FuzzClawHubOrigin(f *testing.F) {
 	f.Add([]byte(`{"version":1,"registry":"https://example.com","slug":"pdf","installedVersion":"1.2.0","fingerprint":"00"}`))
 	fuzz(f, "skills/pdf/.clawhub/origin.json")
-}
-
-func FuzzToolHiveLock(f *testing.F) {
-	f.Add([]byte("version: 1\nskills:\n- name: pdf\n  source: git://github.com/a/b@main#skills/pdf\n  digest: 0000000000000000000000000000000000000000\n  contentDigest: sha256:00\n"))
-	fuzz(f, toolhiveFile)
 }
 
 func FuzzStamp(f *testing.F) {
@@ -208,7 +183,7 @@ func unpack(t *testing.T, archive, dir string) {
 
 // TestFixtures finds all that the skills tool and clawhub have installed in the archives
 // of testdata, which TestAdoptRealTools of integration writes with -update-adoption; the
-// folders of gh and ToolHive are made after their sources.
+// folder of gh is made after its source.
 func TestFixtures(t *testing.T) {
 	for _, test := range []struct {
 		dir  string
@@ -220,7 +195,6 @@ func TestFixtures(t *testing.T) {
 			"skills .agents/skills/report from https://skills.example.com/team/repo.git@ 1",
 			"skills .claude/skills/chart from https://skills.example.com/team/repo.git@ 1",
 			"gh skill .github/skills/stamped from https://skills.example.com/team/repo.git#main@ 0",
-			"toolhive .opencode/skills/hive from github:example/repo#main@commit 1",
 			"clawhub skills/packed from clawhub+https://skills.example.com#ann/packed@1.2.0 1",
 		}},
 		{"home", []string{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func folderHash(ctx context.Context, files skillfs.Dir, _ map[string]lock.FileSt
 // of hidden folders, in the order of localeCompare.
 func fingerprint(_ context.Context, _ skillfs.Dir, states map[string]lock.FileState) (string, error) {
 	var lines []string
-	for _, name := range regular(states, collation.Compare) {
+	for _, name := range regular(states) {
 		if !slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == "node_modules" || strings.HasPrefix(part, ".") }) {
 			lines = append(lines, name+":"+strings.TrimPrefix(states[name].Digest, "sha256:"))
 		}
@@ -39,20 +38,9 @@ func fingerprint(_ context.Context, _ skillfs.Dir, states map[string]lock.FileSt
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// contentDigest is that of ToolHive: SHA-256 over path, NUL, the 32 bytes of the content's
-// SHA-256 and a newline of each file, in the order of bytes.
-func contentDigest(_ context.Context, _ skillfs.Dir, states map[string]lock.FileState) (string, error) {
-	sum := sha256.New()
-	for _, name := range regular(states, strings.Compare) {
-		content, _ := hex.DecodeString(strings.TrimPrefix(states[name].Digest, "sha256:"))
-		_, _ = fmt.Fprintf(sum, "%s\x00%s\n", name, content)
-	}
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// regular returns the files that are no links, in an order.
-func regular(states map[string]lock.FileState, compare func(a, b string) int) []string {
+// regular returns the files that are no links, in the order of localeCompare.
+func regular(states map[string]lock.FileState) []string {
 	names := slices.DeleteFunc(slices.Collect(maps.Keys(states)), func(name string) bool { return states[name].Digest == "" })
-	slices.SortFunc(names, compare)
+	slices.SortFunc(names, collation.Compare)
 	return names
 }

@@ -9,10 +9,9 @@ import (
 
 // The tools whose installations are adopted.
 const (
-	Skills   = "skills"   // npx skills
-	GitHub   = "gh skill" // the GitHub CLI
-	ClawHub  = "clawhub"
-	ToolHive = "toolhive"
+	Skills  = "skills"   // npx skills
+	GitHub  = "gh skill" // the GitHub CLI
+	ClawHub = "clawhub"
 )
 
 // Options say where other tools have installed.
@@ -29,7 +28,7 @@ type Options struct {
 
 // A Candidate is an entry of another tool's lock file.
 type Candidate struct {
-	Tool string `json:"tool"` // [Skills], [GitHub], [ClawHub] or [ToolHive]
+	Tool string `json:"tool"` // [Skills], [GitHub] or [ClawHub]
 	Lock string `json:"lock"` // the file with the entry
 	Name string `json:"name"` // as the tool has it
 	// Path is the entry's folder, slash-separated from Options.Dir; "" without one.
