@@ -83,7 +83,7 @@ func (v *view) offeredNames() []string {
 func (c completer) argument(ctx context.Context, skill *skills.Skill, argument mcp.CompleteArgument) complete.List {
 	if skill.Entry == nil {
 		if slices.Contains(skill.Arguments, argument.Name) && isPath(argument.Name) {
-			return complete.Paths(ctx, c.invoke.workspaces(ctx), argument.Value)
+			return complete.Paths(c.invoke.workspaces(ctx), argument.Value)
 		}
 		return complete.List{}
 	}
@@ -91,7 +91,7 @@ func (c completer) argument(ctx context.Context, skill *skills.Skill, argument m
 		switch {
 		case p.Name != argument.Name:
 		case p.Path:
-			return complete.Paths(ctx, c.invoke.workspaces(ctx), argument.Value)
+			return complete.Paths(c.invoke.workspaces(ctx), argument.Value)
 		default:
 			return complete.Of(p.Choices(), argument.Value)
 		}

@@ -1,7 +1,6 @@
 package complete
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,17 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Bounds of reading one folder. A larger one is completed as far as it was read.
-const (
-	maxEntries = 10_000
-	maxTime    = time.Second // looked at between two reads of some entries
-	atOnce     = 256
-)
+// maxEntries bounds the entries of a folder that are read. A larger one is completed as
+// far as it was read.
+const maxEntries = 10_000
 
 // maxText is the longest text that is completed, in bytes: each result repeats it.
 const maxText = 4 << 10
@@ -30,9 +25,7 @@ const maxText = 4 << 10
 // workspace. Nothing outside of the workspaces is read, nor through a link.
 //
 // workspaces are absolute. After any error the list is empty.
-func Paths(ctx context.Context, workspaces []string, text string) List {
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
-	defer cancel()
+func Paths(workspaces []string, text string) List {
 	if len(text) > maxText {
 		return List{}
 	}
@@ -45,7 +38,7 @@ func Paths(ctx context.Context, workspaces []string, text string) List {
 		if !ok {
 			inside = dir
 		}
-		names, all := list(ctx, workspace, path.Clean(inside), base)
+		names, all := list(workspace, path.Clean(inside), base)
 		for i := range names {
 			names[i] = dir + names[i]
 		}
@@ -76,7 +69,7 @@ func below(workspace, dir string) (inside string, ok bool) {
 
 // list returns the names in a folder of a workspace that begin with base, sorted. all is
 // false if the folder was not read to its end.
-func list(ctx context.Context, workspace, dir, base string) (names []string, all bool) {
+func list(workspace, dir, base string) (names []string, all bool) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
 		return nil, true
@@ -90,21 +83,14 @@ func list(ctx context.Context, workspace, dir, base string) (names []string, all
 		return nil, true
 	}
 	defer folder.Close()
-	for read := 0; read < maxEntries && ctx.Err() == nil; {
-		entries, err := folder.ReadDir(atOnce)
-		read += len(entries)
-		for _, entry := range entries {
-			if name, ok := shown(root, dir, base, entry); ok {
-				names = append(names, name)
-			}
-		}
-		if err != nil {
-			all = errors.Is(err, io.EOF)
-			break
+	entries, err := folder.ReadDir(maxEntries)
+	for _, entry := range entries {
+		if name, ok := shown(root, dir, base, entry); ok {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names, all
+	return names, len(entries) < maxEntries && (err == nil || errors.Is(err, io.EOF))
 }
 
 // shown returns the name of an entry as it is listed. ok is false if it is not listed.

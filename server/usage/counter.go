@@ -48,26 +48,21 @@ type Counter struct {
 	logger *slog.Logger
 	before map[string]int // counts in the store when the counter was opened
 
-	mu      sync.Mutex
-	pending map[string]int // not yet written; under mu
+	mu      sync.Mutex     // guards pending and timer
+	pending map[string]int // not yet written
+	timer   *time.Timer    // of the next save; nil where nothing is pending
 
-	wake chan struct{} // holds one message while there is something to write
-	stop chan struct{} // closed by Close
-	done chan struct{} // closed by the goroutine that writes
+	saving sync.Mutex // held by a save, so that Close waits for it
 }
 
 // Open reads the counts in a store, and returns a counter that adds to them until it is
 // closed. Options may be nil.
 func Open(s Store, options *Options) *Counter {
-	c := &Counter{
-		store: s, logger: options.withDefaults().Logger, pending: map[string]int{},
-		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-	}
+	c := &Counter{store: s, logger: options.withDefaults().Logger, pending: map[string]int{}}
 	var err error
 	if c.before, err = s.Uses(context.Background()); err != nil {
 		c.logger.Info("the calls of skills cannot be read", "error", err)
 	}
-	go c.run()
 	return c
 }
 
@@ -79,44 +74,30 @@ func (c *Counter) Uses() map[string]int { return maps.Clone(c.before) }
 // store.
 func (c *Counter) Used(name string) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.pending[name]++
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
+	if c.timer == nil {
+		c.timer = time.AfterFunc(saveDelay, c.save)
 	}
 }
 
-// Close writes the pending counts and ends the counter. It is called once.
+// Close writes the pending counts. It is called once, after the last call.
 func (c *Counter) Close() {
-	close(c.stop)
-	<-c.done
-}
-
-// run writes the pending counts saveDelay after a call, until the counter is closed.
-func (c *Counter) run() {
-	defer close(c.done)
-	defer c.save()
-	for {
-		select {
-		case <-c.stop:
-			return
-		case <-c.wake:
-		}
-		select {
-		case <-c.stop:
-			return
-		case <-time.After(saveDelay):
-			c.save()
-		}
+	c.mu.Lock()
+	if c.timer != nil {
+		c.timer.Stop()
 	}
+	c.mu.Unlock()
+	c.save()
 }
 
 // save adds the pending counts to the store. After an error they stay pending.
 func (c *Counter) save() {
+	c.saving.Lock()
+	defer c.saving.Unlock()
 	c.mu.Lock()
 	pending := c.pending
-	c.pending = map[string]int{}
+	c.pending, c.timer = map[string]int{}, nil
 	c.mu.Unlock()
 	if len(pending) == 0 {
 		return
