@@ -1,7 +1,6 @@
 package requirements
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -12,87 +11,71 @@ import (
 // the changes and no more. The zero value is empty.
 type marked struct {
 	before, after *skills.Catalog
-	copies        map[*skills.Skill]*skills.Skill // by the skill as it was read
+	families      map[*skills.Skill]family // by the skill as it was read, without its tools
+}
+
+// A family is the copy of a skill with its tools, one of which lacks a requirement at least.
+type family struct {
+	marks  []mark // of the skill and then of its tools
+	copied *skills.Skill
 }
 
 // apply returns the catalog with the skills marked unavailable that lack a requirement
 // in their environment. It returns the catalog itself if none does, and never changes it.
 func (m *marked) apply(catalog *skills.Catalog, where func(*skills.Skill) environment) *skills.Catalog {
-	copies := map[*skills.Skill]*skills.Skill{}
+	families, copies, same := map[*skills.Skill]family{}, map[*skills.Skill]*skills.Skill{}, catalog == m.before
 	for _, skill := range catalog.Skills {
-		if owner := skill.Owner(); copies[owner] == nil {
-			maps.Copy(copies, m.family(owner, where))
+		owner := skill.Owner()
+		if copies[owner] != nil {
+			continue
+		}
+		marks := marksOf(owner, where)
+		if !slices.ContainsFunc(marks, func(k mark) bool { return k.reason != "" }) {
+			continue
+		}
+		f := m.families[owner]
+		if !slices.Equal(f.marks, marks) {
+			f, same = family{marks, withMarks(owner, marks)}, false
+		}
+		families[owner], copies[owner] = f, f.copied
+		for i, tool := range owner.Tools {
+			copies[tool] = f.copied.Tools[i]
 		}
 	}
-	if catalog != m.before || !maps.Equal(copies, m.copies) {
+	if !same || len(families) != len(m.families) {
 		m.after = replaced(catalog, copies)
 	}
-	m.before, m.copies = catalog, copies
+	m.before, m.families = catalog, families
 	return m.after
-}
-
-// family returns the copies of a skill and its tools, which refer to each other, if one of
-// them lacks a requirement: those of the last time, if they have the same marks.
-func (m *marked) family(owner *skills.Skill, where func(*skills.Skill) environment) map[*skills.Skill]*skills.Skill {
-	all := append([]*skills.Skill{owner}, owner.Tools...)
-	marks, lacking, same := make([]mark, len(all)), false, true
-	for i, s := range all {
-		marks[i] = markOf(s, where)
-		lacking = lacking || marks[i].reason != ""
-		same = same && marks[i].is(m.copies[s], s)
-	}
-	if !lacking {
-		return nil
-	}
-	copies := map[*skills.Skill]*skills.Skill{}
-	for i, s := range all {
-		if copies[s] = m.copies[s]; !same {
-			copies[s] = marks[i].copy(s)
-		}
-	}
-	if !same {
-		next := copies[owner]
-		next.Tools = make([]*skills.Skill, len(owner.Tools))
-		for i, tool := range owner.Tools {
-			next.Tools[i] = copies[tool]
-			next.Tools[i].Of = next
-		}
-	}
-	return copies
 }
 
 // A mark is the reason why a skill is unavailable, and the remedy; the zero mark is none.
 type mark struct{ reason, remedy string }
 
-// markOf compares the requirements of a skill with its environment.
-func markOf(s *skills.Skill, where func(*skills.Skill) environment) mark {
-	if s.Unavailable != "" || s.Requires.Empty() && s.Entry == nil {
-		return mark{}
+// marksOf compares the requirements of a skill and of its tools with their environments.
+func marksOf(owner *skills.Skill, where func(*skills.Skill) environment) []mark {
+	marks := make([]mark, 1+len(owner.Tools))
+	for i, s := range append([]*skills.Skill{owner}, owner.Tools...) {
+		if s.Unavailable == "" && (!s.Requires.Empty() || s.Entry != nil) {
+			marks[i].reason, marks[i].remedy = lacks(s.Needs(), where(s))
+		}
 	}
-	reason, remedy := lacks(s.Needs(), where(s))
-	return mark{reason, remedy}
+	return marks
 }
 
-// is reports whether copy is that of s with the mark.
-func (k mark) is(copy, s *skills.Skill) bool {
-	if copy == nil {
-		return false
-	}
-	if k.reason == "" {
-		return copy.Unavailable == s.Unavailable
-	}
-	return copy.Unavailable == k.reason && copy.Problems[len(s.Problems)].Remedy == k.remedy
-}
-
-func (k mark) copy(s *skills.Skill) *skills.Skill {
-	copied := *s
-	if k.reason != "" {
-		copied.Unavailable = k.reason
-		copied.Problems = append(slices.Clone(s.Problems), skills.Problem{
-			Severity: skills.Warning, Path: s.File, Message: "it is not available here: " + k.reason, Remedy: k.remedy,
+// withMarks returns a copy of a skill and its tools with their marks.
+func withMarks(owner *skills.Skill, marks []mark) *skills.Skill {
+	owner = owner.Clone()
+	for i, s := range append([]*skills.Skill{owner}, owner.Tools...) {
+		if marks[i].reason == "" {
+			continue
+		}
+		s.Unavailable = marks[i].reason
+		s.Problems = append(slices.Clone(s.Problems), skills.Problem{
+			Severity: skills.Warning, Path: s.File, Message: "it is not available here: " + s.Unavailable, Remedy: marks[i].remedy,
 		})
 	}
-	return &copied
+	return owner
 }
 
 // replaced returns the catalog with the copies in the places of its skills, and the
