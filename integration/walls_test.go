@@ -219,7 +219,7 @@ var walls = map[string]string{
 	"skills/scan":                 "skills skills/infer skills/manifest skills/skillfs skills/stamp skills/truncate",
 	"skills/schema":               "skills skills/truncate",
 	"skills/skillfs":              "skills/truncate",
-	"skills/search":               "skills skills/search/lexicon skills/search/text",
+	"skills/search":               "skills skills/search/lexicon skills/search/text skills/truncate",
 	"skills/search/lexicon":       "skills/search/text",
 	"skills/search/text":          "",
 	"skills/snapshot":             "skills/skillfs skills/stamp",

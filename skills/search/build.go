@@ -62,12 +62,12 @@ func (p *analyzers) get() *text.Analyzer {
 	return text.New()
 }
 
-// mostWords is the number of words above which an analyzer is garbage: it has those of
+// mostAnalyzed is the number of words above which an analyzer is garbage: it has those of
 // a whole catalog.
-const mostWords = 20_000
+const mostAnalyzed = 20_000
 
 func (p *analyzers) put(a *text.Analyzer) {
-	if a.Words() < mostWords {
+	if a.Words() < mostAnalyzed {
 		p.pool.Put(a)
 	}
 }

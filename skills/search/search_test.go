@@ -160,7 +160,7 @@ func TestTools(t *testing.T) {
 func TestWhy(t *testing.T) {
 	x, c := New(), demo()
 	r := find(t, x, c, Query{Text: "unpaid invoice reminders"})
-	if got, want := r.Hits[0].Why(), `reminders, unpaid, invoices in the description: "Sends reminders for unpaid invoices."`; got != want {
+	if got, want := r.Hits[0].Why(), `reminders, unpaid, invoices in the description`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if why := (Hit{Skill: c.Skills[0]}).Why(); why != "" {
