@@ -21,8 +21,8 @@ const mostWords = 1 << 18
 type Analyzer struct {
 	function map[string]languages
 	words    [languageCount]map[string]*Word
-	runs     [languageCount]map[string]run // by their bytes
-	count    int                           // words so far
+	runs     [languageCount]map[string][]Token // by their bytes
+	count    int                               // words so far
 	stemmer
 }
 
@@ -31,7 +31,7 @@ func New() *Analyzer {
 	a := &Analyzer{function: functionWords(), stemmer: stemmer{snowballstem.NewEnv("")}}
 	for language := range a.words {
 		a.words[language] = map[string]*Word{}
-		a.runs[language] = map[string]run{}
+		a.runs[language] = map[string][]Token{}
 	}
 	return a
 }
@@ -42,20 +42,17 @@ func (a *Analyzer) Words() int { return a.count }
 // Tokens returns the tokens of a text in the language, in the order of the text.
 func (a *Analyzer) Tokens(text string, language Language) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
-		position := 0
 		for at := 0; ; {
 			start, end, dense := nextRun(text, at)
 			if start == end {
 				return
 			}
 			at = end
-			r := a.run(text[start:end], dense, language)
-			for _, p := range r.pieces {
-				if !yield(Token{p.word, p.kind, position + p.position, start + p.start, start + p.end}) {
+			for _, token := range a.run(text[start:end], dense, language) {
+				if !yield(token) {
 					return
 				}
 			}
-			position += r.length
 		}
 	}
 }
@@ -90,69 +87,61 @@ func (a *Analyzer) word(text string, language Language) *Word {
 	return word
 }
 
-// run returns the tokens of a run.
-func (a *Analyzer) run(text string, isDense bool, language Language) run {
+// run returns the tokens of a run: words without spaces between them, such as "code-review".
+func (a *Analyzer) run(text string, isDense bool, language Language) []Token {
 	if isDense {
 		return a.pairs(text, language)
 	}
-	if r, ok := a.runs[language][text]; ok {
-		return r
+	if tokens, ok := a.runs[language][text]; ok {
+		return tokens
 	}
-	r := a.split(text, language)
+	tokens := a.split(text, language)
 	if len(a.runs[language]) < mostWords && len(text) <= longestWord {
-		a.runs[language][strings.Clone(text)] = r
+		a.runs[language][strings.Clone(text)] = tokens
 	}
-	return r
+	return tokens
 }
 
 // pairs returns each two adjacent characters.
-func (a *Analyzer) pairs(text string, language Language) run {
-	var r run
+func (a *Analyzer) pairs(text string, language Language) (tokens []Token) {
 	previous := -1
 	for at, character := range text {
 		if previous >= 0 {
-			end := at + utf8.RuneLen(character)
-			r = a.add(r, text[previous:end], Pair, segment{previous, end}, language)
-			r.length++
+			tokens = a.add(tokens, text[previous:at+utf8.RuneLen(character)], Pair, language)
 		}
 		previous = at
 	}
-	if r.length == 0 {
-		r = a.add(r, text, Pair, segment{0, len(text)}, language)
-		r.length = 1
+	if previous == 0 {
+		tokens = a.add(tokens, text, Pair, language)
 	}
-	return r
+	return tokens
 }
 
 // split returns the tokens of a run that is not dense.
-func (a *Analyzer) split(text string, language Language) run {
+func (a *Analyzer) split(text string, language Language) (tokens []Token) {
 	var few [mostJoined]segment
 	segments := segments(few[:0], text)
-	var r run
-	if joined, whole := join(text, segments); joined != "" {
-		r = a.add(r, joined, Joined, segment{segments[0].start, segments[len(segments)-1].end}, language)
-		if whole {
-			r.pieces[0].kind = kindOf(r.pieces[0].word, Whole)
-			r.length = 1
-			return r
-		}
+	switch joined, whole := join(text, segments); {
+	case whole:
+		return a.add(nil, joined, Whole, language)
+	case joined != "":
+		tokens = a.add(tokens, joined, Joined, language)
 	}
 	for _, s := range segments {
 		if word := text[s.start:s.end]; len(word) <= longestWord {
-			r = a.add(r, word, Whole, s, language)
+			tokens = a.add(tokens, word, Whole, language)
 			for _, part := range parts(word) {
-				r = a.add(r, part, Part, s, language)
+				tokens = a.add(tokens, part, Part, language)
 			}
-			r.length++
 		}
 	}
-	return r
+	return tokens
 }
 
-// add appends a word to a run, at the position of its end.
-func (a *Analyzer) add(r run, text string, kind Kind, s segment, language Language) run {
+// add appends a word to the tokens of a run.
+func (a *Analyzer) add(tokens []Token, text string, kind Kind, language Language) []Token {
 	if word := a.word(text, language); word.Surface != "" {
-		r.pieces = append(r.pieces, piece{word, kindOf(word, kind), r.length, s.start, s.end})
+		tokens = append(tokens, Token{word, kind})
 	}
-	return r
+	return tokens
 }

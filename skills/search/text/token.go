@@ -7,16 +7,13 @@ const (
 	// Whole is a word, also one that hyphens, underscores or slashes join to others.
 	Whole Kind = iota
 	// Joined is several words without what joins them: "codereview" in "code-review".
-	// It has the position of the first of them, and comes before them.
+	// It comes before them.
 	Joined
 	// Part is a word within a camelCase word, or the name before a number: "java" and
-	// "script" in "JavaScript", "python" in "python3". The whole comes before it and
-	// has its position.
+	// "script" in "JavaScript", "python" in "python3". The whole comes before it.
 	Part
 	// Pair is two adjacent characters of a script without spaces, or the only one.
 	Pair
-	// Number begins with a digit: "2", "10mb", "1.2.3".
-	Number
 )
 
 // A Word is a distinct word of a language. An analyzer has one pointer for it.
@@ -41,29 +38,4 @@ type Word struct {
 type Token struct {
 	*Word
 	Kind Kind
-	// Position counts the words of the text: all but Joined and Part.
-	Position int
-	// Start and End are the bytes of the text; those of the whole for a Part.
-	Start, End int
-}
-
-// A run is words without spaces between them: "code-review". The offsets and positions
-// of its pieces are relative to it.
-type run struct {
-	pieces []piece
-	length int // words
-}
-
-// A piece is a token of a run.
-type piece struct {
-	word                 *Word
-	kind                 Kind
-	position, start, end int
-}
-
-func kindOf(word *Word, kind Kind) Kind {
-	if kind == Whole && isDigit(word.Surface[0]) {
-		return Number
-	}
-	return kind
 }
