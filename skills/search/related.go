@@ -8,10 +8,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/search/text"
 )
 
-// Weights of the words that the lexicon relates to those of a query, by [lexicon.Relation].
-func relatedWeight(r lexicon.Relation) float64 {
-	return [...]float64{lexicon.Same: 0.8, lexicon.Translated: 0.8, lexicon.About: 0.2}[r]
-}
+// Weights of the words that the lexicon relates to those of a query.
+const (
+	sameWeight  = 0.8
+	aboutWeight = 0.2
+)
 
 // openLexicon reads the lexicon at the first query: most processes answer none.
 func openLexicon() func() *lexicon.Lexicon {
@@ -37,8 +38,12 @@ func relate(l *lexicon.Lexicon, all []clause, tokens []text.Token, natives func(
 		}
 		c := &all[at]
 		for _, r := range m.Related {
+			weight := sameWeight
+			if r.About {
+				weight = aboutWeight
+			}
 			if !slices.ContainsFunc(c.variants, func(v variant) bool { return v.term == r.Term }) {
-				c.variants = append(c.variants, variant{r.Term, relatedWeight(r.Relation)})
+				c.variants = append(c.variants, variant{r.Term, weight})
 			}
 		}
 	}

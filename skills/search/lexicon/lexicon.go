@@ -17,24 +17,13 @@ import (
 //go:embed lexicon.txt
 var source string
 
-// A Relation is the relation of a word to another.
-type Relation uint8
-
-const (
-	// Same is a word of the same meaning in the same language.
-	Same Relation = iota
-	// Translated is a word of the same meaning in another language.
-	Translated
-	// About is a word of the trade for an everyday one.
-	About
-	relations
-)
-
 // A Related is a term that is related to words of a query.
 type Related struct {
 	// Term is one of [text.Word]: Term or Native.
-	Term     string
-	Relation Relation
+	Term string
+	// About says that it is a word of the trade for an everyday one; else it means the same,
+	// in some language.
+	About bool
 }
 
 // A Match is words of a query that the lexicon has.
@@ -52,21 +41,13 @@ type Lexicon struct {
 
 // key is an entry whose words begin with a term.
 type key struct {
-	rest     []string // the terms of the other words
-	line     int
-	language text.Language
+	rest []string // the terms of the other words
+	line int
 }
 
-// line is a line of the source: words of the same meaning, and what they are about.
-type line struct {
-	same  []member
-	about []string // terms
-}
-
-type member struct {
-	term     string
-	language text.Language
-}
+// line is a line of the source: the terms of words of the same meaning, and of those that
+// they are about.
+type line struct{ same, about []string }
 
 // New reads the lexicon. An error is a fault of the source.
 func New(a *text.Analyzer) (*Lexicon, error) { return parse(a, source) }
@@ -113,9 +94,9 @@ func (l *Lexicon) add(a *text.Analyzer, s string) error {
 			if len(terms) == 0 {
 				return fmt.Errorf("%q has no word", part)
 			}
-			l.keys[terms[0]] = append(l.keys[terms[0]], key{terms[1:], number, language})
+			l.keys[terms[0]] = append(l.keys[terms[0]], key{terms[1:], number})
 			if len(terms) == 1 {
-				of.same = append(of.same, member{terms[0], language})
+				of.same = append(of.same, terms[0])
 			}
 		}
 		for word := range strings.SplitSeq(about, ",") {
@@ -149,10 +130,7 @@ func termOf(word *text.Word) string {
 // languageOf returns the language of a code of ISO 639-1. Those without stems count as
 // English.
 func languageOf(code string) (text.Language, bool) {
-	for l := text.English; ; l++ {
-		if l > text.Dutch {
-			break
-		}
+	for l := text.English; l <= text.Dutch; l++ {
 		if l.String() == code {
 			return l, true
 		}

@@ -35,7 +35,7 @@ func TestRelated(t *testing.T) {
 		for _, m := range related(t, sample, query) {
 			for _, r := range m.Related {
 				term := r.Term
-				if r.Relation == About {
+				if r.About {
 					term += "."
 				}
 				got = append(got, term)

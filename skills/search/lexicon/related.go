@@ -48,25 +48,19 @@ func (k key) follows(words [][]string) bool {
 // related returns the terms of the lines of keys, without those of the words.
 func (l *Lexicon) related(keys []key, words [][]string) []Related {
 	var all []Related
-	add := func(term string, relation Relation) {
-		isWord := slices.ContainsFunc(words, func(w []string) bool { return slices.Contains(w, term) })
-		if !isWord && !slices.ContainsFunc(all, func(r Related) bool { return r.Term == term }) {
-			all = append(all, Related{term, relation})
-		}
-	}
-	for _, k := range keys {
-		for _, m := range l.lines[k.line].same {
-			relation := Same
-			if m.language != k.language {
-				relation = Translated
+	add := func(terms []string, about bool) {
+		for _, term := range terms {
+			isWord := slices.ContainsFunc(words, func(w []string) bool { return slices.Contains(w, term) })
+			if !isWord && !slices.ContainsFunc(all, func(r Related) bool { return r.Term == term }) {
+				all = append(all, Related{term, about})
 			}
-			add(m.term, relation)
 		}
 	}
 	for _, k := range keys {
-		for _, term := range l.lines[k.line].about {
-			add(term, About)
-		}
+		add(l.lines[k.line].same, false)
+	}
+	for _, k := range keys {
+		add(l.lines[k.line].about, true)
 	}
 	return all
 }
