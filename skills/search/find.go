@@ -83,12 +83,9 @@ func (s *scope) named(name string) []int {
 		return nil
 	}
 	var all []int
-	for i := range s.parts {
-		p := &s.parts[i]
-		for n := range p.docs {
-			if !p.hidden.has(n) && slices.Contains(p.docs[n].names, name) {
-				all = append(all, p.base+n)
-			}
+	for n := range s.docs {
+		if !s.hidden.has(n) && slices.Contains(s.docs[n].names, name) {
+			all = append(all, n)
 		}
 	}
 	rank := func(skill *skills.Skill) int {

@@ -22,7 +22,7 @@ type Index struct {
 // New returns an empty index.
 func New() *Index {
 	x := &Index{updating: make(chan struct{}, 1), tune: chosen(), lexicon: openLexicon()}
-	x.last.Store(&snapshot{&skills.Catalog{}, &segment{}, &segment{}})
+	x.last.Store(&snapshot{&skills.Catalog{}, &segment{}})
 	return x
 }
 

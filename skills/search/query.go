@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -110,7 +111,7 @@ func (s *scope) expand(all []clause) {
 		length := utf8.RuneCountInString(c.word.Surface)
 		var found []candidate
 		if length >= 3 {
-			found = s.candidates(func(p *scoped) func(func(string) bool) { return p.terms.prefixed(c.word.Term) }, prefixWeight)
+			found = s.candidates(s.terms.prefixed(c.word.Term), prefixWeight)
 		}
 		if typos < maxTypos && length >= shortestTypo && len(found) == 0 {
 			typos++
@@ -129,7 +130,7 @@ const shortestTypo = 5
 // misspelt returns the terms that a word with a typo may stand for.
 func (s *scope) misspelt(word *text.Word) []candidate {
 	for _, try := range []string{word.Term, word.Surface} {
-		if found := s.candidates(func(p *scoped) func(func(string) bool) { return p.terms.similar(try) }, typoWeight); len(found) > 0 {
+		if found := s.candidates(s.terms.similar(try), typoWeight); len(found) > 0 {
 			return found
 		}
 	}
@@ -147,20 +148,18 @@ type candidate struct {
 	holders int
 }
 
-// candidates returns the terms of all parts that look up yields, the most frequent first.
-func (s *scope) candidates(lookUp func(*scoped) func(func(string) bool), weight float64) []candidate {
+// candidates returns those of the terms that the scope has, the most frequent first.
+func (s *scope) candidates(terms iter.Seq[string], weight float64) []candidate {
 	var found []candidate
-	for i := range s.parts {
-		for term := range lookUp(&s.parts[i]) {
-			if strings.Contains(term, "~") || slices.ContainsFunc(found, func(c candidate) bool { return c.term == term }) {
-				continue
-			}
-			if n := s.holders(term); n > 0 {
-				found = append(found, candidate{variant{strings.Clone(term), weight}, n})
-			}
-			if len(found) > 16*maxSimilar {
-				break
-			}
+	for term := range terms {
+		if strings.Contains(term, "~") {
+			continue
+		}
+		if n := s.holders(term); n > 0 {
+			found = append(found, candidate{variant{strings.Clone(term), weight}, n})
+		}
+		if len(found) > 16*maxSimilar {
+			break
 		}
 	}
 	slices.SortFunc(found, func(a, b candidate) int {

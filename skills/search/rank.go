@@ -13,79 +13,50 @@ import (
 // A scope is the documents that a search may find. Documents outside of it count
 // nowhere in what the search computes.
 type scope struct {
-	parts []scoped
-	live  totals
-	size  int // documents of all parts, the dropped ones included
-	tune  *tuning
-}
-
-// A scoped segment has documents that a query drops.
-type scoped struct {
 	*segment
-	hidden bitset // the dropped ones; nil without any
-	base   int    // the number of the first document among those of all parts
+	hidden bitset // the documents outside of the scope; nil without any
+	live   totals // of the others
+	tune   *tuning
 }
 
 // scope returns the documents that a query may find.
 func (s *snapshot) scope(q Query, t *tuning) *scope {
-	sc := &scope{tune: t}
-	segments := []*segment{s.model}
-	if q.Person {
-		segments = append(segments, s.person)
-	}
-	for _, one := range segments {
-		p := scoped{segment: one, base: sc.size}
-		sc.size += len(p.docs)
-		for n := range p.docs {
-			if d := &p.docs[n]; q.Keep == nil || q.Keep(d.skill) {
-				sc.live.add(d)
-			} else {
-				p.hide(n)
-			}
+	sc := &scope{segment: s.segment, tune: t}
+	for n := range s.docs {
+		d := &s.docs[n]
+		if (q.Person || d.skill.ModelInvocable) && (q.Keep == nil || q.Keep(d.skill)) {
+			sc.live.add(d)
+			continue
 		}
-		sc.parts = append(sc.parts, p)
+		if sc.hidden == nil {
+			sc.hidden = newBitset(len(s.docs))
+		}
+		sc.hidden.add(n)
 	}
 	return sc
 }
 
-// hide drops a document.
-func (p *scoped) hide(n int) {
-	if p.hidden == nil {
-		p.hidden = newBitset(len(p.docs))
-	}
-	p.hidden.add(n)
-}
-
 // skill returns the skill of a document.
-func (s *scope) skill(n int) *skills.Skill {
-	for i := range s.parts {
-		if p := &s.parts[i]; n-p.base < len(p.docs) {
-			return p.docs[n-p.base].skill
-		}
-	}
-	return nil
-}
+func (s *scope) skill(n int) *skills.Skill { return s.docs[n].skill }
 
 // holders returns the number of documents that have a term.
 func (s *scope) holders(term string) (n int) {
-	for i := range s.parts {
-		p := &s.parts[i]
-		at, ok := p.terms.find(term)
-		if ok && p.hidden == nil {
-			n += int(p.segment.holders[at])
-		} else if ok {
-			p.each(at, func(*posting) { n++ })
-		}
+	at, ok := s.terms.find(term)
+	switch {
+	case ok && s.hidden == nil:
+		return int(s.segment.holders[at])
+	case ok:
+		s.each(at, func(*posting) { n++ })
 	}
 	return n
 }
 
 // each calls f with the postings of the term at an index.
-func (p *scoped) each(at int, f func(*posting)) {
+func (s *scope) each(at int, f func(*posting)) {
 	var q posting
-	for list := p.list(at); len(list) > 0; {
+	for list := s.list(at); len(list) > 0; {
 		list = q.read(list)
-		if !p.hidden.has(int(q.doc)) {
+		if !s.hidden.has(int(q.doc)) {
 			f(&q)
 		}
 	}
@@ -151,9 +122,10 @@ type scores struct {
 
 // rank scores the documents.
 func (s *scope) rank(all []clause) *scores {
+	size := len(s.docs)
 	r := &scores{
-		of: make([]float64, s.size), cover: make([]float64, s.size), short: make([]float64, s.size),
-		clause: make([]float64, s.size), inShort: newBitset(s.size),
+		of: make([]float64, size), cover: make([]float64, size), short: make([]float64, size),
+		clause: make([]float64, size), inShort: newBitset(size),
 	}
 	shares := s.shares()
 	for _, c := range all {
@@ -179,9 +151,7 @@ func (s *scope) score(c *clause, shares *[fieldCount]share, r *scores) (best flo
 		}
 		weight := c.weight * v.weight * idf
 		best = max(best, weight)
-		for i := range s.parts {
-			s.parts[i].contribute(v.term, weight, shares, s.tune, r)
-		}
+		s.contribute(v.term, weight, shares, r)
 	}
 	if best == 0 {
 		return c.weight * s.idf(0)
@@ -241,13 +211,13 @@ func (s *scope) shares() (all [fieldCount]share) {
 }
 
 // contribute adds the scores of a term to the current clause. The best variant counts.
-func (p *scoped) contribute(term string, weight float64, shares *[fieldCount]share, t *tuning, r *scores) {
-	at, ok := p.terms.find(term)
+func (s *scope) contribute(term string, weight float64, shares *[fieldCount]share, r *scores) {
+	at, ok := s.terms.find(term)
 	if !ok {
 		return
 	}
-	p.each(at, func(q *posting) {
-		lengths := &p.docs[q.doc].lengths
+	s.each(at, func(q *posting) {
+		lengths := &s.docs[q.doc].lengths
 		short, body := 0.0, 0.0
 		for rest := q.fields; rest != 0; rest &= rest - 1 {
 			f := bits.TrailingZeros8(rest)
@@ -255,17 +225,17 @@ func (p *scoped) contribute(term string, weight float64, shares *[fieldCount]sha
 			if field(f) == bodyField {
 				body = x
 			} else {
-				short += t.weights[f] * x
+				short += s.tune.weights[f] * x
 			}
 		}
-		x := t.weights[bodyField] * body / (body + t.body)
+		x := s.tune.weights[bodyField] * body / (body + s.tune.body)
 		if short > 0 {
-			x += short / (short + t.short)
+			x += short / (short + s.tune.short)
 		}
 		if q.fields&(1<<againstField) != 0 {
-			x -= t.against
+			x -= s.tune.against
 		}
-		n := p.base + int(q.doc)
+		n := int(q.doc)
 		if short > 0 {
 			r.inShort.add(n)
 		}
@@ -290,7 +260,7 @@ const floor = 0.1
 // matches returns the documents that match one or more phrasings, best first, and
 // the number of skills that do. Those that are named come before all others.
 func (s *scope) matches(phrasings []*scores, named []int) (all []match, total int) {
-	sum := make([]float64, s.size)
+	sum := make([]float64, len(s.docs))
 	for _, r := range phrasings {
 		best := most(r.of)
 		for n, score := range r.of {

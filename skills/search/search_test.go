@@ -228,7 +228,7 @@ func TestUpdateEqualsNew(t *testing.T) {
 			}
 		}
 		s := x.last.Load()
-		if n := len(s.model.docs) + len(s.person.docs); n != len(all) {
+		if n := len(s.docs); n != len(all) {
 			t.Fatalf("%d documents of %d skills", n, len(all))
 		}
 	}

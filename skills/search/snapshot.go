@@ -9,36 +9,18 @@ import (
 // A snapshot is the index of one catalog. It is not changed once it is published.
 type snapshot struct {
 	catalog *skills.Catalog
-	// model has the skills that a model may call, and person the others: nothing of these
-	// is in what a model's search computes.
-	model, person *segment
+	*segment
 }
 
 // next returns the snapshot of another catalog. Skills that both have are not read again.
 // The error is of ctx.
 func (s *snapshot) next(ctx context.Context, catalog *skills.Catalog, from *analyzers) (*snapshot, error) {
 	gone, came := difference(s.catalog.Skills, catalog.Skills)
-	var model, person []*skills.Skill
-	for _, skill := range came {
-		if skill.ModelInvocable {
-			model = append(model, skill)
-		} else {
-			person = append(person, skill)
-		}
-	}
-	forModel, err := build(ctx, model, from)
+	added, err := build(ctx, came, from)
 	if err != nil {
 		return nil, err
 	}
-	forPerson, err := build(ctx, person, from)
-	if err != nil {
-		return nil, err
-	}
-	return &snapshot{
-		catalog: catalog,
-		model:   merge([]*segment{s.model, forModel}, gone),
-		person:  merge([]*segment{s.person, forPerson}, gone),
-	}, nil
+	return &snapshot{catalog, merge([]*segment{s.segment, added}, gone)}, nil
 }
 
 // difference returns the skills that only one of two catalogs has.
