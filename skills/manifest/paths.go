@@ -12,9 +12,12 @@ import (
 
 // How much a skill may ask to look for.
 const (
-	maxPaths        = 64  // globs of one skill
-	maxPathLength   = 256 // of one glob, in bytes
-	maxAlternatives = 64  // ways to read the braces of one glob
+	maxPaths      = 64  // globs of one skill
+	maxPathLength = 256 // of one glob, in bytes
+	// maxBraces and maxCommas bound the ways to read the braces of one glob, each of which
+	// a matcher may have to try: 8 times 8.
+	maxBraces = 2
+	maxCommas = 14
 )
 
 // paths reads the globs of files that the skill is for. One that cannot be used
@@ -57,30 +60,8 @@ func cleanGlob(glob string) (cleaned, why string) {
 		return "", "leads out of the workspace"
 	case !doublestar.ValidatePattern(glob):
 		return "", "is not a pattern"
-	case alternatives(glob) > maxAlternatives:
+	case strings.Count(glob, "{") > maxBraces || strings.Count(glob, ",") > maxCommas:
 		return "", "has too many alternatives"
 	}
 	return glob, ""
-}
-
-// alternatives bounds in how many ways the braces of a glob can be read: it is
-// the number of times that a matcher may have to try.
-func alternatives(glob string) int {
-	if strings.Contains(glob, "{") && strings.ContainsAny(glob, `[\`) {
-		return maxAlternatives + 1 // the braces may be escaped
-	}
-	total := 1
-	var open []int // alternatives of each brace that is open
-	for _, r := range glob {
-		switch {
-		case r == '{':
-			open = append(open, 1)
-		case r == ',' && len(open) > 0:
-			open[len(open)-1]++
-		case r == '}' && len(open) > 0:
-			total = min(total*open[len(open)-1], maxAlternatives+1)
-			open = open[:len(open)-1]
-		}
-	}
-	return total
 }
