@@ -10,8 +10,6 @@ import (
 
 // An Index finds the skills of one catalog at a time. It may be used concurrently.
 type Index struct {
-	tune tuning
-
 	updating chan struct{} // holds a value during an update
 	last     atomic.Pointer[snapshot]
 
@@ -21,7 +19,7 @@ type Index struct {
 
 // New returns an empty index.
 func New() *Index {
-	x := &Index{updating: make(chan struct{}, 1), tune: chosen(), lexicon: openLexicon()}
+	x := &Index{updating: make(chan struct{}, 1), lexicon: openLexicon()}
 	x.last.Store(&snapshot{&skills.Catalog{}, &segment{}})
 	return x
 }
@@ -64,7 +62,7 @@ func (x *Index) Search(ctx context.Context, catalog *skills.Catalog, q Query) (R
 	}
 	a := x.analyzers.get()
 	defer x.analyzers.put(a)
-	f := finder{scope: s.scope(q, &x.tune), query: q, words: map[string]float64{}}
+	f := finder{scope: s.scope(q), query: q, words: map[string]float64{}}
 	for _, phrasing := range append([]string{q.Text}, q.Alternatives[:min(len(q.Alternatives), maxAlternatives)]...) {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err

@@ -16,12 +16,11 @@ type scope struct {
 	*segment
 	hidden bitset // the documents outside of the scope; nil without any
 	live   totals // of the others
-	tune   *tuning
 }
 
 // scope returns the documents that a query may find.
-func (s *snapshot) scope(q Query, t *tuning) *scope {
-	sc := &scope{segment: s.segment, tune: t}
+func (s *snapshot) scope(q Query) *scope {
+	sc := &scope{segment: s.segment}
 	for n := range s.docs {
 		d := &s.docs[n]
 		if (q.Person || d.skill.ModelInvocable) && (q.Keep == nil || q.Keep(d.skill)) {
@@ -67,30 +66,23 @@ func (s *scope) idf(n int) float64 {
 	return math.Log(1 + (float64(s.live.docs)-float64(n)+0.5)/(float64(n)+0.5))
 }
 
-// tuning are the parameters of the ranking: BM25F over the short fields as one, and BM25
-// over the body, summed. As a field among others the body drowns them: it repeats each
-// word of its subject, and has most others.
-type tuning struct {
-	weights [fieldCount]float64
-	// lengths are the shares of a field's length in the weight of a word in it: b.
-	lengths [fieldCount]float64
-	// short and body are the numbers of times at which a word counts half: k1.
-	short, body float64
+// The parameters of the ranking, which measurements chose: BM25F over the short fields as
+// one, and BM25 over the body, summed. As a field among others the body drowns them: it
+// repeats each word of its subject, and has most others.
+const (
+	bodyWeight = 0.45 // of the body, where the short fields together have 1
+	// shortLength and bodyLength are the shares of a field's length in the weight of a word
+	// in it: b.
+	shortLength, bodyLength = 0.5, 0.7
+	// shortHalf and bodyHalf are the numbers of times at which a word counts half: k1.
+	shortHalf, bodyHalf = 5, 2
 	// against is the share of a word's weight that is taken off where the skill says
 	// that it is not for it.
-	against float64
+	against = 0.3
 	// coverage is the share of the score that shrinks with the words that a document
 	// has not.
-	coverage float64
-}
-
-func chosen() tuning {
-	return tuning{
-		weights: [fieldCount]float64{1, 1, 1, 1, 1, 0.45, 0},
-		lengths: [fieldCount]float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.7, 0},
-		short:   5, body: 2, against: 0.3, coverage: 0.2,
-	}
-}
+	coverage = 0.2
+)
 
 // A clause is one word of a query.
 type clause struct {
@@ -205,7 +197,11 @@ type share struct{ constant, factor float64 }
 func (s *scope) shares() (all [fieldCount]share) {
 	for f := range all {
 		average := float64(max(1, s.live.words[f])) / float64(max(1, s.live.with[f]))
-		all[f] = share{1 - s.tune.lengths[f], s.tune.lengths[f] / average}
+		length := shortLength
+		if field(f) == bodyField {
+			length = bodyLength
+		}
+		all[f] = share{1 - length, length / average}
 	}
 	return all
 }
@@ -222,18 +218,20 @@ func (s *scope) contribute(term string, weight float64, shares *[fieldCount]shar
 		for rest := q.fields; rest != 0; rest &= rest - 1 {
 			f := bits.TrailingZeros8(rest)
 			x := float64(q.counts[f]) / (shares[f].constant + shares[f].factor*float64(lengths[f]))
-			if field(f) == bodyField {
+			switch field(f) {
+			case bodyField:
 				body = x
-			} else {
-				short += s.tune.weights[f] * x
+			case againstField:
+			default:
+				short += x
 			}
 		}
-		x := s.tune.weights[bodyField] * body / (body + s.tune.body)
+		x := bodyWeight * body / (body + bodyHalf)
 		if short > 0 {
-			x += short / (short + s.tune.short)
+			x += short / (short + shortHalf)
 		}
 		if q.fields&(1<<againstField) != 0 {
-			x -= s.tune.against
+			x -= against
 		}
 		n := int(q.doc)
 		if short > 0 {
@@ -265,7 +263,7 @@ func (s *scope) matches(phrasings []*scores, named []int) (all []match, total in
 		best := most(r.of)
 		for n, score := range r.of {
 			if score > 0 {
-				sum[n] += score / best * (1 - s.tune.coverage + s.tune.coverage*r.cover[n]/r.ideal)
+				sum[n] += score / best * (1 - coverage + coverage*r.cover[n]/r.ideal)
 			}
 		}
 	}
