@@ -187,6 +187,6 @@ func (b *builder) segment() *segment {
 		s.postings = append(s.postings, l.encoded...)
 	}
 	s.starts = append(s.starts, uint32(len(s.postings)))
-	s.terms = newDictionary(b.terms)
+	s.terms = b.terms
 	return s
 }

@@ -2,55 +2,20 @@ package search
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// A dictionary has distinct terms in order, without a header for each.
-type dictionary struct {
-	text string
-	ends []uint32
-}
-
-func newDictionary(sorted []string) dictionary {
-	d := dictionary{ends: make([]uint32, len(sorted))}
-	var b strings.Builder
-	for i, term := range sorted {
-		b.WriteString(term)
-		d.ends[i] = uint32(b.Len())
-	}
-	d.text = b.String()
-	return d
-}
-
-func (d dictionary) len() int { return len(d.ends) }
-
-func (d dictionary) at(i int) string {
-	start := uint32(0)
-	if i > 0 {
-		start = d.ends[i-1]
-	}
-	return d.text[start:d.ends[i]]
-}
-
-// find returns the index of term, or of the first term after it.
-func (d dictionary) find(term string) (at int, found bool) {
-	low, high := 0, d.len()
-	for low < high {
-		if mid := int(uint(low+high) >> 1); d.at(mid) < term {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, low < d.len() && d.at(low) == term
-}
+// A dictionary has distinct terms in order.
+type dictionary []string
 
 // prefixed yields the terms that begin with prefix.
 func (d dictionary) prefixed(prefix string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i, _ := d.find(prefix); i < d.len() && strings.HasPrefix(d.at(i), prefix); i++ {
-			if !yield(d.at(i)) {
+		first, _ := slices.BinarySearch(d, prefix)
+		for _, term := range d[first:] {
+			if !strings.HasPrefix(term, prefix) || !yield(term) {
 				return
 			}
 		}

@@ -156,7 +156,7 @@ func (s *scope) candidates(terms iter.Seq[string], weight float64) []candidate {
 			continue
 		}
 		if n := s.holders(term); n > 0 {
-			found = append(found, candidate{variant{strings.Clone(term), weight}, n})
+			found = append(found, candidate{variant{term, weight}, n})
 		}
 		if len(found) > 16*maxSimilar {
 			break

@@ -40,7 +40,7 @@ func (s *scope) skill(n int) *skills.Skill { return s.docs[n].skill }
 
 // holders returns the number of documents that have a term.
 func (s *scope) holders(term string) (n int) {
-	at, ok := s.terms.find(term)
+	at, ok := slices.BinarySearch(s.terms, term)
 	switch {
 	case ok && s.hidden == nil:
 		return int(s.segment.holders[at])
@@ -208,7 +208,7 @@ func (s *scope) shares() (all [fieldCount]share) {
 
 // contribute adds the scores of a term to the current clause. The best variant counts.
 func (s *scope) contribute(term string, weight float64, shares *[fieldCount]share, r *scores) {
-	at, ok := s.terms.find(term)
+	at, ok := slices.BinarySearch(s.terms, term)
 	if !ok {
 		return
 	}

@@ -115,13 +115,12 @@ func merge(from []*segment, gone map[*skills.Skill]bool) *segment {
 
 // mergeTerms fills in the terms of the segments and their postings.
 func mergeTerms(to *segment, from []*segment, moved [][]uint32) {
-	var terms []string
 	at := make([]int, len(from))
 	for {
 		term, any := "", false
 		for i, s := range from {
-			if at[i] < s.terms.len() {
-				if next := s.terms.at(at[i]); !any || next < term {
+			if at[i] < len(s.terms) {
+				if next := s.terms[at[i]]; !any || next < term {
 					term, any = next, true
 				}
 			}
@@ -131,7 +130,7 @@ func mergeTerms(to *segment, from []*segment, moved [][]uint32) {
 		}
 		start, before, holders := len(to.postings), uint32(0), uint32(0)
 		for i, s := range from {
-			if at[i] == s.terms.len() || s.terms.at(at[i]) != term {
+			if at[i] == len(s.terms) || s.terms[at[i]] != term {
 				continue
 			}
 			var p posting
@@ -148,13 +147,13 @@ func mergeTerms(to *segment, from []*segment, moved [][]uint32) {
 			at[i]++
 		}
 		if holders > 0 {
-			terms = append(terms, term)
+			to.terms = append(to.terms, term)
 			to.starts = append(to.starts, uint32(start))
 			to.holders = append(to.holders, holders)
 		}
 	}
 	to.starts = append(to.starts, uint32(len(to.postings)))
-	to.terms = newDictionary(terms)
+	to.terms = slices.Clip(to.terms)
 	to.postings = slices.Clip(to.postings)
 }
 
