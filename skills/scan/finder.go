@@ -1,10 +1,11 @@
 package scan
 
 import (
-	"io"
+	"cmp"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -97,34 +98,23 @@ func (s *finder) take(at string, c *candidate) {
 	}
 }
 
-// packedRoot adds the skill of a root that is a package, not a folder. It reports
-// whether the root is one.
+// packedRoot adds the skill of a root that is a file, not a folder. It reports whether
+// the root is one.
 func (s *finder) packedRoot() bool {
-	files, ok := s.root.FS.(skillfs.Dir)
-	if !ok || s.root.Plugins || s.root.Commands || s.root.Agents {
+	if s.root.Dir == "" || s.root.Plugins || s.root.Commands || s.root.Agents {
 		return false
 	}
 	if info, err := os.Stat(s.root.Dir); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	files, name := files.Split()
-	if packageEnding(name) == "" && !isPackage(files, name) {
-		return false
-	}
-	s.memory.listings[s.root.Dir] = listing{} // the root is there
-	s.pack(files, name, packed{host: s.root.Dir, file: s.root.Dir, named: true})
-	return true
-}
-
-// isPackage reports whether a file begins as a package does, whatever its name.
-func isPackage(files fs.FS, name string) bool {
-	file, err := files.Open(name)
+	above := cmp.Or(s.root.Within, filepath.Dir(s.root.Dir))
+	name, err := filepath.Rel(above, s.root.Dir)
 	if err != nil {
 		return false
 	}
-	defer file.Close()
-	source, ok := file.(io.ReaderAt)
-	return ok && skillfs.IsPackage(source)
+	s.memory.listings[s.root.Dir] = listing{} // the root is there
+	s.pack(skillfs.DirFS(above), filepath.ToSlash(name), packed{host: s.root.Dir, file: s.root.Dir, named: true})
+	return true
 }
 
 // packages adds the packed skills among a folder's entries.

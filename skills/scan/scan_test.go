@@ -124,7 +124,7 @@ func TestScanRootThatIsAFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "file", "")
 	catalog := scanDir(t, filepath.Join(dir, "file"), false)
-	if got := lines(catalog.Problems); !strings.Contains(got, "not a directory") {
+	if got := lines(catalog.Problems); !strings.Contains(got, "neither a ZIP nor a tar.gz file") {
 		t.Errorf("problems:\n%s", got)
 	}
 }

@@ -2,8 +2,8 @@ package skillfs
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -28,8 +28,7 @@ type packageFile interface {
 }
 
 // newArchive reads the list of a package's entries, and no more of a ZIP file. A
-// tar.gz file is written anew, as a ZIP file, to a temporary file, which does not
-// outlive the process where the system supports that. close closes the file; after
+// tar.gz file is packed anew as a ZIP file, in memory. close closes the file; after
 // an error it is still the caller's. The error is an [*ArchiveError] where the package
 // is at fault, and [ErrNoSkill] as well where it has no SKILL.md.
 func newArchive(file packageFile, l limits) (*archive, error) {
@@ -50,13 +49,12 @@ func newArchive(file packageFile, l limits) (*archive, error) {
 		root, err = c.root()
 	}
 	if err != nil {
-		c.spool.close()
 		return nil, c.unmeant(err)
 	}
-	return &archive{files, root, func() error { return errors.Join(file.Close(), c.spool.close()) }}, nil
+	return &archive{files, root, file.Close}, nil
 }
 
-// read reads the entries of the file. The files of a tar.gz file are in the spool then.
+// read reads the entries of the file.
 func (c *contents) read(file packageFile, size int64) (*zip.Reader, error) {
 	list, err := ReadArchive(file, size, c.limits.unpacked, c.visit)
 	switch err = cmp.Or(c.refused, err); {
@@ -65,10 +63,13 @@ func (c *contents) read(file packageFile, size int64) (*zip.Reader, error) {
 	case list != nil:
 		list.File = c.zipped
 		return list, nil
-	case c.spool == nil:
+	case c.repacked == nil:
 		return &zip.Reader{}, nil
 	}
-	return c.spool.read()
+	if err := c.repacked.Close(); err != nil {
+		return nil, err
+	}
+	return zip.NewReader(bytes.NewReader(c.memory.Bytes()), int64(c.memory.Len()))
 }
 
 // visit adds an entry. Behind one that is refused it looks for a SKILL.md, within the limits
@@ -109,10 +110,28 @@ func (c *contents) addEntry(e *PackedEntry) (err error) {
 		}
 		c.zipped = append(c.zipped, e.zipped)
 		return nil
-	case c.spool == nil:
-		if c.spool, err = newSpool(); err != nil {
-			return err
-		}
+	case c.unpacked > c.limits.repacked:
+		return &ArchiveError{"", fmt.Sprintf("a tar.gz file with more than %d MB is not read in place", c.limits.repacked>>20), "pack it as a ZIP file"}
+	case c.repacked == nil:
+		c.repacked = zip.NewWriter(&c.memory)
 	}
-	return c.spool.add(name, e)
+	return c.repack(name, e)
+}
+
+// repack adds a file or folder of a tar.gz file.
+func (c *contents) repack(name string, e *PackedEntry) error {
+	header := &zip.FileHeader{Name: name, Method: zip.Store, Modified: e.Modified}
+	if !e.Mode.IsDir() {
+		header.SetMode(mode(e.Mode))
+	}
+	to, err := c.repacked.CreateHeader(header)
+	if err != nil || e.Mode.IsDir() {
+		return err
+	}
+	content, err := e.Open()
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, io.LimitReader(content, e.Size)) // which sizes the buffer of a small file
+	return err
 }

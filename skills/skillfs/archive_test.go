@@ -262,10 +262,10 @@ func TestLimits(t *testing.T) {
 		entries []entry
 		want    string // "" is none
 	}{
-		"a package":          {limits{100, 1 << 20, 2 << 20}, []entry{{"SKILL.md", manifest, 0}}, "it is larger than"},
-		"a file":             {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1<<20 + 1), 0}}, `"SKILL.md": it is larger than 1 MB`},
-		"all files":          {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "x", 0}}, `"b": the package holds more than 2 MB`},
-		"as large as may be": {limits{1 << 20, 1 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "", 0}}, ""},
+		"a package":          {limits{100, 1 << 20, 2 << 20, 2 << 20}, []entry{{"SKILL.md", manifest, 0}}, "it is larger than"},
+		"a file":             {limits{1 << 20, 1 << 20, 2 << 20, 2 << 20}, []entry{{"SKILL.md", text(1<<20 + 1), 0}}, `"SKILL.md": it is larger than 1 MB`},
+		"all files":          {limits{1 << 20, 1 << 20, 2 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "x", 0}}, `"b": the package holds more than 2 MB`},
+		"as large as may be": {limits{1 << 20, 1 << 20, 2 << 20, 2 << 20}, []entry{{"SKILL.md", text(1 << 20), 0}, {"a", text(1 << 20), 0}, {"b", "", 0}}, ""},
 	} {
 		for format, pack := range formats() {
 			a, err := newArchive(inMemory(t, pack(t, test.entries...)), test.limits)
@@ -355,43 +355,32 @@ func TestEndlessStream(t *testing.T) {
 		}
 	}
 	z.Close()
-	if _, err := newArchive(inMemory(t, bomb.Bytes()), limits{1 << 20, 1 << 20, 2 << 20}); !faulty(err, "the archive unpacks to more than 2 MB") {
+	if _, err := newArchive(inMemory(t, bomb.Bytes()), limits{1 << 20, 1 << 20, 2 << 20, 2 << 20}); !faulty(err, "the archive unpacks to more than 2 MB") {
 		t.Error(err)
 	}
 }
 
 func TestClose(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	for format, pack := range formats() {
-		a, err := opened(t, pack(t, entry{"SKILL.md", manifest, 0}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.close(); err != nil {
-			t.Errorf("%s: %v", format, err)
-		}
-		if _, err := fs.ReadFile(a, "SKILL.md"); err == nil {
-			t.Errorf("%s: a closed package was read", format)
-		}
+	a, err := opened(t, zipped(t, entry{"SKILL.md", manifest, 0}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
-		t.Errorf("left %v, %v", left, err)
+	if err := a.close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := fs.ReadFile(a, "SKILL.md"); err == nil {
+		t.Error("a closed package was read")
 	}
 }
 
-// A failure of the machine is not blamed on the package.
-func TestNoTemporaryFolder(t *testing.T) {
-	data := tarred(t, entry{"SKILL.md", manifest, 0})
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "package"), data, 0o600); err != nil {
-		t.Fatal(err)
+// A tar.gz file is in memory while it is open, so it has a limit of its own.
+func TestLargeTar(t *testing.T) {
+	small := limits{1 << 20, 1 << 20, 3 << 20, 1 << 20}
+	entries := []entry{{"SKILL.md", manifest, 0}, {"a", strings.Repeat("x", 1<<20), 0}}
+	if _, err := newArchive(inMemory(t, tarred(t, entries...)), small); !faulty(err, "more than 1 MB is not read in place; pack it as a ZIP file") {
+		t.Error(err)
 	}
-	none := filepath.Join(t.TempDir(), "none")
-	t.Setenv("TMPDIR", none)
-	t.Setenv("TMP", none)
-	_, err := PackageFS(DirFS(dir), "package").Hold()
-	var fault *ArchiveError
-	if err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(), "temporary file") {
+	if _, err := newArchive(inMemory(t, zipped(t, entries...)), small); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package skillfs
 
 import (
 	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,6 +21,7 @@ const (
 	maxEntries  = 10_000    // files and folders
 	maxFile     = 64 << 20  // bytes of one file
 	maxUnpacked = 256 << 20 // bytes of all files together
+	maxRepacked = 32 << 20  // bytes of all files of a tar.gz file, which are in memory
 	maxDepth    = 20        // folders, one in the other
 	maxPath     = 1024      // bytes of one path
 	maxName     = 255       // bytes of one component of it
@@ -41,9 +43,9 @@ func (e *ArchiveError) Error() string {
 	return fmt.Sprintf("%q: %s; %s", e.Entry, e.Message, e.Remedy)
 }
 
-// limits are bytes of a package, of one file and of all files. Tests have small
-// ones.
-type limits struct{ packed, file, unpacked int64 }
+// limits are bytes of a package, of one file, of all files, and of those of a tar.gz file.
+// Tests have small ones.
+type limits struct{ packed, file, unpacked, repacked int64 }
 
 // contents collects the entries of a package, and refuses one that breaks a limit or
 // that an attack may need.
@@ -55,7 +57,8 @@ type contents struct {
 	meant    bool        // there is a SKILL.md somewhere
 	refused  error       // why the package is
 	zipped   []*zip.File // those of a ZIP file that were added
-	spool    *spool      // of a tar.gz file; closed with the archive
+	repacked *zip.Writer // of the files of a tar.gz file, to memory
+	memory   bytes.Buffer
 }
 
 // addFile adds a file and returns its clean path. entry is its name in the package.

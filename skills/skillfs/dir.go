@@ -58,14 +58,6 @@ func (d Dir) HoldSub(dir string) (Dir, error) {
 // Close closes the folder of [Dir.Hold] or [Dir.HoldSub].
 func (d Dir) Close() error { return d.held.Close() }
 
-// Split returns the file system of the folder above d, and the name of d there.
-func (d Dir) Split() (above Dir, name string) {
-	if d.sub == "." {
-		return DirFS(filepath.Dir(d.dir)), filepath.Base(d.dir)
-	}
-	return Dir{dir: d.dir, sub: path.Dir(d.sub)}, path.Base(d.sub)
-}
-
 // Sub implements [fs.SubFS].
 func (d Dir) Sub(dir string) (fs.FS, error) {
 	if !fs.ValidPath(dir) {

@@ -65,7 +65,7 @@ func FuzzTAR(f *testing.F) {
 }
 
 func check(t *testing.T, data []byte) {
-	a, err := newArchive(inMemory(t, data), limits{maxPackage, maxFile, maxUnpacked})
+	a, err := newArchive(inMemory(t, data), limits{maxPackage, maxFile, maxUnpacked, maxRepacked})
 	if err != nil {
 		return
 	}

@@ -38,7 +38,7 @@ func (p Package) Hold() (*Package, error) {
 		file.Close()
 		return nil, &fs.PathError{Op: "open", Path: p.name, Err: errNoReaderAt}
 	}
-	if p.held, err = newArchive(readable, limits{maxPackage, maxFile, maxUnpacked}); err != nil {
+	if p.held, err = newArchive(readable, limits{maxPackage, maxFile, maxUnpacked, maxRepacked}); err != nil {
 		file.Close()
 		return nil, err
 	}

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // A Change lists the paths that one settled burst of events touched.
@@ -20,7 +18,7 @@ type Change struct {
 }
 
 // maxPaths bounds the paths of one change. A burst that touched more (a
-// checkout, an unpacked archive) is reported by its roots.
+// checkout, an unpacked archive) is reported as all roots.
 const maxPaths = 1024
 
 // settle collects the paths of in and offers them on out as one [Change] as
@@ -72,21 +70,11 @@ func (p *pending) add(paths []string) {
 		p.paths[path] = struct{}{}
 	}
 	if len(p.paths) > maxPaths {
-		p.paths = p.rootsTouched()
-	}
-}
-
-// rootsTouched returns the roots that hold any of the paths.
-func (p *pending) rootsTouched() set {
-	touched := set{}
-	for path := range p.paths {
+		clear(p.paths)
 		for _, root := range p.roots {
-			if skillfs.Inside(root, path) {
-				touched[root] = struct{}{}
-			}
+			p.paths[root] = struct{}{}
 		}
 	}
-	return touched
 }
 
 // change returns the paths without those that lie below another.
