@@ -55,9 +55,6 @@ type Config struct {
 	Record Record `yaml:"record"`
 	// Provides declares features that cannot be detected.
 	Provides Provides `yaml:"provides"`
-
-	text    []byte            // of the file, for [Config.Values]
-	applied map[string]string // over the file, by key: see [Config.Apply]
 }
 
 // Record bounds the record of runs: older rows are deleted.

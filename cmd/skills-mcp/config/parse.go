@@ -41,7 +41,7 @@ func Parse(data []byte, file, home string) (*Config, error) {
 	if err := decoder.Decode(c); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", file, explain(err, reflect.TypeFor[Config]()))
 	}
-	c.File, c.text = file, data
+	c.File = file
 	// A file that names one image keeps the others.
 	for role, image := range Default().Images {
 		if _, set := c.Images[role]; !set {

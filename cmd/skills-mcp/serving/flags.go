@@ -2,10 +2,8 @@ package serving
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/spf13/pflag"
 )
@@ -40,22 +38,4 @@ func (v Flags) apply(s *config.Serve) error {
 	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
 	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
 	return s.Validate()
-}
-
-// record records which flags are applied over the file.
-func (v Flags) record(c *config.Config) {
-	for key, given := range map[string]struct {
-		flag   string
-		values []string
-	}{
-		"serve.transport": {"--transport", []string{v.transport}}, "serve.listen": {"--listen", []string{v.listen}},
-		"serve.token_file": {"--token-file", []string{v.tokenFile}}, "serve.allow_hosts": {"--allow-host", v.allowHosts}, "serve.allow_origins": {"--allow-origin", v.allowOrigins},
-	} {
-		setup.RecordFlag(c, key, given.flag, given.values)
-	}
-	for flag, on := range map[string]bool{"no-token": v.noToken, "ui": v.ui} {
-		if on {
-			setup.RecordFlag(c, "serve."+strings.ReplaceAll(flag, "-", "_"), "--"+flag, []string{"true"})
-		}
-	}
 }

@@ -37,7 +37,6 @@ func (v *Flags) Listen(s *setup.Settings, stdin io.Reader, stderr io.Writer) (*L
 	if err := v.apply(&s.Serve); err != nil {
 		return nil, exitcode.Usage(err)
 	}
-	v.record(s.Config)
 	if err := setup.CheckProfile(s.Policy, "--profile", v.Profile); err != nil {
 		return nil, err
 	}

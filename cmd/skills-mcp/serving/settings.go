@@ -18,28 +18,28 @@ import (
 // Settings implements [web.Manage].
 func (m *machine) Settings(context.Context) ([]web.Setting, error) {
 	all := m.folderSettings()
-	for _, v := range effective(m.settings) {
-		all = append(all, web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: v.Origin})
+	for _, v := range m.settings.Config.Values() {
+		all = append(all, effective(m.settings, v))
 	}
 	return append(all, projectSettings(m.settings)...), nil
 }
 
-// effective returns the settings that count, with the workspaces and the mode that were
-// chosen while they were read.
-func effective(s *setup.Settings) []config.Value {
-	all := s.Config.Values()
-	for i, v := range all {
-		switch {
-		case v.Key == "workspaces" && len(s.Workspaces.Folders) > 0:
-			all[i].Text = strings.Join(s.Workspaces.Folders, ", ")
-			if !s.Workspaces.Named {
-				all[i].Origin = "the folder in which the server was started"
-			}
-		case v.Key == "policy.mode" && string(s.Sandboxes.Rules.Mode) != v.Text:
-			all[i].Text, all[i].Origin = string(s.Sandboxes.Rules.Mode), projectFile(s)
+// effective returns a setting as it counts: the workspaces and the mode were chosen while the
+// settings were read.
+func effective(s *setup.Settings, v config.Value) web.Setting {
+	shown := web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: "set"}
+	switch {
+	case v.Key == "workspaces" && len(s.Workspaces.Folders) > 0:
+		shown.Value = strings.Join(s.Workspaces.Folders, ", ")
+		if !s.Workspaces.Named {
+			shown.Origin = "the folder in which the server was started"
 		}
+	case v.Key == "policy.mode" && string(s.Sandboxes.Rules.Mode) != v.Text:
+		shown.Value, shown.Origin = string(s.Sandboxes.Rules.Mode), projectFile(s)
+	case v.Default:
+		shown.Origin = "default"
 	}
-	return all
+	return shown
 }
 
 // projectFile returns the path of the workspace's own file.
@@ -52,27 +52,27 @@ func projectFile(s *setup.Settings) string {
 func (m *machine) folderSettings() []web.Setting {
 	s := m.settings
 	const group = "Files"
-	chosen := func(variable, otherwise string) string {
+	row := func(key, value string, variable string) web.Setting {
+		origin := "default"
 		if os.Getenv(variable) != "" {
-			return variable
+			origin = variable
 		}
-		return otherwise
+		return web.Setting{Group: group, Key: key, Value: cmp.Or(value, "none"), Origin: origin}
 	}
 	cache, _ := setup.CacheDir() // doctor says why there is none
-	token := web.Setting{Group: group, Key: "token of clients", Value: "not set", Origin: "default"}
-	if os.Getenv(endpoint.TokenVariable) != "" {
-		token.Value, token.Origin = "set", endpoint.TokenVariable
+	file, token := row("configuration", s.File, ""), "not set"
+	if s.Flags.Config != "" {
+		file.Origin = "--config"
 	}
-	file := web.Setting{Group: group, Key: "configuration", Value: cmp.Or(s.File, "none"), Origin: "default"}
-	if given := []string{s.Flags.Config}; given[0] != "" {
-		file.Origin = setup.SetBy("--config", given)
+	if os.Getenv(endpoint.TokenVariable) != "" {
+		token = "set"
 	}
 	return []web.Setting{
 		file,
-		{Group: group, Key: "installed skills", Value: cmp.Or(s.Roots.Data, "none"), Origin: chosen("XDG_DATA_HOME", "default")},
-		{Group: group, Key: "record and decisions", Value: cmp.Or(s.Store.File(), "none"), Origin: chosen("XDG_STATE_HOME", "default")},
-		{Group: group, Key: "cache", Value: cmp.Or(cache, "none"), Origin: chosen("XDG_CACHE_HOME", "default")},
-		token,
+		row("installed skills", s.Roots.Data, "XDG_DATA_HOME"),
+		row("record and decisions", s.Store.File(), "XDG_STATE_HOME"),
+		row("cache", cache, "XDG_CACHE_HOME"),
+		row("token of clients", token, endpoint.TokenVariable),
 	}
 }
 

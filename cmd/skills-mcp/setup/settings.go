@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
@@ -192,32 +191,7 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 	if err := chooseExpose(&c.Expose, f.Expose); err != nil {
 		return nil, err
 	}
-	f.recordFlags(c)
 	return c, nil
-}
-
-// recordFlags records which flags and variables are applied over the file.
-func (f *Flags) recordFlags(c *config.Config) {
-	for key, given := range map[string]struct {
-		flag   string
-		values []string
-	}{
-		"skills": {"--skills", f.Skills}, "plugins": {"--plugins", f.Plugins}, "workspaces": {"--workspace", f.Workspaces},
-		"sandbox.driver": {"--sandbox", []string{f.Sandbox}}, "expose.mode": {"--expose", []string{f.Expose}},
-	} {
-		RecordFlag(c, key, given.flag, given.values)
-	}
-	if os.Getenv(BudgetVariable) != "" {
-		c.Apply("expose.catalog_chars", BudgetVariable)
-	}
-}
-
-// RecordFlag records that a flag, or its variable, is applied over a key. Without values
-// it is not.
-func RecordFlag(c *config.Config, key, flag string, values []string) {
-	if strings.Join(values, "") != "" {
-		c.Apply(key, SetBy(flag, values))
-	}
 }
 
 // loadConfig reads the file of --config (or its variable), else the one in the user's

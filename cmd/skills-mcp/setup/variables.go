@@ -52,14 +52,6 @@ func (entries grantable) Values(_ context.Context, _ identity.Principal, names [
 	return values, nil
 }
 
-// SetBy returns a flag that has values, or the variable that set it.
-func SetBy(flag string, values []string) string {
-	if Personal(flag, values) {
-		return VariableOf(flag)
-	}
-	return flag
-}
-
 // Personal reports whether a flag's values come from this person's environment.
 func Personal(flag string, values []string) bool {
 	set := os.Getenv(VariableOf(flag))

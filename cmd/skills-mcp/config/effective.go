@@ -9,40 +9,29 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // A Value is an effective setting, for people.
 type Value struct {
-	Key  string // with dots, such as "sandbox.limits.memory"
-	Text string // without any secret
-	// Origin is "default", or the file with a line, and what is applied over it.
-	Origin string
-}
-
-// Apply records that a flag or a variable is applied over a key of the file.
-func (c *Config) Apply(key, origin string) {
-	if c.applied == nil {
-		c.applied = map[string]string{}
-	}
-	c.applied[key] = origin
+	Key     string // with dots, such as "sandbox.limits.memory"
+	Text    string // without any secret
+	Default bool   // it is as without any configuration
 }
 
 // Values returns the settings in the order of the documentation.
 func (c *Config) Values() []Value {
-	w := &valueWriter{config: c, lines: lines(c.text)}
+	var w, defaults valueWriter
 	w.add("", reflect.ValueOf(*c))
+	defaults.add("", reflect.ValueOf(*Default()))
+	for i, v := range w.all {
+		w.all[i].Default = slices.Contains(defaults.all, Value{v.Key, v.Text, false})
+	}
 	return w.all
 }
 
 // A valueWriter renders settings.
-type valueWriter struct {
-	config *Config
-	lines  map[string]int // by key
-	all    []Value
-}
+type valueWriter struct{ all []Value }
 
 // add adds a value, or those in it.
 func (w *valueWriter) add(key string, v reflect.Value) {
@@ -81,22 +70,7 @@ func asMap(v reflect.Value) map[string]reflect.Value {
 func join(key, name string) string { return strings.TrimPrefix(key+"."+name, ".") }
 
 func (w *valueWriter) put(key, text string) {
-	w.all = append(w.all, Value{key, text, w.origin(key)})
-}
-
-// origin returns where a key is set.
-func (w *valueWriter) origin(key string) string {
-	var from []string
-	if line := w.lines[key]; line > 0 {
-		from = append(from, fmt.Sprintf("%s:%d", w.config.File, line))
-	}
-	if applied := w.config.applied[key]; applied != "" {
-		from = append(from, applied)
-	}
-	if len(from) == 0 {
-		return "default"
-	}
-	return strings.Join(from, ", ")
+	w.all = append(w.all, Value{key, text, false})
 }
 
 // secret reports whether the value of a key proves who somebody is.
@@ -157,34 +131,4 @@ func withoutSecret(text string) string {
 		to.RawQuery = "…"
 	}
 	return to.Redacted()
-}
-
-// lines returns the lines of a file's keys.
-func lines(text []byte) map[string]int {
-	all := map[string]int{}
-	var document yaml.Node
-	if yaml.Unmarshal(text, &document) != nil { // nothing has lines then
-		return all
-	}
-	var walk func(key string, n *yaml.Node)
-	walk = func(key string, n *yaml.Node) {
-		switch n.Kind {
-		case yaml.AliasNode:
-			walk(key, n.Alias)
-		case yaml.DocumentNode:
-			walk(key, n.Content[0])
-		case yaml.MappingNode:
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				below := join(key, n.Content[i].Value)
-				if n.Content[i].Value == "<<" {
-					below = key
-				} else {
-					all[below] = n.Content[i].Line
-				}
-				walk(below, n.Content[i+1])
-			}
-		}
-	}
-	walk("", &document)
-	return all
 }

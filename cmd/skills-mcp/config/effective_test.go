@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Values says where each setting is from, and no secret.
+// Values says which settings are not the default, and no secret.
 func TestValues(t *testing.T) {
 	hash := "$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g"
 	text := `skills: [/team]
@@ -30,8 +30,6 @@ install: {clawhub: "https://a.example/v1"}
 	}
 	c.Policy.Passphrase, c.Policy.Approvers = hash, map[string]string{"bob": hash}
 	c.Install.ClawHub = "https://ann:s3cret@a.example/v1?key=s3cret"
-	c.Apply("sandbox.driver", "--sandbox")
-	c.Apply("expose.mode", "SKILLS_MCP_EXPOSE")
 	got := map[string]Value{}
 	for _, v := range c.Values() {
 		if strings.Contains(v.Text, "s3cret") || strings.Contains(v.Text, "argon2id") {
@@ -43,26 +41,26 @@ install: {clawhub: "https://a.example/v1"}
 		got[v.Key] = v
 	}
 	for _, want := range []Value{
-		{"skills", "/team", "/etc/c.yaml:1"},
-		{"plugins", "none", "default"},
-		{"sandbox.driver", "docker", "/etc/c.yaml:3, --sandbox"},
-		{"sandbox.limits.memory", "1 GB", "/etc/c.yaml:4"},
-		{"sandbox.limits.timeout", "1m30s", "/etc/c.yaml:5"},
-		{"sandbox.limits.pids", "128", "default"},
-		{"sandbox.env", "HOME, API_KEY=…", "/etc/c.yaml:6"},
-		{"sandbox.network.private", "10.1.0.0/16", "/etc/c.yaml:7"},
-		{"policy.skills.docx.class", "mutating", "/etc/c.yaml:10"},
-		{"policy.skills.docx.network", "a.example", "/etc/c.yaml:10"},
-		{"policy.skills.docx.enabled", "true", "/etc/c.yaml:10"},
-		{"policy.skills.xlsx.class", "mutating", "/etc/c.yaml:10"},
-		{"policy.skills.xlsx.approve", "each", "/etc/c.yaml:13"},
-		{"policy.passphrase", "set; only its hash is known", "default"},
-		{"policy.script_token", "not set", "default"},
-		{"policy.approvers.bob", "set; only its hash is known", "default"},
-		{"record.keep", "720h0m0s", "/etc/c.yaml:14"},
-		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", "/etc/c.yaml:15"},
-		{"expose.mode", "auto", "SKILLS_MCP_EXPOSE"},
-		{"images.node", "node:22-slim", "default"},
+		{"skills", "/team", false},
+		{"plugins", "none", true},
+		{"sandbox.driver", "docker", false},
+		{"sandbox.limits.memory", "1 GB", false},
+		{"sandbox.limits.timeout", "1m30s", false},
+		{"sandbox.limits.pids", "128", true},
+		{"sandbox.env", "HOME, API_KEY=…", false},
+		{"sandbox.network.private", "10.1.0.0/16", false},
+		{"policy.skills.docx.class", "mutating", false},
+		{"policy.skills.docx.network", "a.example", false},
+		{"policy.skills.docx.enabled", "true", false},
+		{"policy.skills.xlsx.class", "mutating", false},
+		{"policy.skills.xlsx.approve", "each", false},
+		{"policy.passphrase", "set; only its hash is known", false},
+		{"policy.script_token", "not set", true},
+		{"policy.approvers.bob", "set; only its hash is known", false},
+		{"record.keep", "720h0m0s", false},
+		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", false},
+		{"expose.mode", "auto", true},
+		{"images.node", "node:22-slim", true},
 	} {
 		if got[want.Key] != want {
 			t.Errorf("%+v, want %+v", got[want.Key], want)
@@ -77,7 +75,7 @@ install: {clawhub: "https://a.example/v1"}
 func TestValuesOfDefaults(t *testing.T) {
 	all := Default().Values()
 	for _, v := range all {
-		if v.Origin != "default" || v.Text == "" && v.Key != "sandbox.runtime" && !strings.HasPrefix(v.Key, "search.") && v.Key != "install.clawhub" && v.Key != "serve.token_file" {
+		if !v.Default || v.Text == "" && v.Key != "sandbox.runtime" && !strings.HasPrefix(v.Key, "search.") && v.Key != "install.clawhub" && v.Key != "serve.token_file" {
 			t.Errorf("%+v", v)
 		}
 	}
