@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/audit"
@@ -90,6 +91,32 @@ func (a *app) printJSON(value any) error {
 	}
 	_, err := io.WriteString(a.stdout, terminal.EscapeJSON(text.String()))
 	return err
+}
+
+// A listing is how a command prints a list.
+type listing[T any] struct {
+	key      string         // of the list in JSON
+	none     string         // for the person where it is empty
+	headings string         // of the table, separated by tabs
+	row      func(T) string // its cells, separated by tabs
+	optional []string       // headings of columns that a narrow terminal goes without
+}
+
+// print prints a list: as JSON, or as a table.
+func (l listing[T]) print(a *app, asJSON bool, list []T) error {
+	switch {
+	case asJSON:
+		return a.printJSON(map[string]any{l.key: plain.NonNil(list)})
+	case len(list) == 0 && l.none != "":
+		_, err := fmt.Fprintln(a.stderr, l.none)
+		return err
+	}
+	return terminal.Columns(a.stdout, func(w io.Writer) {
+		fmt.Fprintln(w, l.headings)
+		for _, one := range list {
+			fmt.Fprintln(w, l.row(one))
+		}
+	}, l.optional...)
 }
 
 // hintProblems prints why skills did not load: somebody may miss one.

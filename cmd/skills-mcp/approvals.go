@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/spf13/cobra"
 )
@@ -68,17 +66,11 @@ func (c *approvalsCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"approvals": append([]*approval.Record{}, list...)})
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "no call waits for your yes, and no approval counts")
-		return err
-	}
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "ID\tSTATE\tSKILL\tCLASS\tSCOPE\tCONFIRMED BY\tUNTIL")
-		for _, r := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, report.StateOf(r), plain.Visible(r.Question.Skill), r.Question.Class, r.Kind(), report.SignedBy(r), r.Expires.Format(time.DateTime))
-		}
-	}, "UNTIL", "CONFIRMED BY", "SCOPE", "CLASS")
+	return listing[*approval.Record]{
+		key: "approvals", none: "no call waits for your yes, and no approval counts",
+		headings: "ID\tSTATE\tSKILL\tCLASS\tSCOPE\tCONFIRMED BY\tUNTIL", optional: []string{"UNTIL", "CONFIRMED BY", "SCOPE", "CLASS"},
+		row: func(r *approval.Record) string {
+			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", r.ID, report.StateOf(r), plain.Visible(r.Question.Skill), r.Question.Class, r.Kind(), report.SignedBy(r), r.Expires.Format(time.DateTime))
+		},
+	}.print(c.app, c.json, list)
 }

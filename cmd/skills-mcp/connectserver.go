@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/spf13/cobra"
 )
@@ -174,11 +172,11 @@ func (c *connectServerCommand) look(ctx context.Context, s *setup.Settings, serv
 		return err
 	}
 	defer session.Close()
-	listing, err := session.List(ctx)
+	offered, err := session.List(ctx)
 	if err != nil {
 		return err
 	}
-	c.printFaults(listing)
+	c.printFaults(offered)
 	type looked struct {
 		Name        string `json:"name"`
 		URI         string `json:"uri"`
@@ -188,8 +186,9 @@ func (c *connectServerCommand) look(ctx context.Context, s *setup.Settings, serv
 		Dynamic     bool   `json:"dynamic"`
 		Verified    bool   `json:"verified"`
 	}
-	list, errs := []looked{}, []error(nil)
-	for _, e := range listing.Entries {
+	var list []looked
+	var errs []error
+	for _, e := range offered.Entries {
 		one := looked{e.Name(), e.URI, e.Description(), len(e.Files), e.Size(), e.Dynamic, false}
 		if c.verify {
 			err := session.Fetch(ctx, e, func(skillshost.Resource, []byte) error { return nil })
@@ -198,18 +197,15 @@ func (c *connectServerCommand) look(ctx context.Context, s *setup.Settings, serv
 		}
 		list = append(list, one)
 	}
-	if c.verify && len(list) == 0 && len(listing.Faults) > 0 {
-		errs = append(errs, fmt.Errorf("none of its %s can be used", plain.Count(len(listing.Faults), "skill")))
+	if c.verify && len(list) == 0 && len(offered.Faults) > 0 {
+		errs = append(errs, fmt.Errorf("none of its %s can be used", plain.Count(len(offered.Faults), "skill")))
 	}
-	if c.json {
-		return errors.Join(append(errs, c.printJSON(map[string]any{"skills": list}))...)
-	}
-	return errors.Join(append(errs, terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "SKILL\tFILES\tBYTES\tDESCRIPTION")
-		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%s\n", plain.Visible(l.Name), l.Files, l.Bytes, plain.Visible(plain.Flat(l.Description)))
-		}
-	}, "BYTES", "FILES"))...)
+	return errors.Join(append(errs, listing[looked]{
+		key: "skills", headings: "SKILL\tFILES\tBYTES\tDESCRIPTION", optional: []string{"BYTES", "FILES"},
+		row: func(l looked) string {
+			return fmt.Sprintf("%s\t%d\t%d\t%s", plain.Visible(l.Name), l.Files, l.Bytes, plain.Visible(plain.Flat(l.Description)))
+		},
+	}.print(c.app, c.json, list))...)
 }
 
 // printList lists the connected servers.
@@ -225,23 +221,16 @@ func (c *connectServerCommand) printList(ctx context.Context, s *setup.Settings)
 		Since    string `json:"since"`
 		Skills   int    `json:"skills"`
 	}
-	list := []connected{}
+	var list []connected
 	for _, server := range all {
 		list = append(list, connected{server.Label, server.Address.String(), server.TokenEnv, plain.Day(server.Since), s.Host.Count(server.Label)})
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"servers": list})
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "no server is connected")
-		return err
-	}
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tSKILLS\tSINCE\tADDRESS")
-		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", l.Name, l.Skills, l.Since, plain.Visible(l.Address))
-		}
-	}, "SINCE")
+	return listing[connected]{
+		key: "servers", none: "no server is connected", headings: "NAME\tSKILLS\tSINCE\tADDRESS", optional: []string{"SINCE"},
+		row: func(l connected) string {
+			return fmt.Sprintf("%s\t%d\t%s\t%s", l.Name, l.Skills, l.Since, plain.Visible(l.Address))
+		},
+	}.print(c.app, c.json, list)
 }
 
 // disconnect removes a server with all that was fetched from it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
@@ -101,11 +101,7 @@ type ruling struct {
 
 // open returns the rule about the skill of a name.
 func (c *ruleCommand) open(ctx context.Context, name string) (*ruling, error) {
-	s, catalog, err := c.catalog(ctx)
-	if err != nil {
-		return nil, err
-	}
-	skill, _, err := lookup.Skill(catalog, name, s.Gate)
+	s, skill, _, err := c.skill(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -268,35 +264,22 @@ func merge(rule, given *policy.Rule, skill *skills.Skill) {
 			}
 		}
 	}
-	for _, host := range given.Hosts {
-		if !slices.Contains(rule.Hosts, host) {
-			rule.Hosts = append(rule.Hosts, host)
-		}
-	}
-	for _, name := range given.Env {
-		if !slices.Contains(rule.Env, name) {
-			rule.Env = append(rule.Env, name)
-		}
-	}
-	for _, name := range given.Unprotected {
-		if !slices.Contains(rule.Unprotected, name) {
-			rule.Unprotected = append(rule.Unprotected, name)
-		}
-	}
-	for _, pattern := range given.Calls {
-		if !slices.Contains(rule.Calls, pattern) {
-			rule.Calls = append(rule.Calls, pattern)
-		}
-	}
+	rule.Hosts, rule.Env = union(rule.Hosts, given.Hosts), union(rule.Env, given.Env)
+	rule.Unprotected, rule.Calls = union(rule.Unprotected, given.Unprotected), union(rule.Calls, given.Calls)
+	rule.Class, rule.Approve = cmp.Or(given.Class, rule.Class), cmp.Or(given.Approve, rule.Approve)
 	if given.Write != nil {
 		rule.Write = given.Write
 	}
-	if given.Class != "" {
-		rule.Class = given.Class
+}
+
+// union adds to a list those of another that it does not have.
+func union[T comparable](list, more []T) []T {
+	for _, one := range more {
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
 	}
-	if given.Approve != "" {
-		rule.Approve = given.Approve
-	}
+	return list
 }
 
 // grantLines describes a rule to the person who makes it.

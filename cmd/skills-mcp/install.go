@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
@@ -162,13 +160,10 @@ func choicesOf(plan *install.Plan) (all []source.Choice) {
 }
 
 func (c *installCommand) printChoices(all []source.Choice) error {
-	if c.json {
-		return c.printJSON(map[string]any{"skills": plain.NonNil(all)})
-	}
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tKIND\tFOLDER\tDESCRIPTION")
-		for _, choice := range all {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", plain.Visible(choice.Name), choice.Kind, plain.Visible(choice.Path), plain.Flat(choice.Description))
-		}
-	}, "FOLDER", "KIND")
+	return listing[source.Choice]{
+		key: "skills", headings: "NAME\tKIND\tFOLDER\tDESCRIPTION", optional: []string{"FOLDER", "KIND"},
+		row: func(choice source.Choice) string {
+			return fmt.Sprintf("%s\t%s\t%s\t%s", plain.Visible(choice.Name), choice.Kind, plain.Visible(choice.Path), plain.Flat(choice.Description))
+		},
+	}.print(c.app, c.json, all)
 }

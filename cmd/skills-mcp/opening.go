@@ -38,6 +38,17 @@ func (a *app) catalog(ctx context.Context) (*setup.Settings, *skills.Catalog, er
 	return s, catalog, err
 }
 
+// skill returns the skill that a person calls name, with the settings and the catalog that it
+// counts in.
+func (a *app) skill(ctx context.Context, name string) (*setup.Settings, *skills.Skill, *skills.Catalog, error) {
+	s, catalog, err := a.catalog(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	skill, own, err := lookup.Skill(catalog, name, s.Gate)
+	return s, skill, own, err
+}
+
 // learnTime bounds the time in which a command that only lists skills looks for
 // programs in sandboxes.
 const learnTime = 10 * time.Second

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/spf13/cobra"
 )
@@ -36,11 +33,7 @@ terminal, for a number that is shown after the question.`,
 }
 
 func (c *pinCommand) run(ctx context.Context, name string) error {
-	s, catalog, err := c.catalog(ctx)
-	if err != nil {
-		return err
-	}
-	skill, _, err := lookup.Skill(catalog, name, s.Gate)
+	s, skill, _, err := c.skill(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -79,21 +72,14 @@ func (a *app) printChanged(ctx context.Context, s *setup.Settings, catalog *skil
 	if err != nil {
 		return err
 	}
-	infos := []*report.PinInfo{}
+	var infos []*report.PinInfo
 	for i, skill := range changed {
 		infos = append(infos, report.NewPinInfo(skill, compared[i]))
 	}
-	if asJSON {
-		return a.printJSON(map[string]any{"changed": infos})
-	}
-	if len(infos) == 0 {
-		_, err := fmt.Fprintln(a.stderr, "no skill has changed since it was accepted")
-		return err
-	}
-	return terminal.Columns(a.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tACCEPTED\tSTATE")
-		for _, i := range infos {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(i.Name), i.At.Format(time.DateTime), i.State())
-		}
-	})
+	return listing[*report.PinInfo]{
+		key: "changed", none: "no skill has changed since it was accepted", headings: "NAME\tACCEPTED\tSTATE",
+		row: func(i *report.PinInfo) string {
+			return fmt.Sprintf("%s\t%s\t%s", plain.Visible(i.Name), i.At.Format(time.DateTime), i.State())
+		},
+	}.print(a, asJSON, infos)
 }

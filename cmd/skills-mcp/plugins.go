@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/spf13/cobra"
 )
@@ -37,13 +35,10 @@ func (c *pluginsCommand) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"plugins": describe.Plugins(catalog)})
-	}
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION")
-		for _, p := range describe.Plugins(catalog) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", p.Name, plain.OneLine(p.Version, 40), report.Whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(p.Description))
-		}
-	}, "AGENTS", "SKILLS", "SOURCE", "VERSION")
+	return listing[describe.Plugin]{
+		key: "plugins", headings: "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION", optional: []string{"AGENTS", "SKILLS", "SOURCE", "VERSION"},
+		row: func(p describe.Plugin) string {
+			return fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%s", p.Name, plain.OneLine(p.Version, 40), report.Whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(p.Description))
+		},
+	}.print(c.app, c.json, describe.Plugins(catalog))
 }

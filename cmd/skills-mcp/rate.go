@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/spf13/cobra"
 )
@@ -40,11 +39,7 @@ func (c *rateCommand) run(ctx context.Context, name string) error {
 	if c.ok == c.bad {
 		return exitcode.Usage(errors.New("write --ok or --bad"))
 	}
-	s, catalog, err := c.catalog(ctx)
-	if err != nil {
-		return err
-	}
-	skill, _, err := lookup.Skill(catalog, name, s.Gate)
+	s, skill, _, err := c.skill(ctx, name)
 	if err != nil {
 		return err
 	}

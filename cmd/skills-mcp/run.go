@@ -11,7 +11,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/invocation"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
@@ -74,11 +73,7 @@ the skill has a parameter of that name:
 }
 
 func (c *runCommand) run(ctx context.Context, name string, args []string) (err error) {
-	s, catalog, err := c.catalog(ctx)
-	if err != nil {
-		return err
-	}
-	skill, own, err := lookup.Skill(catalog, name, s.Gate)
+	s, skill, own, err := c.skill(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -231,11 +226,7 @@ func (c *runCommand) complete(cmd *cobra.Command, args []string, begun string) (
 	if len(args) == 0 {
 		return c.completeNames(cmd, args, begun)
 	}
-	s, catalog, err := c.catalog(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	skill, _, err := lookup.Skill(catalog, args[0], s.Gate)
+	_, skill, _, err := c.skill(cmd.Context(), args[0])
 	if err != nil || skill.Entry == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

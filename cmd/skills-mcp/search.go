@@ -131,20 +131,16 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	if err != nil {
 		return errors.New(plain.Visible(err.Error()))
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"skills": plain.NonNil(hits)})
+	err = listing[clawhub.Hit]{
+		key: "skills", none: "no skill of ClawHub matches; try other words",
+		headings: "SOURCE\tVERSION\tDOWNLOADS\tDESCRIPTION", optional: []string{"DOWNLOADS", "VERSION"},
+		row: func(hit clawhub.Hit) string {
+			return fmt.Sprintf("clawhub:%s\t%s\t%d\t%s", plain.Visible(hit.Name), plain.Visible(hit.Version), hit.Downloads, plain.Flat(hit.Summary))
+		},
+	}.print(c.app, c.json, hits)
+	if !c.json && len(hits) > 0 {
+		fmt.Fprintln(c.stderr, "to look at one: skills-mcp install SOURCE --dry-run")
 	}
-	if len(hits) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "no skill of ClawHub matches; try other words")
-		return err
-	}
-	err = terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "SOURCE\tVERSION\tDOWNLOADS\tDESCRIPTION")
-		for _, hit := range hits {
-			fmt.Fprintf(w, "clawhub:%s\t%s\t%d\t%s\n", plain.Visible(hit.Name), plain.Visible(hit.Version), hit.Downloads, plain.Flat(hit.Summary))
-		}
-	}, "DOWNLOADS", "VERSION")
-	fmt.Fprintln(c.stderr, "to look at one: skills-mcp install SOURCE --dry-run")
 	return err
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/trust"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/spf13/cobra"
@@ -99,23 +97,14 @@ func (c *trustCommand) printList(ctx context.Context) error {
 		Since string      `json:"since"`
 		State trust.State `json:"state"`
 	}
-	list := []listed{}
+	var list []listed
 	for _, w := range all {
 		list = append(list, listed{w.Path, plain.Day(w.Since), w.State})
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"workspaces": list})
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "no workspace is trusted")
-		return err
-	}
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "WORKSPACE\tSINCE\tSTATE")
-		for _, l := range list {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", plain.Visible(l.Path), l.Since, l.State)
-		}
-	})
+	return listing[listed]{
+		key: "workspaces", none: "no workspace is trusted", headings: "WORKSPACE\tSINCE\tSTATE",
+		row: func(l listed) string { return fmt.Sprintf("%s\t%s\t%s", plain.Visible(l.Path), l.Since, l.State) },
+	}.print(c.app, c.json, list)
 }
 
 // untrustCommand ends the trust in a workspace.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
@@ -203,23 +201,16 @@ func (c *outdatedCommand) run(ctx context.Context, names []string) error {
 }
 
 func (c *outdatedCommand) print(list []outdatedInfo) error {
-	if c.json {
-		return c.printJSON(map[string]any{"installed": list})
-	}
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(c.stderr, "everything is up to date")
-		return err
-	}
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "NAME\tINSTALLED\tCURRENT\tSOURCE")
-		for _, info := range list {
+	return listing[outdatedInfo]{
+		key: "installed", none: "everything is up to date", headings: "NAME\tINSTALLED\tCURRENT\tSOURCE", optional: []string{"SOURCE"},
+		row: func(info outdatedInfo) string {
 			current := shortRevision(info.Current)
 			if info.Error != "" {
 				current = "unknown: " + plain.OneLine(info.Error, 100)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", plain.Visible(info.Name), shortRevision(info.Installed), current, plain.Visible(info.Source))
-		}
-	}, "SOURCE")
+			return fmt.Sprintf("%s\t%s\t%s\t%s", plain.Visible(info.Name), shortRevision(info.Installed), current, plain.Visible(info.Source))
+		},
+	}.print(c.app, c.json, list)
 }
 
 // shortRevision returns a revision of at most 20 characters.

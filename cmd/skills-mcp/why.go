@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/lookup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/spf13/cobra"
@@ -35,15 +34,11 @@ caller where they differ. Nothing is run, and nobody is asked.`,
 }
 
 func (c *whyCommand) run(ctx context.Context, name string) error {
-	s, catalog, err := c.catalog(ctx)
+	s, skill, _, err := c.skill(ctx, name)
 	if err != nil {
 		return err
 	}
 	if err := setup.CheckProfile(s.Policy, "--as", c.as); err != nil {
-		return err
-	}
-	skill, _, err := lookup.Skill(catalog, name, s.Gate)
-	if err != nil {
 		return err
 	}
 	e, err := report.Explain(ctx, s, skill, c.as)
