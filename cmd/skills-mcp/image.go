@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
-	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/spf13/cobra"
 )
@@ -26,14 +22,14 @@ func newImageCommand(a *app) *cobra.Command {
 	c := &imageCommand{a}
 	cmd := &cobra.Command{
 		Use:   "image",
-		Short: "List, pull, build and prune the images that skills run in",
-		Long: `List, pull, build and prune the images that the docker driver runs skills in.
-Which image a role has is the setting "images" of the configuration.`,
-		Example: "  skills-mcp image list",
+		Short: "Pull, build and prune the images that skills run in",
+		Long: `Pull, build and prune the images that the docker driver runs skills in. Which image
+a role has is the setting "images" of the configuration; doctor says whether it is there.`,
+		Example: "  skills-mcp image pull",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.list(), c.pull(), c.build(), c.prune())
+	cmd.AddCommand(c.pull(), c.build(), c.prune())
 	return cmd
 }
 
@@ -46,74 +42,6 @@ func (c *imageCommand) withDocker(do func(*setup.Settings, *docker.Driver) error
 	d := s.Sandboxes.Docker()
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return do(s, d)
-}
-
-// images is the output of image list --json.
-type images struct {
-	Images []docker.Image `json:"images"`
-	Layers []docker.Layer `json:"layers"`
-}
-
-func (c *imageCommand) list() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the image of each role, and whether it is there",
-		Long: `List the image of each role, whether the Docker engine has it, and the layers
-with packages that skills declare, which were made from these images.`,
-		Example: "  skills-mcp image list --json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withDocker(func(_ *setup.Settings, d *docker.Driver) error {
-				found, err := d.Images(cmd.Context())
-				if err != nil {
-					return err
-				}
-				layers, err := d.Layers(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return c.printJSON(images{plain.NonNil(found), plain.NonNil(layers)})
-				}
-				if err := c.printImages(found); err != nil || len(layers) == 0 {
-					return err
-				}
-				fmt.Fprintln(c.stdout)
-				return c.printLayers(layers)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-func (c *imageCommand) printImages(found []docker.Image) error {
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "ROLE\tIMAGE\tSTATE\tID\tSIZE\tCREATED")
-		for _, i := range found {
-			if !i.Here {
-				fmt.Fprintf(w, "%s\t%s\tnot there\t\t\t\n", i.Role, i.Ref)
-				continue
-			}
-			fmt.Fprintf(w, "%s\t%s\tready\t%s\t%s\t%s\n", i.Role, i.Ref, shortID(i.ID), sandbox.Bytes(i.Size), plain.Day(i.Created))
-		}
-	}, "CREATED", "ID", "SIZE")
-}
-
-func (c *imageCommand) printLayers(layers []docker.Layer) error {
-	return terminal.Columns(c.stdout, func(w io.Writer) {
-		fmt.Fprintln(w, "LAYER\tFROM\tID\tSIZE\tUSED\tPACKAGES")
-		for _, l := range layers {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s: %s\n", l.Ref, l.Base, shortID(l.ID), sandbox.Bytes(l.Size), plain.Day(l.Used), l.Kind, plain.OneLine(l.Packages, 60))
-		}
-	}, "USED", "FROM", "ID", "SIZE")
-}
-
-// shortID returns the short form of an image's id that docker's tools print.
-func shortID(id string) string {
-	id = strings.TrimPrefix(id, "sha256:")
-	return id[:min(12, len(id))]
 }
 
 func (c *imageCommand) pull() *cobra.Command {

@@ -209,7 +209,7 @@ func removeLayers(t *testing.T, options *Options, base string) {
 	d := New(options)
 	defer d.Close()
 	ctx := context.Background() // the test's own has ended
-	all, err := d.Layers(ctx)
+	all, err := layersOf(ctx, d)
 	if err != nil {
 		t.Error(err)
 		return
@@ -293,7 +293,7 @@ func TestDependencies(t *testing.T) {
 		}
 	})
 	t.Run("listed", func(t *testing.T) {
-		all, err := d.Layers(t.Context())
+		all, err := layersOf(t.Context(), d)
 		own := slices.DeleteFunc(all, func(l Layer) bool { return l.Base != d.roles["default"] })
 		if err != nil || len(own) != 2 || own[0].Kind != sandbox.Python || own[1].Kind != sandbox.Node || own[0].Packages != "demo-skill" || own[0].Size == 0 {
 			t.Errorf("layers %+v, %v", own, err)

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"archive/tar"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -300,7 +301,7 @@ func TestPrune(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Ref != "skills-mcp-deps:old" || !slices.Equal(removed, []string{"skills-mcp-deps:old"}) {
 		t.Errorf("removed %v, %+v, %v", removed, got, err)
 	}
-	all, err := d.Layers(t.Context())
+	all, err := layersOf(t.Context(), d)
 	if err != nil || len(all) != 4 || all[0].Ref != "skills-mcp-deps:old" || all[0].Packages != "a, b" || all[0].Base != "base" {
 		t.Errorf("layers %+v, %v", all, err)
 	}
@@ -338,4 +339,13 @@ func TestLayerName(t *testing.T) {
 	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) {
 		t.Errorf("names %q", names)
 	}
+}
+
+// layersOf returns the layers on the engine of a driver, oldest first.
+func layersOf(ctx context.Context, d *Driver) ([]Layer, error) {
+	e, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.listLayers(ctx)
 }

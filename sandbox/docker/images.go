@@ -14,52 +14,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// An Image describes the image of a role on an engine.
-type Image struct {
-	Role    string    `json:"role"`
-	Ref     string    `json:"image"`            // as configured
-	Here    bool      `json:"here"`             // the engine has it; the rest is empty where it does not
-	ID      string    `json:"id,omitempty"`     // "sha256:…", of the content
-	Digest  string    `json:"digest,omitempty"` // "name@sha256:…" at a registry; "" for an image that was never there
-	Size    int64     `json:"size,omitempty"`   // bytes
-	Created time.Time `json:"created,omitzero"`
-}
-
-// Images returns the image of each role, by the role's name. It pulls nothing.
-// The error is as of [Driver.Run].
-func (d *Driver) Images(ctx context.Context) ([]Image, error) {
-	e, err := d.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []Image
-	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
-		image, err := e.describeImage(ctx, role, d.roles[role])
-		if err != nil {
-			return nil, d.lost(e, err)
-		}
-		all = append(all, image)
-	}
-	return all, nil
-}
-
-func (e *engine) describeImage(ctx context.Context, role, ref string) (Image, error) {
-	image := Image{Role: role, Ref: ref}
-	found, err := e.api.ImageInspect(ctx, ref)
-	if cerrdefs.IsNotFound(err) {
-		return image, nil
-	}
-	if err != nil {
-		return image, e.failed("look up the image "+ref, err)
-	}
-	image.Here, image.ID, image.Size = true, found.ID, found.Size
-	image.Created = created(found)
-	if len(found.RepoDigests) > 0 {
-		image.Digest = found.RepoDigests[0]
-	}
-	return image, nil
-}
-
 // Pull pulls the image of a role, whether or not it is there, and tells report, in
 // words for a person, how far it is. The error names the image, the role and the setting.
 func (d *Driver) Pull(ctx context.Context, role string, report func(message string)) error {
@@ -82,16 +36,6 @@ func (d *Driver) Pull(ctx context.Context, role string, report func(message stri
 		unavailable.Reason = fmt.Sprintf("the image %s of the role %q is there, but cannot be brought up to date: %s", ref, role, engineSays(err))
 	}
 	return d.lost(e, failure)
-}
-
-// Layers returns the layers on the engine, oldest first.
-func (d *Driver) Layers(ctx context.Context) ([]Layer, error) {
-	e, err := d.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := e.listLayers(ctx)
-	return all, d.lost(e, err)
 }
 
 // Prune removes the layers that were not used for longer than unused, and

@@ -12,41 +12,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-func TestImages(t *testing.T) {
-	f := newFake(t)
-	f.fault("GET /images/{ref}/json", func(w http.ResponseWriter, r *http.Request) {
-		if r.PathValue("ref") != "base" {
-			says(404, "No such image")(w, r)
-			return
-		}
-		respond(w, 200, map[string]any{
-			"Id": "sha256:abc", "RepoDigests": []string{"base@sha256:def"}, "Size": 250 << 20, "Created": "2026-11-01T10:00:00.5Z",
-		})
-	})
-	found, err := f.driver(t, Options{Images: map[string]string{"node": "node:22-slim", "default": "base"}}).Images(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) != 2 || found[0].Role != "default" || found[1].Role != "node" {
-		t.Fatalf("found %+v", found)
-	}
-	if i := found[0]; !i.Here || i.ID != "sha256:abc" || i.Digest != "base@sha256:def" || i.Size != 250<<20 || i.Created.Day() != 1 {
-		t.Errorf("found %+v", i)
-	}
-	if diff := cmp.Diff(Image{Role: "node", Ref: "node:22-slim"}, found[1]); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestImagesNoEngine(t *testing.T) {
-	d := New(&Options{Host: "/nowhere/docker.sock", Images: map[string]string{"default": "base"}})
-	defer d.Close()
-	var unavailable *sandbox.UnavailableError
-	if _, err := d.Images(t.Context()); !errors.As(err, &unavailable) {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestPull(t *testing.T) {
 	f := newFake(t)
 	f.fault("POST /images/create", func(w http.ResponseWriter, r *http.Request) {

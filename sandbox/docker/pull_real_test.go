@@ -104,8 +104,12 @@ func TestPullReal(t *testing.T) {
 	if lines[0] != "pulling "+ref || len(lines) < 2 {
 		t.Errorf("lines %q", lines)
 	}
-	found, err := d.Images(t.Context())
-	if err != nil || len(found) != 1 || !found[0].Here || found[0].Size < size || !strings.Contains(found[0].Digest, "/demo@sha256:") {
-		t.Errorf("images %+v, %v", found, err)
+	e, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := e.api.ImageInspect(t.Context(), ref)
+	if err != nil || found.Size < size || len(found.RepoDigests) == 0 || !strings.Contains(found.RepoDigests[0], "/demo@sha256:") {
+		t.Errorf("image %+v, %v", found, err)
 	}
 }
