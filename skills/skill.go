@@ -170,6 +170,16 @@ func (s *Skill) Clone() *Skill {
 	return &owner
 }
 
+// CloneTo adds the copies of [Skill.Clone] to copies, by the skill and the tools that they
+// are of.
+func (s *Skill) CloneTo(copies map[*Skill]*Skill) {
+	copied := s.Clone()
+	copies[s] = copied
+	for i, tool := range s.Tools {
+		copies[tool] = copied.Tools[i]
+	}
+}
+
 // Text returns the instructions, as they were when the skill was read. The error
 // is of a cache that was damaged since.
 func (s *Skill) Text() (string, error) {

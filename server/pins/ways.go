@@ -200,25 +200,18 @@ func mark(owner *skills.Skill, pin *Pin, copies map[*skills.Skill]*skills.Skill)
 	if ok {
 		why = blocked(owner, state.grown).Model
 	}
-	next := withoutTexts(owner, why)
-	next.Tools = nil
-	for _, tool := range owner.Tools {
-		copied := withoutTexts(tool, why)
-		copied.Of = next
-		next.Tools = append(next.Tools, copied)
-		copies[tool] = copied
+	owner.CloneTo(copies)
+	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
+		block(copies[s], s, why)
 	}
-	copies[owner] = next
 }
 
-// withoutTexts returns a copy of a skill that is blocked for a reason.
-func withoutTexts(s *skills.Skill, why string) *skills.Skill {
-	copied := *s
+// block takes the texts from a copy of a skill that is blocked for a reason.
+func block(copied, s *skills.Skill, why string) {
 	copied.Blocked, copied.Unblocked = why, s
 	copied.Description = "Blocked: it has changed since it was accepted, and could do more now. A person has to accept that first."
 	copied.DisplayName, copied.ShortDescription, copied.DefaultPrompt, copied.WhenToUse, copied.ArgumentHint = "", "", "", "", ""
 	copied.Keywords, copied.Frontmatter, copied.Resources, copied.Stored = nil, map[string]any{"name": s.Name}, nil, nil
 	copied.Instructions = why
 	copied.Problems = append(slices.Clone(s.Problems), skills.Problem{Severity: skills.Warning, Path: s.File, Message: strings.ReplaceAll(why, "\n", " ")})
-	return &copied
 }

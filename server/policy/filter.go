@@ -126,39 +126,17 @@ func without(catalog *skills.Catalog, gone []Off) *skills.Catalog {
 		names[off.Skill.QualifiedName()] = true
 	}
 	removed := func(s *skills.Skill) bool { return names[s.QualifiedName()] }
-	next := *catalog
-	next.Skills = nil
-	next.Shadowed = slices.DeleteFunc(slices.Clone(catalog.Shadowed), func(s skills.Shadow) bool { return removed(s.Skill) })
 	copies := map[*skills.Skill]*skills.Skill{}
 	for _, skill := range catalog.Skills {
-		if removed(skill) {
-			continue
+		if owner := skill.Owner(); copies[owner] == nil && slices.ContainsFunc(owner.Tools, removed) {
+			owner.CloneTo(copies)
+			copies[owner].Tools = slices.DeleteFunc(copies[owner].Tools, removed)
 		}
-		if owner := skill.Owner(); slices.ContainsFunc(owner.Tools, removed) {
-			if copies[owner] == nil {
-				withoutTools(owner, removed, copies)
-			}
-			skill = copies[skill]
-		}
-		next.Skills = append(next.Skills, skill)
 	}
+	next := *catalog.Replace(copies)
+	next.Skills = slices.DeleteFunc(slices.Clone(next.Skills), removed)
+	next.Shadowed = slices.DeleteFunc(slices.Clone(next.Shadowed), func(s skills.Shadow) bool { return removed(s.Skill) })
 	return &next
-}
-
-// withoutTools adds copies of a skill and its tools, but for the removed ones, to copies.
-func withoutTools(owner *skills.Skill, removed func(*skills.Skill) bool, copies map[*skills.Skill]*skills.Skill) {
-	next := *owner
-	next.Tools = nil
-	for _, tool := range owner.Tools {
-		if removed(tool) {
-			continue
-		}
-		copied := *tool
-		copied.Of = &next
-		next.Tools = append(next.Tools, &copied)
-		copies[tool] = &copied
-	}
-	copies[owner] = &next
 }
 
 // pinnedIn returns the names of the skills of a catalog that are pinned, sorted.
@@ -182,10 +160,7 @@ func marked(catalog *skills.Catalog, pinned []string) *skills.Catalog {
 		}
 		skill := catalog.Skills[at]
 		if owner := skill.Owner(); copies[owner] == nil {
-			copies[owner] = owner.Clone()
-			for i, tool := range owner.Tools {
-				copies[tool] = copies[owner].Tools[i]
-			}
+			owner.CloneTo(copies)
 		}
 		copies[skill].PinnedByPerson = true
 	}
