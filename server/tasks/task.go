@@ -27,7 +27,6 @@ type Task struct {
 	work.Unit
 	age    time.Duration // for which it is kept after its last change
 	ending ending        // of a call that was never kept; valid when it is over
-	size   int           // of the result in the store; guarded by the store's mutex
 
 	mu      sync.Mutex // guards the fields below
 	known   known
@@ -93,11 +92,11 @@ func (t *Task) end(v verdict) {
 	t.status, t.message, t.result, t.failed, t.updated = v.status, v.message, v.result, v.failed, time.Now()
 }
 
-// ended reports whether a task has ended, and when it last changed.
-func (t *Task) ended() (ended bool, updated time.Time) {
+// size returns the number of bytes of the result.
+func (t *Task) size() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.status != Working, t.updated
+	return len(t.result)
 }
 
 // Asks has the task show the questions of a call to the client from now on. It reports false

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,16 +36,14 @@ type Options struct {
 // closed.
 type Store struct {
 	options Options
-	running *work.Registry[*Task] // also those that no client knows
+	calls   *work.Registry[*Task] // those under way, and the tasks that clients know
 
-	mu    sync.Mutex
-	tasks []*Task // that clients know, the oldest first
-	bytes int     // of results
+	mu sync.Mutex // held while a result is made room for
 }
 
 // New returns an empty store. Options may be nil.
 func New(options *Options) *Store {
-	s := &Store{running: work.New[*Task](work.Limits{})}
+	s := &Store{}
 	if options != nil {
 		s.options = *options
 	}
@@ -63,6 +60,7 @@ func New(options *Options) *Store {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	s.calls = work.New[*Task](work.Limits{Known: o.Count, Age: o.Age})
 	return s
 }
 
@@ -95,14 +93,13 @@ type Call struct {
 	Patience time.Duration // for which the request waits; 0 is none
 }
 
-// Do runs work and returns its result. If that takes longer than the call's patience and
-// there is room for a task, the error is an [*rpc.Other] with the new task. A result that
-// comes before may ask for input.
+// Do runs work and returns its result. If that takes longer than the call's patience, the
+// error is an [*rpc.Other] with a new task. A result that comes before may ask for input.
 func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, error) {
 	t := newTask(c.Owner, s.options.Age)
-	kept := make(chan bool, 1)
-	err := s.running.Start(ctx, t, func(working context.Context) {
-		kept <- c.Patience == 0 && s.keep(t) // before it ends
+	atOnce := make(chan bool, 1) // it is a task
+	err := s.calls.Start(ctx, t, func(working context.Context) {
+		atOnce <- c.Patience == 0 && t.decide(kept) // before it ends
 		result, err := work.Guard(s.options.Logger, func() (*mcp.CallToolResult, error) { return do(working, t) })
 		if result == nil && err == nil {
 			err = errors.New("the call has no result")
@@ -114,20 +111,20 @@ func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, e
 	}
 	unlink := context.AfterFunc(ctx, func() { t.End(context.Cause(ctx)) })
 	defer unlink()
-	if <-kept || s.outlasts(ctx, t, c.Patience) {
+	if <-atOnce || outlasts(ctx, t, c.Patience) {
 		return nil, &rpc.Other{Result: t.handle()}
 	}
 	return t.ending.result, t.ending.err
 }
 
 // outlasts waits until a call has ended or has become a task, and reports the latter.
-func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) bool {
+func outlasts(ctx context.Context, t *Task, patience time.Duration) bool {
 	select {
 	case <-t.Done():
 		return false
 	case <-ctx.Done():
 	case <-time.After(patience):
-		if s.keep(t) {
+		if t.decide(kept) {
 			return true
 		}
 	}
@@ -137,104 +134,57 @@ func (s *Store) outlasts(ctx context.Context, t *Task, patience time.Duration) b
 
 // Leave ends and removes the tasks of an owner that has left. It does not wait.
 func (s *Store) Leave(owner identity.Key) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range slices.Clone(s.tasks) {
+	for _, t := range s.calls.All() {
 		if t.By == owner {
 			t.End(errLeft)
-			s.remove(t)
+			s.calls.Forget(t)
 		}
 	}
 }
 
 // Close ends all tasks and waits for them.
-func (s *Store) Close() { s.running.Close() }
-
-// keep makes a call a task. It reports false if the call has ended already, or there are
-// too many tasks.
-func (s *Store) keep(t *Task) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expire()
-	if len(s.tasks) >= s.options.Count && !s.evict(t.By) || !t.decide(kept) {
-		return false
-	}
-	s.tasks = append(s.tasks, t)
-	return true
-}
+func (s *Store) Close() { s.calls.Close() }
 
 // end ends a call, for its request or as a task.
 func (s *Store) end(t *Task, e ending, cause error) {
 	if !t.decide(never) {
 		t.ending = e
+		s.calls.Forget(t)
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	v := judge(e, cause)
-	if !s.hold(t, len(v.result)) {
+	if !s.makeRoom(t, len(v.result)) {
 		v = failure(errors.New("the result is larger than what is kept of all tasks"))
 	}
 	t.end(v)
 }
 
-// hold counts a result of size bytes, and evicts the oldest if there is no room. It
+// makeRoom forgets the oldest results as long as there is no room for one of size bytes. It
 // reports false for one that is larger than all the room.
-func (s *Store) hold(t *Task, size int) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !slices.Contains(s.tasks, t) {
-		return true // it was removed
-	}
-	s.expire()
-	for s.bytes+size > s.options.Bytes {
-		if !s.evict(t.By) {
+func (s *Store) makeRoom(t *Task, size int) bool {
+	for s.bytes()+size > s.options.Bytes {
+		if !s.calls.Evict(t.By) {
 			return false
 		}
 	}
-	t.size = size
-	s.bytes += size
 	return true
 }
 
-// expire removes tasks that have ended and are too old.
-func (s *Store) expire() {
-	for _, t := range slices.Clone(s.tasks) {
-		if ended, updated := t.ended(); ended && time.Since(updated) >= s.options.Age {
-			s.remove(t)
-		}
+// bytes returns the size of all results.
+func (s *Store) bytes() (sum int) {
+	for _, t := range s.calls.All() {
+		sum += t.size()
 	}
-}
-
-// evict removes the oldest task that has ended, if possible one of the owner's own. It
-// reports false if there is none.
-func (s *Store) evict(owner identity.Key) bool {
-	var oldest *Task
-	for _, t := range slices.Backward(s.tasks) {
-		ended, _ := t.ended()
-		if ended && (oldest == nil || t.By == owner || oldest.By != owner) {
-			oldest = t
-		}
-	}
-	if oldest == nil {
-		return false
-	}
-	s.remove(oldest)
-	return true
-}
-
-func (s *Store) remove(t *Task) {
-	s.tasks = slices.DeleteFunc(s.tasks, func(other *Task) bool { return other == t })
-	s.bytes -= t.size
-	t.size = 0
+	return sum
 }
 
 // find returns an owner's task, or nil.
 func (s *Store) find(owner identity.Key, id string) *Task {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expire()
-	i := slices.IndexFunc(s.tasks, func(t *Task) bool { return t.ID == id && t.By == owner })
-	if i < 0 {
+	t, found := s.calls.Find(id)
+	if !found || t.By != owner || !t.decide(undecided) { // which decides nothing
 		return nil
 	}
-	return s.tasks[i]
+	return t
 }

@@ -37,8 +37,8 @@ func TestSoon(t *testing.T) {
 				t.Errorf("got %v, %v", result, err)
 			}
 		}
-		if len(b.tasks) != 0 {
-			t.Errorf("%d tasks are kept", len(b.tasks))
+		if n := len(b.calls.All()); n != 0 {
+			t.Errorf("%d tasks are kept", n)
 		}
 	})
 }
@@ -187,8 +187,8 @@ func TestEndOfAll(t *testing.T) {
 		if _, err := b.Do(t.Context(), Call{}, waits); !errors.Is(err, sandbox.ErrClosed) {
 			t.Errorf("after the end: %v", err)
 		}
-		if len(b.tasks) != 1 || b.bytes != b.tasks[0].size {
-			t.Errorf("%d bytes are counted of %d tasks", b.bytes, len(b.tasks))
+		if all := b.calls.All(); len(all) != 1 || b.bytes() != len(all[0].result) {
+			t.Errorf("%d bytes are counted of %d tasks", b.bytes(), len(all))
 		}
 	})
 }

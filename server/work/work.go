@@ -27,6 +27,7 @@ type Unit struct {
 
 	cancel context.CancelCauseFunc // ends its context
 	done   chan struct{}           // closed when it has ended
+	ended  time.Time               // valid after done
 }
 
 func (u *Unit) unit() *Unit { return u }
@@ -51,7 +52,7 @@ func (u *Unit) Over() bool {
 // zero nothing that has ended is remembered.
 type Limits struct {
 	Running, Owned int           // that run, in all and of one owner
-	Known          int           // that run or have ended; the oldest of these are forgotten first
+	Known          int           // that run or have ended; of these see [Registry.Evict]
 	Age            time.Duration // for which those that have ended are remembered
 }
 
@@ -96,10 +97,9 @@ func (r *Registry[T]) Start(ctx context.Context, one T, do func(ctx context.Cont
 		defer u.cancel(nil)
 		defer close(u.done)
 		do(ctx)
+		u.ended = time.Now()
 		if r.limits.Known == 0 {
-			r.forget(u)
-		} else {
-			time.AfterFunc(r.limits.Age, func() { r.forget(u) })
+			r.Forget(one)
 		}
 	}()
 	return nil
@@ -124,22 +124,39 @@ func (r *Registry[T]) admit(one T) error {
 	case l.Running > 0 && running >= l.Running:
 		return ErrRunning
 	}
-	surplus := len(r.all) + 1 - r.limits.Known
-	r.all = slices.DeleteFunc(r.all, func(other T) bool {
-		gone := surplus > 0 && other.unit().Over()
-		if gone {
-			surplus--
-		}
-		return gone
-	})
+	for r.limits.Known > 0 && len(r.all) >= r.limits.Known && r.evict(one.unit().By) {
+	}
 	r.all = append(r.all, one)
 	return nil
 }
 
-func (r *Registry[T]) forget(u *Unit) {
+// Forget forgets work, which may still run.
+func (r *Registry[T]) Forget(one T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = slices.DeleteFunc(r.all, func(other T) bool { return other.unit() == u })
+	r.all = slices.DeleteFunc(r.all, func(other T) bool { return other.unit() == one.unit() })
+}
+
+// Evict forgets the oldest work that has ended, if possible some of an owner. It reports
+// false if there is none.
+func (r *Registry[T]) Evict(owner identity.Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.evict(owner)
+}
+
+// evict is Evict while the mutex is held.
+func (r *Registry[T]) evict(owner identity.Key) bool {
+	oldest := -1
+	for i, one := range r.all {
+		if u := one.unit(); u.Over() && (oldest < 0 || u.By == owner && r.all[oldest].unit().By != owner) {
+			oldest = i
+		}
+	}
+	if oldest >= 0 {
+		r.all = slices.Delete(r.all, oldest, oldest+1)
+	}
+	return oldest >= 0
 }
 
 // Find returns the work of an ID; found is false without one.
@@ -156,6 +173,7 @@ func (r *Registry[T]) Find(id string) (one T, found bool) {
 func (r *Registry[T]) All() []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.all = slices.DeleteFunc(r.all, func(one T) bool { return one.unit().Over() && time.Since(one.unit().ended) >= r.limits.Age })
 	all := slices.Clone(r.all)
 	slices.Reverse(all)
 	return all
