@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -120,7 +121,7 @@ func (p *Pins) accepted(s subject) (*Pin, error) {
 	}
 	return &Pin{
 		Origin:     s.key,
-		Acceptance: Acceptance{s.skill.Owner().QualifiedName(), s.digest, p.options.Now()},
+		Acceptance: Acceptance{s.skill.Owner().QualifiedName(), s.digest, time.Now()},
 		progress:   progress{Digest: s.digest, Surface: now},
 	}, nil
 }

@@ -13,20 +13,12 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
-
-// A Store keeps pins, as [store.Store] does.
-type Store interface {
-	seal.Store
-	// DecisionKeys returns the keys of the decisions of a kind.
-	DecisionKeys(ctx context.Context, kind string) (map[string]bool, error)
-}
 
 // A Snapshotter returns the digest of the current files of a skill, and a host folder
 // that has them, unchanging; or with a digest the folder that had those, "" if it is not
@@ -35,8 +27,6 @@ type Snapshotter func(ctx context.Context, skill *skills.Skill, had string) (dig
 
 // Options configure [Pins]. The zero value is usable.
 type Options struct {
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
 	// Logger gets the pins that moved, the skills that were blocked, and a store that
 	// does not work; nil discards them.
 	Logger *slog.Logger
@@ -45,7 +35,7 @@ type Options struct {
 // Pins are the accepted states of skills. They may be used concurrently, also by several
 // processes with one store. Where the store does not work they are kept in memory.
 type Pins struct {
-	store    Store
+	store    *store.Store
 	table    *seal.Table
 	snapshot Snapshotter
 	options  Options
@@ -80,15 +70,12 @@ type filter struct {
 
 // New returns the pins of a store, whose rows are signed with key. It uses neither before
 // the first check. Options may be nil.
-func New(s Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
+func New(s *store.Store, key *seal.Key, snapshot Snapshotter, options *Options) *Pins {
 	p := &Pins{store: s, snapshot: snapshot, known: map[string]state{}, slow: make(chan struct{}, 1), memory: map[string]*Pin{}}
 	if options != nil {
 		p.options = *options
 	}
 	p.options.Logger = cmp.Or(p.options.Logger, slog.New(slog.DiscardHandler))
-	if p.options.Now == nil {
-		p.options.Now = time.Now
-	}
 	p.table = seal.NewTable(kind, s, key, &seal.Options{Signers: accepters, Noted: true, Logger: p.options.Logger})
 	return p
 }

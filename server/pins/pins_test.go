@@ -371,25 +371,17 @@ func (p *person) forge(change func(row *store.Decision)) {
 	}
 }
 
-// broken is a store that does not work.
-type broken struct{}
-
-var errBroken = errors.New("the disk is full")
-
-func (broken) Decisions(context.Context, string, store.DecisionFilter) ([]store.Decision, error) {
-	return nil, errBroken
+// broken returns a store that does not work: a folder has the place of its file.
+func broken(t testing.TB) *store.Store {
+	s := store.New(t.TempDir(), nil)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
-
-func (broken) ChangeDecisions(context.Context, store.Care, string, func(*store.Decisions) error) error {
-	return errBroken
-}
-
-func (broken) DecisionKeys(context.Context, string) (map[string]bool, error) { return nil, errBroken }
 
 // Without a store, the first use by the process counts.
 func TestBrokenStore(t *testing.T) {
 	p := newPerson(t)
-	one := pins.New(broken{}, p.key(), nil, nil)
+	one := pins.New(broken(t), p.key(), nil, nil)
 	p.mustNotGrow(one)
 	p.write("x.sh", evil)
 	p.mustGrow(one, "downloads")
@@ -403,7 +395,7 @@ func BenchmarkGrown(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("# A\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	one := pins.New(broken{}, p.key(), nil, nil)
+	one := pins.New(broken(b), p.key(), nil, nil)
 	proposal := &run.Proposal{Skill: p.skill, Digest: "sha256:1", Folder: dir}
 	for b.Loop() {
 		if _, _, err := one.Grown(b.Context(), proposal); err != nil {

@@ -17,17 +17,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// A Store holds the rows of a [Book], as [store.Store] does.
-type Store interface {
-	seal.Store
-	// Generation returns a number that differs after each change. It must be fast.
-	Generation(ctx context.Context) (int64, error)
-}
-
 // A Book holds the rules that the person has made by commands, and the origins to which
 // the rules of the configuration belong. It may be used concurrently.
 type Book struct {
-	store  Store
+	store  *store.Store
 	person string // the ID of their key, which begins the keys of rows
 	tables map[string]*seal.Table
 	logger *slog.Logger
@@ -54,7 +47,7 @@ type pin struct {
 
 // NewBook returns the book in a store, whose rows are signed with the key. It reads
 // nothing. A nil logger discards.
-func NewBook(s Store, key *seal.Key, logger *slog.Logger) *Book {
+func NewBook(s *store.Store, key *seal.Key, logger *slog.Logger) *Book {
 	b := &Book{store: s, person: key.PersonID(), logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), generation: -1, page: &page{origins: map[string]string{}}, unsaved: map[string]string{}}
 	o := &seal.Options{Logger: b.logger}
 	b.tables = map[string]*seal.Table{offRow: seal.NewTable(offRow, s, key, o), originRow: seal.NewTable(originRow, s, key, o)}

@@ -12,14 +12,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-// A Store holds the rows of tables, as [store.Store] does.
-type Store interface {
-	// Decisions returns the decisions of a kind, the newest first.
-	Decisions(ctx context.Context, kind string, f store.DecisionFilter) ([]store.Decision, error)
-	// ChangeDecisions runs a function that changes those of a kind, in one transaction.
-	ChangeDecisions(ctx context.Context, care store.Care, kind string, change func(*store.Decisions) error) error
-}
-
 // Options configure a [Table]. The zero value is usable.
 type Options struct {
 	// Signers name the people of whom one signs each decision; nil is nobody.
@@ -37,13 +29,13 @@ type Options struct {
 // concurrently.
 type Table struct {
 	kind    string
-	store   Store
+	store   *store.Store
 	key     *Key
 	options Options
 }
 
 // NewTable returns the decisions of a kind in a store. It reads nothing. Options may be nil.
-func NewTable(kind string, s Store, key *Key, options *Options) *Table {
+func NewTable(kind string, s *store.Store, key *Key, options *Options) *Table {
 	t := &Table{kind: kind, store: s, key: key}
 	if options != nil {
 		t.options = *options

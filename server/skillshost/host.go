@@ -15,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -47,7 +48,7 @@ type Host struct {
 
 // New returns the servers in a folder, with the person's decisions in a store, signed with
 // key. It opens nothing. Options may be nil.
-func New(dir string, s Store, key *seal.Key, options *HostOptions) *Host {
+func New(dir string, s *store.Store, key *seal.Key, options *HostOptions) *Host {
 	h := &Host{asked: make(chan struct{}, 1)}
 	if options != nil {
 		h.options = *options

@@ -42,19 +42,12 @@ type consent struct {
 // digest.
 type shelf struct {
 	dir               string // absolute host path; need not exist
-	store             Store
+	store             *store.Store
 	decided, consents *seal.Table
 	logger            *slog.Logger
 }
 
-// A Store holds decisions, as [store.Store] does.
-type Store interface {
-	seal.Store
-	// Generation returns a number that differs after each change. It must be fast.
-	Generation(ctx context.Context) (int64, error)
-}
-
-func newShelf(dir string, s Store, key *seal.Key, logger *slog.Logger) shelf {
+func newShelf(dir string, s *store.Store, key *seal.Key, logger *slog.Logger) shelf {
 	o := &seal.Options{Signers: []string{seal.Person}, Logger: logger}
 	return shelf{dir, s, seal.NewTable("mcp server", s, key, o), seal.NewTable("mcp consent", s, key, o), logger}
 }
