@@ -25,7 +25,7 @@ type arguments struct {
 	places    []argument
 	variables map[string]string // the defaults of variables
 	computed  map[string]bool   // variables with a default that is no text
-	fromPlace map[string]int    // the place that a variable was set from, negative before the options
+	fromPlace map[string]int    // the place that a variable was set from
 	careful   map[int]string    // by place, the reason why it must not begin with -
 	needed    map[string]bool   // variables that must be set
 	atLeast   int               // arguments, by a test of $#
@@ -111,30 +111,14 @@ func (a *arguments) unmet(variable string) bool {
 	return a.needed[variable] && !a.computed[variable]
 }
 
-// startLoop begins the options. Arguments that were shifted lead; no other may
-// have a name yet.
+// startLoop begins the options. No argument may have been read before them.
 func (a *arguments) startLoop() bool {
 	a.looped = true
-	for _, p := range a.places {
-		switch {
-		case p.list:
-			return false
-		case p.index <= a.shifted:
-			p.required = true
-			p.fallback = ""
-			a.line.leading = append(a.line.leading, p)
-		case p.name != "":
-			return false
-		}
+	if a.shifted > 0 || slices.ContainsFunc(a.places, func(p argument) bool { return p.list || p.name != "" }) {
+		return false
 	}
-	a.places, a.atLeast = nil, 0
-	careful := map[int]string{}
-	for variable, at := range a.fromPlace {
-		a.fromPlace[variable] = -at
-		careful[-at] = a.careful[at]
-	}
-	a.careful = careful
-	return inOrder(a.line.leading) && len(a.line.leading) == a.shifted
+	a.places, a.atLeast, a.careful = nil, 0, map[int]string{}
+	return true
 }
 
 // inOrder sorts positionals by place, and reports whether none is left out and
@@ -173,8 +157,7 @@ func (a *arguments) finish() *declaration {
 			p.required = p.required || at == p.index && p.fallback == "" && !p.list && a.unmet(variable)
 		}
 	}
-	a.name(line.leading, -1)
-	a.name(line.positionals, 1)
+	a.namePositionals()
 	if !line.isNamed() {
 		return nil
 	}
@@ -197,23 +180,21 @@ func (a *arguments) settlePlaces() bool {
 	return true
 }
 
-// name names positionals that have no name. The sign is that of their places.
-func (a *arguments) name(positionals []argument, sign int) {
-	for i := range positionals {
-		p := &positionals[i]
-		if p.careful = a.careful[sign*p.index]; p.list && p.careful == "" {
+// namePositionals names the positionals that have no name.
+func (a *arguments) namePositionals() {
+	for i := range a.line.positionals {
+		p := &a.line.positionals[i]
+		if p.careful = a.careful[p.index]; p.list && p.careful == "" {
 			p.careful = a.careful[all]
 		}
-		named := a.usage.Name(p.index - 1)
-		if p.title = named; a.has(named) || len(a.line.leading) > 0 {
-			named = ""
-		}
+		p.title = a.usage.Name(p.index - 1)
 		switch {
-		case p.name == "" && named != "":
-			p.name = named
-		case p.name == "" && p.list:
+		case p.name != "":
+		case p.title != "" && !a.has(p.title):
+			p.name = p.title
+		case p.list:
 			p.name = "args"
-		case p.name == "":
+		default:
 			p.name = fmt.Sprintf("arg%d", p.index)
 		}
 	}
@@ -221,5 +202,5 @@ func (a *arguments) name(positionals []argument, sign int) {
 
 // has reports whether an argument has a name.
 func (a *arguments) has(name string) bool {
-	return slices.ContainsFunc(slices.Concat(a.line.leading, a.line.options, a.line.positionals), func(other argument) bool { return other.name == name })
+	return slices.ContainsFunc(slices.Concat(a.line.options, a.line.positionals), func(other argument) bool { return other.name == name })
 }

@@ -72,11 +72,9 @@ func placeOf(p *argument) string {
 
 // explain gives each argument its description.
 func (c *declaration) explain(texts usagetext.Text) {
-	for _, list := range [][]argument{c.leading, c.positionals} {
-		for i := range list {
-			p := &list[i]
-			p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), placeOf(p))
-		}
+	for i := range c.positionals {
+		p := &c.positionals[i]
+		p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), placeOf(p))
 	}
 	for i := range c.options {
 		c.options[i].help = texts.Help(c.options[i].flag)

@@ -40,7 +40,7 @@ const (
 // effectOf returns the effect of an item. ok is false where a statement of it is
 // not understood.
 func effectOf(item *syntax.CaseItem, l *loop, s *script) (e *effect, ok bool) {
-	e = &effect{loop: l, script: s, shifts: l.before}
+	e = &effect{loop: l, script: s}
 	return e, e.all(item.Stmts) && e.settle()
 }
 
@@ -62,9 +62,9 @@ func (e *effect) settle() bool {
 	if !e.breaks && !e.exits {
 		e.shifts += e.loop.after
 	}
-	if e.loop.each || e.loop.value != "" {
+	if e.loop.value != "" {
 		e.shifts = 1 + e.touched // the loop goes on by itself
-		return e.loop.each || !e.breaks
+		return !e.breaks
 	}
 	return true
 }
@@ -93,9 +93,7 @@ func (e *effect) call(c *syntax.CallExpr) bool {
 		if !ok || behind || e.loop.value != "" {
 			return false
 		}
-		if !e.loop.each {
-			e.shifts += n
-		}
+		e.shifts += n
 		return e.shifts <= 2
 	case "break":
 		e.breaks = true
@@ -146,7 +144,7 @@ func (e *effect) looks(node syntax.Node) bool {
 
 // touch reads a use of the parameter at a place.
 func (e *effect) touch(at int) bool {
-	if e.loop.each || e.loop.value != "" {
+	if e.loop.value != "" {
 		return false // the places are those of all arguments
 	}
 	e.touched = max(e.touched, e.shifts+at-1)
@@ -201,7 +199,7 @@ func (e *effect) setting(a *syntax.Assign) setting {
 }
 
 func (e *effect) isHere(name string) bool {
-	return e.loop.aliases[name] && place(name) == 0 || !e.loop.each && place(name) > 0 && e.shifts+place(name)-1 == 0
+	return e.loop.aliases[name] && place(name) == 0 || place(name) > 0 && e.shifts+place(name)-1 == 0
 }
 
 // strips reports whether a word is the current argument without the text up to

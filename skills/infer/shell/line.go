@@ -10,7 +10,6 @@ import (
 
 // A declaration has the arguments that a script reads.
 type declaration struct {
-	leading     []argument // before the options
 	options     []argument
 	positionals []argument // behind the options
 
@@ -51,7 +50,7 @@ const (
 // isNamed reports whether there are arguments, each with a name of its own.
 func (d *declaration) isNamed() bool {
 	names := map[string]bool{}
-	for _, a := range slices.Concat(d.leading, d.options, d.positionals) {
+	for _, a := range slices.Concat(d.options, d.positionals) {
 		if names[a.name] {
 			return false
 		}
@@ -63,10 +62,10 @@ func (d *declaration) isNamed() bool {
 // command returns the arguments for their schema.
 func (d *declaration) command() *cli.Command {
 	c := &cli.Command{Terminator: d.terminator, Separate: d.terminator}
-	for _, a := range slices.Concat(d.leading, d.options, d.positionals) {
+	for _, a := range slices.Concat(d.options, d.positionals) {
 		c.Arguments = append(c.Arguments, a.declared())
 	}
-	for _, a := range c.Arguments[len(d.leading)+len(d.options):] {
+	for _, a := range c.Arguments[len(d.options):] {
 		a.Leads = !d.terminator && !d.inLoop
 		if d.inLoop && a.Dashes == "" {
 			a.Dashes = "the script would read it as an option"

@@ -9,9 +9,7 @@ import (
 // A loop is a loop over the script's arguments with one case.
 type loop struct {
 	aliases map[string]bool // variables with the current argument
-	before  int             // arguments that are shifted before the case
-	after   int             // and behind it
-	each    bool            // it is "for x in "$@"", one argument at a time
+	after   int             // arguments that are shifted behind the case
 	value   string          // the variable with an option's value, with getopts
 	items   []*syntax.CaseItem
 }
@@ -26,7 +24,7 @@ func argumentsLeft(stmt *syntax.Stmt) bool {
 	return t.name == "#" && t.bare && (t.text == "0" && slices.Contains([]string{"-gt", "-ne", "!=", ">"}, t.op) || t.text == "1" && (t.op == "-ge" || t.op == ">="))
 }
 
-// body reads the one case of a loop, and the shifts around it.
+// body reads the one case of a loop, and the shift behind it.
 func (l *loop) body(stmts []*syntax.Stmt) bool {
 	for _, stmt := range stmts {
 		if !plain(stmt) {
@@ -53,7 +51,7 @@ func (l *loop) body(stmts []*syntax.Stmt) bool {
 func (l *loop) alias(assigns []*syntax.Assign) bool {
 	for _, a := range assigns {
 		name, exp, ok := bare(a.Value)
-		if !ok || exp != nil || name != "1" || a.Name == nil || a.Append || a.Index != nil || l.before > 0 || l.items != nil || l.each || l.value != "" {
+		if !ok || exp != nil || name != "1" || a.Name == nil || a.Append || a.Index != nil || l.items != nil || l.value != "" {
 			return false
 		}
 		l.aliases[a.Name.Value] = true
@@ -61,19 +59,9 @@ func (l *loop) alias(assigns []*syntax.Assign) bool {
 	return len(assigns) > 0
 }
 
+// shift reads the one shift behind the case.
 func (l *loop) shift(call *syntax.CallExpr) bool {
 	n, behind, ok := shiftBy(call)
-	if !ok || behind || n != 1 || l.value != "" {
-		return false
-	}
-	switch {
-	case l.each:
-		return l.items != nil
-	case l.items == nil:
-		l.before++
-		delete(l.aliases, "1") // it is another argument from here on
-	default:
-		l.after++
-	}
-	return l.before+l.after <= 1
+	l.after++
+	return ok && !behind && n == 1 && l.value == "" && l.items != nil && l.after == 1
 }

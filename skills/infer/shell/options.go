@@ -40,10 +40,9 @@ func (r *options) cases(l *loop) bool {
 		}
 	}
 	// Positionals among the options are read in another way behind "--".
-	line.terminator = line.terminator && !l.each && len(line.positionals) == 0
+	line.terminator = line.terminator && len(line.positionals) == 0
 	line.inLoop = !line.terminator
-	r.args.shifted = 0
-	r.args.consumed = l.each || !line.terminator && !stays
+	r.args.consumed = !line.terminator && !stays
 	return true
 }
 

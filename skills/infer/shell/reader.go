@@ -122,13 +122,8 @@ func (r *reader) loop(stmt *syntax.Stmt, c *syntax.WhileClause) bool {
 	return argumentsLeft(cond) && l.body(c.Do) && r.args.startLoop() && r.options.cases(l)
 }
 
-// iterate reads a loop over "$@": of options where it has a case, else of all
-// arguments that are left.
+// iterate reads a loop over "$@", all arguments that are left.
 func (r *reader) iterate(c *syntax.ForClause, variable string) bool {
-	l := &loop{aliases: map[string]bool{variable: true}, each: true}
-	if l.body(c.Do) {
-		return !r.args.looped && r.args.shifted == 0 && r.args.startLoop() && r.options.cases(l)
-	}
 	r.args.fromPlace[variable] = all
 	for _, stmt := range c.Do {
 		if places, ok := uses(stmt); !ok || len(places) > 0 || upsets(stmt) || !r.args.compares(stmt) {
