@@ -14,7 +14,7 @@ type evaluator struct {
 	builtins  builtins
 	globals   *scope
 	library   library
-	functions functions
+	functions *functions
 	parses    parses
 }
 
@@ -31,7 +31,7 @@ type library interface {
 // newEvaluator returns one for a source of this size. Library may be nil.
 func newEvaluator(prog string, m *Module, told *notes) *evaluator {
 	r := &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*len(m.source)}
-	return &evaluator{reading: r, builtins: builtins{r}, globals: newScope(nil), functions: m.functions}
+	return &evaluator{reading: r, builtins: builtins{r}, globals: newScope(nil), functions: &m.functions}
 }
 
 func (e *evaluator) assign(s *scope, name string, v value) {

@@ -67,7 +67,7 @@ func (f *frame) execute(s *syntax.Stmt) {
 	case syntax.ImportStmt:
 		bindImports(s, f.scope)
 	case syntax.DefStmt:
-		fn := f.eval.functions.of(s.Function)
+		fn := f.eval.functions.get(s.Function)
 		fn.scope = f.scope
 		var v value = fn
 		if command := f.eval.library.decorate(fn, f.scope); command != nil {
@@ -382,7 +382,7 @@ func (f *frame) expression(n *syntax.Node) {
 // installer's entry point may.
 func (e *evaluator) runUncalled(body []*syntax.Stmt) {
 	for _, s := range body {
-		fn := e.functions[s.Function]
+		fn := e.functions.of[s.Function]
 		if fn == nil || fn.scope == nil || fn.called || !fn.relevant {
 			continue
 		}

@@ -1,99 +1,95 @@
 package python
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// findRelevant marks the functions that declare arguments, and those that name
-// one of these, or a command of click or typer. Only they are followed. Declares
-// reports whether a name declares arguments.
+// functions are those of a module, by their definitions.
+type functions struct {
+	of       map[*syntax.Function]*function
+	declares func(name string) bool // nil for no name
+	wanted   map[string]bool        // functions that lead to one that declares arguments, and apps of typer
+}
+
+// get returns the function of a definition. It is relevant if a name in it declares
+// arguments, or is wanted, and if it defines a command.
+func (f *functions) get(def *syntax.Function) *function {
+	if f.of[def] == nil {
+		inside := code(def.Tokens)
+		f.of[def] = &function{Function: def, relevant: inside.hasName(f.leads) || inside.definesCommand()}
+	}
+	return f.of[def]
+}
+
+func (f *functions) leads(name string) bool {
+	return f.wanted[name] || f.declares != nil && f.declares(name)
+}
+
+// findRelevant finds the functions that declare arguments, those that name one of these,
+// and the commands of click and typer. Only they are followed. Declares reports whether a
+// name declares arguments.
 func (m *Module) findRelevant(declares func(name string) bool) {
-	wanted, source := map[string]bool{}, m.tokens
-	functions := m.wrap(m.defined)
-	for _, fn := range functions {
-		fn.mentioned, fn.called = nil, false
-	}
-	for _, s := range m.body {
-		if s.Kind == syntax.AssignStmt && s.Value.Kind == syntax.Call && strings.HasSuffix(syntax.Dotted(s.Value.Kids[0]), "Typer") {
-			wanted[s.Targets[0].Name] = true
-		}
-	}
-	functions = m.withCommands(functions, wanted)
-	if len(wanted) == 0 && !slices.ContainsFunc(source, func(tok syntax.Token) bool { return tok.Kind == syntax.NameToken && declares(tok.Text) }) {
+	m.functions = functions{map[*syntax.Function]*function{}, declares, map[string]bool{}}
+	queue := m.commandNames()
+	if len(queue) == 0 && !m.tokens.hasName(declares) {
 		return
 	}
-	defined := source.defined()
-	maps.Copy(defined, wanted)
-	for range maxCalls {
-		found := false
-		for i := 0; i < len(functions); i++ {
-			if fn := functions[i]; fn.mentions(defined, declares).any(wanted) && !wanted[fn.Name] {
-				fn.relevant, wanted[fn.Name], found = true, true, true
-				functions = append(functions, m.wrap(fn.ParseNested())...)
+	callers := map[string][]string{} // by a name that they have in them
+	defined := m.tokens.defined()
+	for _, fn := range m.defined {
+		for _, tok := range fn.Tokens {
+			switch {
+			case tok.Kind != syntax.NameToken:
+			case declares(tok.Text):
+				queue = append(queue, fn.Name)
+			case defined[tok.Text] || slices.Contains(queue, tok.Text):
+				callers[tok.Text] = append(callers[tok.Text], fn.Name)
 			}
 		}
-		if !found {
-			return
+	}
+	for len(queue) > 0 {
+		name := queue[0]
+		if queue = queue[1:]; !m.functions.wanted[name] {
+			m.functions.wanted[name] = true
+			queue = append(queue, callers[name]...)
 		}
 	}
 }
 
-// wrap returns the functions of definitions.
-func (m *Module) wrap(defs []*syntax.Function) []*function {
-	var all []*function
-	for _, def := range defs {
-		all = append(all, m.functions.of(def))
-	}
-	return all
-}
-
-// mentions returns those of a function, which are searched once. Most scripts have
-// several rounds of the search, and thousands of tokens.
-func (f *function) mentions(defined map[string]bool, declares func(string) bool) *mentions {
-	if f.mentioned != nil {
-		return f.mentioned
-	}
-	f.mentioned = &mentions{}
-	for _, tok := range f.Tokens {
-		switch {
-		case tok.Kind != syntax.NameToken:
-		case declares(tok.Text):
-			f.mentioned.declares = true
-			return f.mentioned
-		case defined[tok.Text] && !slices.Contains(f.mentioned.names, tok.Text):
-			f.mentioned.names = append(f.mentioned.names, tok.Text)
+// commandNames returns the names of apps of typer, of commands of click and typer, and of
+// functions that define such commands.
+func (m *Module) commandNames() []string {
+	var names []string
+	for _, s := range m.body {
+		if s.Kind == syntax.AssignStmt && s.Value.Kind == syntax.Call && strings.HasSuffix(syntax.Dotted(s.Value.Kids[0]), "Typer") {
+			names = append(names, s.Targets[0].Name)
 		}
 	}
-	return f.mentioned
-}
-
-func (m *mentions) any(wanted map[string]bool) bool {
-	return m.declares || slices.ContainsFunc(m.names, func(name string) bool { return wanted[name] })
-}
-
-// withCommands adds the names of commands of click and typer to wanted. It returns the
-// functions, and those in bodies that may define such commands.
-func (m *Module) withCommands(functions []*function, wanted map[string]bool) []*function {
-	functions = slices.Clone(functions)
-	for i := 0; i < len(functions); i++ {
-		fn := functions[i]
-		for _, decorator := range fn.Decorators {
-			if decorator.Kind == syntax.Call {
-				decorator = decorator.Kids[0]
-			}
-			if isCommand(decorator.Name) {
-				wanted[fn.Name] = true
-			}
-		}
-		if fn.Unparsed != nil && slices.ContainsFunc(fn.Tokens, func(tok syntax.Token) bool { return tok.Kind == syntax.NameToken && isCommand(tok.Text) }) {
-			functions = append(functions, m.wrap(fn.ParseNested())...)
+	for _, fn := range m.defined {
+		if slices.ContainsFunc(fn.Decorators, isCommand) || code(fn.Tokens).definesCommand() {
+			names = append(names, fn.Name)
 		}
 	}
-	return functions
+	return names
 }
 
-func isCommand(decorator string) bool { return decorator == "command" || decorator == "group" }
+// isCommand reports whether a decorator is one that makes a command of a function.
+func isCommand(decorator *syntax.Node) bool {
+	if decorator.Kind == syntax.Call {
+		decorator = decorator.Kids[0]
+	}
+	return decorator.Name == "command" || decorator.Name == "group"
+}
+
+// definesCommand reports whether a function has a decorator like "@app.command".
+func (c code) definesCommand() bool {
+	for at := range c {
+		if name := c.text(at + 3); c.text(at) == "@" && (name == "command" || name == "group") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,6 +1,10 @@
 package python
 
-import "github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
+import (
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
+)
 
 // A Module is a Python source that is parsed at most once, when the first method
 // needs it. It is not safe for concurrent use.
@@ -18,7 +22,9 @@ type Module struct {
 }
 
 // NewModule returns the module with this source, which must not change.
-func NewModule(source []byte) *Module { return &Module{source: source, functions: functions{}} }
+func NewModule(source []byte) *Module {
+	return &Module{source: source, functions: functions{of: map[*syntax.Function]*function{}}}
+}
 
 func (m *Module) parse() ([]*syntax.Stmt, error) {
 	if m.parsed {
@@ -41,6 +47,11 @@ func (c code) text(at int) string {
 		return ""
 	}
 	return c[at].Text
+}
+
+// hasName reports whether one of the names is wanted.
+func (c code) hasName(wanted func(name string) bool) bool {
+	return slices.ContainsFunc(c, func(tok syntax.Token) bool { return tok.Kind == syntax.NameToken && wanted(tok.Text) })
 }
 
 // defined returns the names of the functions of a source, at any depth.

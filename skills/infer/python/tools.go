@@ -49,7 +49,7 @@ func Tools(source []byte) []Function {
 				found = append(found, f)
 			}
 		case syntax.DefStmt:
-			fn := m.functions.of(s.Function)
+			fn := m.functions.get(s.Function)
 			if decorator := t.toolDecorator(fn); decorator != nil && len(found) < maxArguments {
 				found = append(found, t.tool(fn, decorator))
 			}

@@ -14,27 +14,9 @@ import (
 // A function is one that the file defines.
 type function struct {
 	*syntax.Function
-	scope     *scope    // where it was defined
-	mentioned *mentions // nil until they are searched
-	relevant  bool      // it can reach argparse
-	called    bool
-}
-
-// mentions holds the names in a function that may make it relevant.
-type mentions struct {
-	declares bool     // a function that declares arguments
-	names    []string // functions of the file
-}
-
-// functions are those of a module, by their definitions.
-type functions map[*syntax.Function]*function
-
-// of returns the function of a definition.
-func (f functions) of(def *syntax.Function) *function {
-	if f[def] == nil {
-		f[def] = &function{Function: def}
-	}
-	return f[def]
+	scope    *scope // where it was defined
+	relevant bool   // it can reach argparse
+	called   bool
 }
 
 // A class is one that the file defines, after its execution.

@@ -47,8 +47,8 @@ func (m *Module) follow(first string) *wordReader {
 	e.words = w
 	e.runModule(m.body)
 	w.path = w.path.join(w.ends)
-	for _, fn := range m.wrap(m.defined) {
-		if fn.mentioned != nil && fn.mentioned.declares && !fn.called && m.calls(fn.Name) {
+	for _, def := range m.defined {
+		if fn := m.functions.get(def); !fn.called && code(fn.Tokens).hasName(m.functions.declares) && m.calls(fn.Name) {
 			w.fail(fn.Line, "the function "+fn.Name+" reads the arguments, and is not followed")
 		}
 	}

@@ -96,10 +96,9 @@ type Function struct {
 	Line       int
 	Params     []Param
 	Decorators []*Node
-	body       []*Stmt     // see block
-	Unparsed   []Token     // of the body, and what follows; nil where it is parsed
-	nested     []*Function // of a body that was parsed later
-	Tokens     []Token     // of its parameters and its body
+	body       []*Stmt // see block
+	Unparsed   []Token // of the body, and what follows; nil where it is parsed
+	Tokens     []Token // of its parameters and its body
 }
 
 // A Param is a parameter of a function.

@@ -353,18 +353,9 @@ func (f *Function) Block() []*Stmt {
 	if f.Unparsed != nil {
 		r := newReader(f.Unparsed)
 		f.Unparsed = nil
-		f.body, f.nested = r.statements(dedentToken), r.functions
+		f.body = r.statements(dedentToken)
 	}
 	return f.body
-}
-
-// ParseNested parses the function's body, and returns the functions in it that were not
-// known.
-func (f *Function) ParseNested() []*Function {
-	f.Block()
-	nested := f.nested
-	f.nested = nil
-	return nested
 }
 
 // Doc returns the function's docstring.
