@@ -163,9 +163,6 @@ func (t builtins) mappingMethod(m *mapping, name string, a *arguments) value {
 		if v, ok := m.get(a.first()); ok {
 			return v
 		}
-		if w, is := a.first().(word); is {
-			return t.words.keys(w, m)
-		}
 	case "copy":
 	default:
 		*m = mapping{keys: []value{unknown{}}, values: []value{unknown{}}}

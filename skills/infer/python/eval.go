@@ -158,9 +158,6 @@ func (e *evaluator) subscript(n *syntax.Node, s *scope) value {
 		if v, ok := o.get(key); ok {
 			return v
 		}
-		if w, is := key.(word); is {
-			return e.words.keys(w, o)
-		}
 	}
 	return unknown{}
 }
@@ -294,12 +291,6 @@ func (e *evaluator) boolean(n *syntax.Node, s *scope) value {
 	w := e.words
 	before := w.path.clone()
 	left := e.value(n.Kids[0], s)
-	if a, is := left.(*wordOption); is && n.Name == "or" {
-		if b, is := e.value(n.Kids[1], s).(*wordOption); is {
-			return w.unite(a, b)
-		}
-		return unknown{}
-	}
 	w.path = before
 	yes, no := e.divide(n.Kids[0], s)
 	if n.Name == "or" {

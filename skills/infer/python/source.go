@@ -18,7 +18,6 @@ type Module struct {
 	functions functions
 	broken    int // the line of the first statement that is not Python's; 0 without one
 	err       error
-	lines     []string // see comment
 }
 
 // NewModule returns the module with this source, which must not change.

@@ -78,17 +78,8 @@ func (w *wordReader) compare(op string, a, b value, line int) (yes, no *wordPath
 
 // byCount divides by a comparison of the length of an argvector.
 func (w *wordReader) byCount(op string, from int, b value, line int) (yes, no *wordPath) {
-	if numbers, ok := b.(*sequence); ok && op == "in" { // len(sys.argv) in (2, 3)
-		yes, rest := &wordPath{ended: true}, w.path
-		for _, n := range numbers.items {
-			is, other := w.byCount("==", from, n, line)
-			yes, w.path = yes.join(is), other
-		}
-		no, w.path = w.path, rest
-		return yes, no
-	}
 	n, ok := b.(int64)
-	if !ok || n > maxPlaces || n < -maxPlaces {
+	if !ok || op == "in" || n > maxPlaces || n < -maxPlaces {
 		w.fail(line, "it counts its arguments in a way that is not known")
 		return w.path.clone(), w.path.clone()
 	}

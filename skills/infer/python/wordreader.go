@@ -18,18 +18,17 @@ const maxPlaces = 64
 // A wordReader notes the use that a script makes of the words of sys.argv: what an
 // evaluator reads at a place, counts, and looks for.
 type wordReader struct {
-	problem    *Note
-	first      string    // the text of the first argument, for one command; "" is any
-	path       *wordPath // the ways to the current statement
-	ends       *wordPath // the ways on which an exit ended the script well; nil is none
-	places     map[word]*wordPlace
-	options    []*wordOption
-	vectors    map[argvector]wordNames // of the variables with all words from a place on
-	asked      int                     // conditions on the arguments that were met
-	trying     int                     // handlers around the statement that go on
-	counted    int                     // the first line that does more with their number than compare it
-	dispatches bool                    // which function it calls depends on a word
-	same       bool                    // all commands have the same arguments
+	problem *Note
+	first   string    // the text of the first argument, for one command; "" is any
+	path    *wordPath // the ways to the current statement
+	ends    *wordPath // the ways on which an exit ended the script well; nil is none
+	places  map[word]*wordPlace
+	options []*wordOption
+	vectors map[argvector]wordNames // of the variables with all words from a place on
+	asked   int                     // conditions on the arguments that were met
+	trying  int                     // handlers around the statement that go on
+	counted int                     // the first line that does more with their number than compare it
+	same    bool                    // all commands have the same arguments
 }
 
 // A wordPlace is an argument that a script finds by its place.
@@ -43,17 +42,15 @@ type wordPlace struct {
 	several  bool              // fallback has more than one value
 	list     bool              // it is all words from here on
 	joined   bool              // they are put together as one text
-	data     bool              // it is more than compared
 	flags    []string          // that it is compared with
 	under    map[word][]string // the texts of earlier words on the ways on which it was read
 }
 
 // A wordOption is an argument that a script finds by its flag.
 type wordOption struct {
-	line   int
-	flags  []string
-	names  wordNames
-	placed bool // it stands behind all positional arguments
+	line  int
+	flags []string
+	names wordNames
 }
 
 // wordNames are names for an argument, of which the first is best.
@@ -115,7 +112,7 @@ func (w *wordReader) list(v argvector, joined bool, line int) value {
 		return unknown{}
 	}
 	place := w.place(word(v), line)
-	place.list, place.joined, place.data = true, joined, true
+	place.list, place.joined = true, joined
 	return word(v)
 }
 
@@ -142,15 +139,6 @@ func (w *wordReader) option1(line int, flag string) *wordOption {
 	return o
 }
 
-// unite makes one option of two flags: "-v" in sys.argv or "--verbose" in sys.argv.
-func (w *wordReader) unite(a, b *wordOption) *wordOption {
-	if a != b {
-		a.flags = append(a.flags, b.flags...)
-		w.options = slices.DeleteFunc(w.options, func(o *wordOption) bool { return o == b })
-	}
-	return a
-}
-
 // named notes that a variable has a value that comes from the command line.
 func (w *wordReader) named(v value, variable string) {
 	switch v := v.(type) {
@@ -168,11 +156,9 @@ func (w *wordReader) named(v value, variable string) {
 // spend gives values to code that is not known.
 func (w *wordReader) spend(line int, values ...value) {
 	for _, v := range values {
-		switch v := v.(type) {
+		switch v.(type) {
 		case argvector:
 			w.fail(line, "it passes its arguments on")
-		case word:
-			w.place(v, line).data = true
 		case count:
 			w.counted = cmp.Or(w.counted, line)
 		}
@@ -242,7 +228,6 @@ func (w *wordReader) convert(name reference, a *arguments) (value, bool) {
 		return nil, false
 	}
 	place := w.place(v, a.line)
-	place.data = true
 	switch name {
 	case "builtins.int", "builtins.float":
 		typ := map[reference]valueType{"builtins.int": typeInteger, "builtins.float": typeNumber}[name]
@@ -290,25 +275,6 @@ func (w *wordReader) method(v word, name string, line int) value {
 			place.file = writesFile
 		}
 	}
-	place.data = true
-	return unknown{}
-}
-
-// keys restricts a word by which a dict is indexed to its keys. The value is known only
-// for one command.
-func (w *wordReader) keys(v word, m *mapping) value {
-	if v == 1 && w.first != "" {
-		found, ok := m.get(w.first)
-		if !ok {
-			w.path.ended = true
-			return unknown{}
-		}
-		return found
-	}
-	if texts := stringsOf(m.keys); texts != nil {
-		w.path.restrict(v, texts)
-	}
-	w.dispatches = w.dispatches || slices.ContainsFunc(m.values, func(v value) bool { _, ok := v.(*function); return ok })
 	return unknown{}
 }
 

@@ -77,19 +77,16 @@ func (m *Module) declareWords(top *parser) *Note {
 	if len(w.places) == 0 && len(w.options) == 0 && w.counted > 0 {
 		return &Note{w.counted, "it counts its arguments"}
 	}
-	several := len(w.places) > 1 || len(w.options) > 0 || w.dispatches
+	several := len(w.places) > 1 || len(w.options) > 0
 	if w.path.ended || first == nil || !several || len(commands) < 2 || len(commands) > maxCommands/4 || slices.ContainsFunc(commands, isFlag) {
-		if w.dispatches {
-			w.fail(0, "which function it calls is computed")
-		}
-		return w.declare(top, usage, m.comment)
+		return w.declare(top, usage)
 	}
 	names := map[string]bool{}
 	top.subs = &subparsers{parser: top, required: w.path.least > 0, dest: cmp.Or(first.names.variable, usage.Name(0), "command")}
 	for _, text := range commands {
 		one, child := m.follow(text), newWordParser(top.prog)
 		one.withoutFirst()
-		if note := one.declare(child, usagetext.Text{}, m.comment); note != nil {
+		if note := one.declare(child, usagetext.Text{}); note != nil {
 			return note
 		}
 		names[shapeOf(child)] = true
@@ -100,7 +97,7 @@ func (m *Module) declareWords(top *parser) *Note {
 	}
 	top.subs = nil // all commands have the same arguments
 	w.problem, w.same = nil, true
-	return w.declare(top, usage, m.comment)
+	return w.declare(top, usage)
 }
 
 // shapeOf returns a text that two parsers share if they have the same arguments.
@@ -132,17 +129,19 @@ func (w *wordReader) withoutFirst() {
 
 // declare declares the arguments that a script was seen to take. The note says why they
 // are not known.
-func (w *wordReader) declare(to *parser, usage usagetext.Text, comment func(line int) string) *Note {
+func (w *wordReader) declare(to *parser, usage usagetext.Text) *Note {
 	if w.path.ended {
 		w.fail(0, "no number of arguments is right")
 	}
-	w.flagsAtPlaces()
-	loose := slices.ContainsFunc(w.options, func(o *wordOption) bool { return !o.placed })
+	loose := len(w.options) > 0
 	last := word(0)
 	for at := range w.places {
 		last = max(last, at)
 	}
 	for at, place := range w.places {
+		if _, closed := w.path.texts[at]; !closed && len(place.flags) > 0 {
+			w.fail(place.line, "the option "+place.flags[0]+" has the place of an argument")
+		}
 		if place.list && at < last {
 			w.fail(place.line, "it reads arguments by their places, and all of them")
 		}
@@ -158,37 +157,19 @@ func (w *wordReader) declare(to *parser, usage usagetext.Text, comment func(line
 	}
 	names := map[string]bool{}
 	for at := word(1); at <= last; at++ {
-		a := w.positional(at, usage, comment, names)
+		a := w.positional(at, usage, names)
 		to.add(a, a.line)
 	}
 	for _, o := range w.options {
 		if !slices.Contains(o.flags, "--help") {
-			to.add(w.option(o, usage, comment, names), o.line)
+			to.add(w.option(o, usage, names), o.line)
 		}
 	}
 	return to.broken
 }
 
-// flagsAtPlaces makes an option of a last word that is only compared with flags.
-func (w *wordReader) flagsAtPlaces() {
-	for at, place := range w.places {
-		_, closed := w.path.texts[at]
-		if closed || len(place.flags) == 0 {
-			continue
-		}
-		if place.data || place.list || w.places[at+1] != nil || w.path.least != int(at)-1 {
-			w.fail(place.line, "the option "+place.flags[0]+" has the place of an argument")
-			return
-		}
-		delete(w.places, at)
-		for _, flag := range place.flags {
-			w.option1(place.line, flag).placed = true
-		}
-	}
-}
-
 // positional returns the argument at a place.
-func (w *wordReader) positional(at word, usage usagetext.Text, comment func(int) string, names map[string]bool) *action {
+func (w *wordReader) positional(at word, usage usagetext.Text, names map[string]bool) *action {
 	place := cmp.Or(w.places[at], &wordPlace{})
 	a := &action{line: place.line, kind: "store", typ: place.typ, file: place.file, required: w.path.least >= int(at)}
 	texts := w.path.texts[at]
@@ -213,7 +194,7 @@ func (w *wordReader) positional(at word, usage usagetext.Text, comment func(int)
 	if _, isText := place.fallback.(string); place.fallback != nil && !isText { // which it has for any other text
 		a.typ = max(a.typ, place.tried)
 	}
-	help := cmp.Or(usage.Help(a.dest), usage.Help(usage.Name(index)), comment(place.line))
+	help := cmp.Or(usage.Help(a.dest), usage.Help(usage.Name(index)))
 	if help == "" && place.list {
 		help = usagetext.Rest(index)
 	}
@@ -241,7 +222,7 @@ func textSequence(texts []string) *sequence {
 }
 
 // option returns the argument of an option.
-func (w *wordReader) option(o *wordOption, usage usagetext.Text, comment func(int) string, names map[string]bool) *action {
+func (w *wordReader) option(o *wordOption, usage usagetext.Text, names map[string]bool) *action {
 	a := &action{line: o.line, flags: o.flags, kind: "store_true", fallback: false}
 	name := strings.TrimLeft(a.longest(), "-")
 	if len(name) == 1 {
@@ -251,7 +232,7 @@ func (w *wordReader) option(o *wordOption, usage usagetext.Text, comment func(in
 	for _, flag := range o.flags {
 		a.help = cmp.Or(a.help, usage.Help(flag))
 	}
-	a.help = strings.ReplaceAll(cmp.Or(a.help, comment(o.line)), "%", "%%")
+	a.help = strings.ReplaceAll(a.help, "%", "%%")
 	return a
 }
 

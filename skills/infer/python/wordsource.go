@@ -170,21 +170,6 @@ func (m *Module) textAt(at int) (text string, last int) {
 	return text, at
 }
 
-// comment returns the comment at the end of a line.
-func (m *Module) comment(line int) string {
-	if m.lines == nil {
-		m.lines = strings.Split(string(m.source), "\n")
-	}
-	if line < 1 || line > len(m.lines) {
-		return ""
-	}
-	code, comment, ok := strings.Cut(m.lines[line-1], " # ")
-	if !ok || strings.Count(code, `"`)%2 == 1 || strings.Count(code, "'")%2 == 1 || strings.HasPrefix(comment, "type:") || strings.HasPrefix(comment, "noqa") || strings.HasPrefix(comment, "pylint") || len(comment) > 200 {
-		return ""
-	}
-	return strings.TrimSpace(comment)
-}
-
 // parsesCommandLines reports whether a function, or a module that a script imports, may
 // read the command line by itself.
 func parsesCommandLines(path string) bool {
