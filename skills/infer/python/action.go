@@ -33,16 +33,14 @@ type action struct {
 	dest     string
 	kind     string // action=, "boolean" for BooleanOptionalAction, "custom" for a class of the file
 	typ      valueType
-	given    value  // type=
 	nargs    string // "", "?", "*", "+", "...", or a number
 	constant value
 	fallback value // the default; nil where none was given
 	choices  value // nil where there are none
 	required bool
 	help     string
-	hidden   bool     // help=SUPPRESS
-	off      string   // the flag that turns it off
-	truths   []string // how true and false are written for a function of the file
+	hidden   bool   // help=SUPPRESS
+	off      string // the flag that turns it off
 	file     fileUse
 }
 
@@ -211,7 +209,7 @@ func (a *action) setType(v value) {
 		name = call.name
 	}
 	known, ok := valueTypes[name]
-	a.given, a.typ, a.file = v, known.typ, known.file
+	a.typ, a.file = known.typ, known.file
 	if !ok && !isNone(v) {
 		a.typ = typeFunction
 	}

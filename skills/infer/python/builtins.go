@@ -35,10 +35,6 @@ func (t builtins) call(name reference, a *arguments) value {
 		if named, ok := a.first().(unknown); ok {
 			return unknown{path: named.path}
 		}
-	case "builtins.isinstance":
-		if isText && len(a.positional) == 2 {
-			return a.positional[1] == reference("builtins.str")
-		}
 	case "pathlib.Path", "pathlib.PurePath":
 		return unknown{path: text}
 	case "pathlib.Path.cwd", "os.getcwd":
@@ -108,8 +104,6 @@ func (t builtins) textMethod(s, name string, a *arguments) value {
 		return unknown{}
 	}
 	switch {
-	case name == "lower":
-		return strings.ToLower(s)
 	case name == "join":
 		return t.join(s, a.first(), a.line)
 	case name == "format":

@@ -96,7 +96,7 @@ func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
 		e.parses = append(e.parses, parse{p, a.line})
 		return unknown{}
 	}
-	return e.truthful(p.call(e.reading, name, a))
+	return p.call(e.reading, name, a)
 }
 
 func (e *evaluator) callMethod(m method, a *arguments) value {
@@ -104,7 +104,7 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 	case *parser:
 		return e.parserMethod(o, m.name, a)
 	case *group:
-		return e.truthful(o.call(e.reading, m.name, a))
+		return o.call(e.reading, m.name, a)
 	case *subparsers:
 		return o.call(e.reading, m.name, a)
 	case string:
@@ -206,26 +206,4 @@ func (e *evaluator) bindParameters(fn *function, a *arguments, inner *scope) {
 		}
 		e.words.named(inner.vars[p.Name], p.Name)
 	}
-}
-
-// truthful finds out whether the type of an argument that was declared is a function of
-// the file that makes booleans of texts, and of which.
-func (e *evaluator) truthful(declared value) value {
-	act, ok := declared.(*action)
-	if !ok {
-		return declared
-	}
-	fn, ok := act.given.(*function)
-	if !ok || len(fn.Params) == 0 {
-		return act
-	}
-	for _, texts := range [...][]string{{"true", "false"}, {"True", "False"}, {"1", "0"}} {
-		yes := e.invoke(fn, &arguments{line: act.line, positional: []value{texts[0]}})
-		no := e.invoke(fn, &arguments{line: act.line, positional: []value{texts[1]}})
-		if yes == true && no == false {
-			act.typ, act.truths = typeTruth, texts
-			break
-		}
-	}
-	return act
 }

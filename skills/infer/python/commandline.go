@@ -120,7 +120,7 @@ func (p *parser) argument(act *action, flagged bool) *cli.Argument {
 	case act.typ == typeFunction && act.kind == "store" && !strings.Contains(strings.ToLower(act.help), "default"):
 		switch act.fallback.(type) {
 		case bool, int64, float64:
-			text, _ := pyRepr(act.fallback)
+			text, _ := pyStr(act.fallback)
 			a.Description = cli.Sentences(a.Description, "Default: "+text+".")
 		}
 	}
@@ -132,7 +132,7 @@ func (a *action) trueFalse() []string {
 	if a.typ == typeBool {
 		return []string{"True", ""}
 	}
-	return a.truths
+	return nil
 }
 
 // Refuses reports whether the script certainly takes a flag such as "--name" for a

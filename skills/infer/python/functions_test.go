@@ -1,38 +1,28 @@
 package python
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// A function that makes booleans of texts is asked which.
+// A function of the file gets the text of its argument.
 func TestTypesThatAreFunctions(t *testing.T) {
 	const header = "import argparse\np = argparse.ArgumentParser()\n"
-	for declared, test := range map[string]struct{ want, argv string }{
-		"p.add_argument('--x', type=lambda v: v.lower() == 'true', default=True)": {"x:boolean=true", `["--x=false"]`},
-		"p.add_argument('--x', type=lambda v: str(v) == 'True', default=False)":   {"x:boolean=false", `["--x=False"]`},
-		"p.add_argument('--x', type=lambda v: v in ('1', 'on'))":                  {"x:boolean", `["--x=0"]`},
-		"def b(v):\n  if isinstance(v, bool):\n    return v\n  if v.lower() in ('yes', 'true', 't'):\n    return True\n  elif v.lower() in ('no', 'false'):\n    return False\n  raise argparse.ArgumentTypeError('x')\np.add_argument('--x', type=b, nargs='?', const=True, default=False)": {"x:boolean=false", `["--x=false"]`},
-		"p.add_argument('--x', type=lambda v: parse(v), default=True, help='h')": {"x:string (h. Default: True.)", ""},
-		"p.add_argument('--x', type=lambda v: int(v, 0), default=5)":             {"x:string (Default: 5.)", ""},
-		"p.add_argument('--x', type=lambda v: v.split(','))":                     {"x:string", ""},
-		"p.add_argument('--x', type=lambda: True, default=0.5)":                  {"x:string (Default: 0.5.)", ""},
+	for declared, want := range map[string]string{
+		"p.add_argument('--x', type=lambda v: v.lower() == 'true', default=True)": "x:string (Default: True.)",
+		"p.add_argument('--x', type=lambda v: parse(v), default=True, help='h')":  "x:string (h. Default: True.)",
+		"p.add_argument('--x', type=lambda v: int(v, 0), default=5)":              "x:string (Default: 5.)",
+		"p.add_argument('--x', type=lambda v: v.split(','))":                      "x:string",
+		"p.add_argument('--x', type=lambda: True, default=0.5)":                   "x:string (Default: 0.5.)",
 	} {
 		s := Read("tool.py", []byte(header+declared+"\np.parse_args()"))
 		got := summary(s)
 		if x, _ := s.CommandLine.Schema().Properties.Get("x"); x.Description != "" {
 			got += " (" + x.Description + ")"
 		}
-		if got != test.want {
-			t.Errorf("%s\ngot  %s\nwant %s", declared, got, test.want)
-		}
-		if test.argv == "" {
-			continue
-		}
-		if argv, err := s.CommandLine.Argv(map[string]any{"x": false}); err != nil || fmt.Sprintf("%q", argv) != test.argv {
-			t.Errorf("%s\ngot  %q, %v\nwant %s", declared, argv, err, test.argv)
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", declared, got, want)
 		}
 	}
 }

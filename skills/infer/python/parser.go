@@ -3,7 +3,6 @@ package python
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +23,6 @@ type parser struct {
 	defaults    map[string]value
 	actions     []*action
 	flags       map[string]*action
-	parents     []*parser
 	subs        *subparsers
 	mutexes     []*group
 	broken      *Note // why its command line is not known
@@ -113,21 +111,6 @@ func (p *parser) add(act *action, line int) {
 	p.actions = append(p.actions, act)
 }
 
-// inherit takes over the arguments of a parent.
-func (p *parser) inherit(parent *parser, line int) {
-	p.broken = cmp.Or(p.broken, parent.broken)
-	if parent.subs != nil {
-		p.poison(line, "a parent of the parser has sub-commands")
-	}
-	p.parents = append(p.parents, parent)
-	p.omitted = append(p.omitted, parent.omitted...)
-	for _, act := range parent.actions {
-		p.add(act, line)
-	}
-	maps.Copy(p.defaults, parent.defaults)
-	p.mutexes = append(p.mutexes, parent.mutexes...)
-}
-
 func (p *parser) setAttribute(name string, v value, line int) {
 	switch name {
 	case "description":
@@ -144,10 +127,10 @@ func (p *parser) setAttribute(name string, v value, line int) {
 	}
 }
 
-// precedes reports whether the arguments of p are the other parser's too: it is a
-// parent of it, or was made by the same call.
+// precedes reports whether the arguments of p are the other parser's too: it was made by
+// the same call.
 func (p *parser) precedes(other *parser) bool {
-	return p == other || slices.Contains(other.parents, p) || p.line == other.line && len(p.actions) == len(other.actions)
+	return p == other || p.line == other.line && len(p.actions) == len(other.actions)
 }
 
 const (
@@ -208,8 +191,8 @@ func newParser(r *reading, c *class, a *arguments) *parser {
 	if a.named("add_help", true) != false {
 		p.add(&action{flags: []string{"-h", "--help"}, kind: "help", dest: "help", hidden: true}, a.line)
 	}
-	if parents, ok := a.get(-1, "parents"); ok {
-		p.addParents(r, parents, a.line)
+	if _, given := a.get(-1, "parents"); given {
+		p.poison(a.line, "the parser has parents")
 	}
 	return p
 }
@@ -226,25 +209,6 @@ func (p *parser) checkClass(line int) {
 	}
 	if p.class.relevant() {
 		p.poison(line, "the parser's class declares arguments")
-	}
-}
-
-func (p *parser) addParents(r *reading, parents value, line int) {
-	items, ok := iterable(parents)
-	if !ok {
-		p.poison(line, "the parents of the parser are computed")
-	}
-	for _, item := range items {
-		parent, ok := item.(*parser)
-		if !ok {
-			p.poison(line, "a parent of the parser is not known")
-			continue
-		}
-		if !r.charge(len(parent.actions)+len(parent.defaults)) || len(p.mutexes)+len(parent.mutexes) > maxArguments || len(p.parents) == maxArguments {
-			p.poison(line, "the parser has too many parents")
-			return
-		}
-		p.inherit(parent, line)
 	}
 }
 

@@ -24,21 +24,11 @@ func (s *scope) refuses(body []*syntax.Stmt) bool {
 			fails := st.Value != nil && (st.Value.Kind == syntax.Const && !isNone(st.Value.Value) && st.Value.Value != value(int64(0)) || s.tells(st.Value, 0))
 			return fails || at > 0 && (st.Value == nil || st.Value.Kind == syntax.Const || st.Value.Kind == syntax.Unary)
 		case st.Kind == syntax.JumpStmt && st.Name == "":
-		case st.Kind == syntax.CompoundStmt && (st.Name == "for" || st.Name == "if") && at < len(body)-1 && s.showsOnly(st, 0):
 		default:
 			return false
 		}
 	}
 	return told
-}
-
-// showsOnly reports whether a statement with blocks prints and does nothing else.
-func (s *scope) showsOnly(st *syntax.Stmt, depth int) bool {
-	return !slices.ContainsFunc(st.Clauses, func(c syntax.Clause) bool {
-		return slices.ContainsFunc(c.Body, func(st *syntax.Stmt) bool {
-			return st.Kind != syntax.ExprStmt || !s.tells(st.Value, depth) || s.exits(st.Value)
-		})
-	})
 }
 
 // maxTold bounds the depth of functions that are looked into.
@@ -58,19 +48,10 @@ func (s *scope) tells(n *syntax.Node, depth int) bool {
 		return true
 	case name == "sys.exit", name == "exit", name == "quit", name == "os._exit":
 		return !slices.ContainsFunc(n.Kids[1:], func(kid *syntax.Node) bool {
-			return kid.Any(func(n *syntax.Node) bool { return isCall(n) && !s.tells(n, depth) && !formats(n) })
+			return kid.Any(func(n *syntax.Node) bool { return isCall(n) && !s.tells(n, depth) })
 		})
 	}
 	return name == "print" || name == "pprint"
-}
-
-// formats reports whether a call only puts a text together.
-func formats(n *syntax.Node) bool {
-	switch n.Kids[0].Name {
-	case "format", "join", "strip", "basename", "dedent", "len", "str", "sorted", "list", "keys", "get", "getsizeof", "Path":
-		return true
-	}
-	return false
 }
 
 // onlyTells reports whether a function prints and does nothing else, as usage does.
@@ -82,12 +63,8 @@ func (s *scope) onlyTells(fn *function, depth int) bool {
 			return st.Value.Kind != syntax.Const && !s.tells(st.Value, depth)
 		case syntax.ReturnStmt:
 			return st.Value != nil && st.Value.Kind != syntax.Const
-		case syntax.RaiseStmt, syntax.JumpStmt:
-			return false
-		case syntax.CompoundStmt:
-			return !s.showsOnly(st, depth)
 		case syntax.AssignStmt:
-			return st.Value.Any(isCall) && !st.Value.Any(func(n *syntax.Node) bool { return isCall(n) && formats(n) })
+			return st.Value.Any(isCall)
 		}
 		return true
 	})

@@ -205,17 +205,8 @@ func (m *mapping) add(other *mapping) {
 	}
 }
 
-// pyStr renders a constant as Python's str does. It reports false for any other
-// value.
+// pyStr renders a constant as Python's str does. It reports false for any other value.
 func pyStr(v value) (string, bool) {
-	if s, ok := v.(string); ok {
-		return s, true
-	}
-	return pyRepr(v)
-}
-
-// pyRepr renders a constant as Python's repr does.
-func pyRepr(v value) (string, bool) {
 	switch v := v.(type) {
 	case syntax.None:
 		return "None", true
@@ -226,34 +217,12 @@ func pyRepr(v value) (string, bool) {
 	case float64:
 		return pyFloat(v), true
 	case string:
-		return pyQuote(v), true
-	case *sequence:
-		return v.repr()
+		return v, true
 	}
 	return "", false
 }
 
-// repr renders a list or a tuple of constants. The order of a set is not known.
-func (s *sequence) repr() (string, bool) {
-	var parts []string
-	for _, item := range s.items {
-		part, ok := pyRepr(item)
-		if _, nested := item.(*sequence); nested || !ok {
-			return "", false
-		}
-		parts = append(parts, part)
-	}
-	inner := strings.Join(parts, ", ")
-	if s.open == '[' {
-		return "[" + inner + "]", true
-	}
-	if len(parts) == 1 {
-		inner += ","
-	}
-	return "(" + inner + ")", s.open == '('
-}
-
-// pyFloat renders a number as repr does: the shortest text that reads back, with
+// pyFloat renders a number as str does: the shortest text that reads back, with
 // an exponent below 1e-4 and from 1e16 on.
 func pyFloat(f float64) string {
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-4 || abs >= 1e16) {
@@ -264,15 +233,6 @@ func pyFloat(f float64) string {
 		s += ".0"
 	}
 	return s
-}
-
-// pyQuote renders a text as repr does.
-func pyQuote(s string) string {
-	quote := "'"
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		quote = `"`
-	}
-	return quote + strings.NewReplacer(`\`, `\\`, quote, `\`+quote, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + quote
 }
 
 func toFloat(v value) (float64, bool) {
