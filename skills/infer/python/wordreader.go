@@ -28,7 +28,6 @@ type wordReader struct {
 	asked   int                     // conditions on the arguments that were met
 	trying  int                     // handlers around the statement that go on
 	counted int                     // the first line that does more with their number than compare it
-	same    bool                    // all commands have the same arguments
 }
 
 // A wordPlace is an argument that a script finds by its place.

@@ -81,7 +81,6 @@ func (m *Module) declareWords(top *parser) *Note {
 	if w.path.ended || first == nil || !several || len(commands) < 2 || len(commands) > maxCommands/4 || slices.ContainsFunc(commands, isFlag) {
 		return w.declare(top, usage)
 	}
-	names := map[string]bool{}
 	top.subs = &subparsers{parser: top, required: w.path.least > 0, dest: cmp.Or(first.names.variable, usage.Name(0), "command")}
 	for _, text := range commands {
 		one, child := m.follow(text), newWordParser(top.prog)
@@ -89,25 +88,9 @@ func (m *Module) declareWords(top *parser) *Note {
 		if note := one.declare(child, usagetext.Text{}); note != nil {
 			return note
 		}
-		names[shapeOf(child)] = true
 		top.subs.commands = append(top.subs.commands, &command{name: text, parser: child})
 	}
-	if len(names) > 1 {
-		return nil
-	}
-	top.subs = nil // all commands have the same arguments
-	w.problem, w.same = nil, true
-	return w.declare(top, usage)
-}
-
-// shapeOf returns a text that two parsers share if they have the same arguments.
-func shapeOf(p *parser) string {
-	var b strings.Builder
-	for _, a := range p.actions {
-		items, _ := itemsOf(a.choices)
-		fmt.Fprintln(&b, a.dest, a.kind, a.nargs, a.flags, a.typ, a.required, a.file, a.fallback, items)
-	}
-	return b.String()
+	return nil
 }
 
 // withoutFirst removes the command from the arguments behind it.
@@ -199,7 +182,7 @@ func (w *wordReader) positional(at word, usage usagetext.Text, names map[string]
 		help = usagetext.Rest(index)
 	}
 	a.help = strings.ReplaceAll(cmp.Or(help, usagetext.Place(index)), "%", "%%")
-	if place.depends(w.path) && !w.same { // by another command it may be anything
+	if place.depends(w.path) { // by another command it may be anything
 		a.typ, a.choices, a.fallback, a.file = typeString, nil, nil, noFile
 	}
 	return a
