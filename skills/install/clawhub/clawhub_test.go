@@ -332,11 +332,9 @@ func TestFaults(t *testing.T) {
 		chain []faulttest.Fault
 		error string // "" is success
 	}{
-		{"cut once", []faulttest.Fault{faulttest.Cut(20)}, ""},
-		{"cut three times", []faulttest.Fault{faulttest.Cut(0), faulttest.Cut(20), faulttest.Cut(0)}, ""},
-		{"always cut", []faulttest.Fault{faulttest.Cut(0), faulttest.Cut(0), faulttest.Cut(0), faulttest.Cut(0)}, "cuts the connection"},
+		{"cut at once", []faulttest.Fault{faulttest.Cut(0)}, "cuts the connection"},
+		{"cut in the middle", []faulttest.Fault{faulttest.Cut(20)}, "cuts the connection"},
 		{"busy", []faulttest.Fault{faulttest.Status(429, "1"), faulttest.Status(503, "2")}, ""},
-		{"packed", []faulttest.Fault{faulttest.Gzip}, ""},
 		{"busy for long", []faulttest.Fault{faulttest.Status(429, "86400")}, "429"},
 		{"broken", []faulttest.Fault{faulttest.Status(500, "")}, "500"},
 		{"other content", []faulttest.Fault{faulttest.Body([]byte("7"))}, "answer as a ClawHub registry"},

@@ -1,6 +1,6 @@
 // Package download gets files over HTTP for installation, from servers that may be
 // slow, broken or hostile: bounded in size and time, with no redirect to a private
-// address, and with a second attempt where a server asks for one.
+// address, and with a second attempt where a busy server asks for one.
 //
 // Start with [New].
 package download
@@ -30,7 +30,6 @@ func New(options *Options) *Client {
 	o := &c.options
 	o.Idle = cmp.Or(o.Idle, 30*time.Second)
 	o.Slow = cmp.Or(o.Slow, 10*time.Minute)
-	o.MaxWait = cmp.Or(o.MaxWait, time.Minute)
 	o.UserAgent = cmp.Or(o.UserAgent, "skills-mcp")
 	if o.Sleep == nil {
 		o.Sleep = sleep
@@ -52,7 +51,7 @@ func (c *Client) Close() { c.transports.close() }
 func (c *Client) HTTPClient(named string, peers bool) *http.Client {
 	rules := &guard{c.transports, named, peers}
 	watched := &watching{rules, c.options.Idle}
-	return &http.Client{Transport: &retrying{watched, &c.options}, CheckRedirect: checkRedirect}
+	return &http.Client{Transport: &retrying{watched, c.options.Sleep}, CheckRedirect: checkRedirect}
 }
 
 // UserAgent returns the name of this program for servers.

@@ -3,7 +3,6 @@ package download
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 )
 
@@ -12,11 +11,6 @@ type File struct{ *os.File }
 
 // Close closes and removes the file.
 func (f *File) Close() error { return errors.Join(f.File.Close(), os.Remove(f.Name())) }
-
-func (f *File) restart() error {
-	_, err := f.Seek(0, io.SeekStart)
-	return errors.Join(err, f.Truncate(0))
-}
 
 // GetFile downloads to a temporary file in dir, an absolute host path, as Get does. The
 // caller closes the file.

@@ -3,7 +3,6 @@ package download
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -21,31 +19,17 @@ import (
 // defaultLimit bounds a body, in bytes.
 const defaultLimit = 256 << 20
 
-// Get downloads to memory. It is tried again a few times, from the start, after 429, 503
-// and cut connections. The error is a [*StatusError] for another status than 200, and a
-// [*source.RefusedError] for a redirect or a body that is not accepted.
+// Get downloads to memory. A busy server (429 and 503) is asked again a few times. The
+// error is a [*StatusError] for another status than 200, and a [*source.RefusedError] for
+// a redirect or a body that is not accepted.
 func (c *Client) Get(ctx context.Context, get Get) ([]byte, *Response, error) {
-	var to memory
+	var to bytes.Buffer
 	response, err := c.download(ctx, get, &to)
 	return to.Bytes(), response, err
 }
 
-// A target gets the body of a download.
-type target interface {
-	io.Writer
-	// restart removes what was written.
-	restart() error
-}
-
-type memory struct{ bytes.Buffer }
-
-func (m *memory) restart() error {
-	m.Reset()
-	return nil
-}
-
-// download makes requests until one ends well.
-func (c *Client) download(ctx context.Context, get Get, to target) (*Response, error) {
+// download copies the body of a request.
+func (c *Client) download(ctx context.Context, get Get, to io.Writer) (*Response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Slow, fmt.Errorf("the download took longer than %s", c.options.Slow))
 	defer cancel()
 	get.Limit = cmp.Or(get.Limit, defaultLimit)
@@ -56,18 +40,11 @@ func (c *Client) download(ctx context.Context, get Get, to target) (*Response, e
 	if u.Host == "" {
 		return nil, fmt.Errorf("download: %s is no address of the web", u.Redacted())
 	}
-	for try := 0; ; try++ {
-		response, err := c.attempt(ctx, &get, u, to)
-		if err == nil || !errors.Is(err, errCut) || try == maxTries-1 {
-			return response, explain(ctx, u, err)
-		}
-		if err := cmp.Or(c.options.Sleep(ctx, firstDelay<<try), to.restart()); err != nil {
-			return nil, explain(ctx, u, err)
-		}
-	}
+	response, err := c.attempt(ctx, &get, u, to)
+	return response, explain(ctx, u, err)
 }
 
-// explain adds the URL to an error that has none.
+// explain adds the URL and the remedy to an error that has none.
 func explain(ctx context.Context, u *url.URL, err error) error {
 	var refused *source.RefusedError
 	var status *StatusError
@@ -81,9 +58,11 @@ func explain(ctx context.Context, u *url.URL, err error) error {
 	case errors.As(err, &refused):
 		return refused
 	case ctx.Err() != nil:
-		err = context.Cause(ctx)
+		return fmt.Errorf("download %s: %w", u.Redacted(), context.Cause(ctx))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the server cuts the connection")
 	}
-	return fmt.Errorf("download %s: %w", u.Redacted(), err)
+	return fmt.Errorf("download %s: %w; check the connection, and try again", u.Redacted(), err)
 }
 
 // attempt makes one request and copies its body.
@@ -140,10 +119,7 @@ func (get *Get) copy(to io.Writer, answer *http.Response, u *url.URL) (*Response
 	if kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); err == nil {
 		response.ContentType = kind
 	}
-	body, err := decoded(&counter{Reader: answer.Body, get: get, total: max(0, answer.ContentLength)}, answer, response.ContentType)
-	if err != nil {
-		return nil, err
-	}
+	body := &counter{Reader: answer.Body, get: get, total: max(0, answer.ContentLength)}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, sum), io.LimitReader(body, get.Limit+1))
 	switch {
@@ -166,24 +142,7 @@ func tooLarge(get *Get, u *url.URL) error {
 	return &source.RefusedError{Reason: fmt.Sprintf("%s is larger than %d bytes", u.Redacted(), get.Limit), Remedy: "leave out what the skill does not need"}
 }
 
-// decoded returns a body without the compression that the server has put over it,
-// although it was asked for none. Some servers name so the compression of a tar.gz file.
-func decoded(body io.Reader, answer *http.Response, contentType string) (io.Reader, error) {
-	encoding := strings.ToLower(answer.Header.Get("Content-Encoding"))
-	switch encoding {
-	case "", "identity":
-		return body, nil
-	case "gzip", "x-gzip":
-		ext := path.Ext(answer.Request.URL.Path)
-		if strings.Contains(contentType, "tar") || ext == ".gz" || ext == ".tgz" {
-			return body, nil
-		}
-		return gzip.NewReader(body)
-	}
-	return nil, &source.RefusedError{Reason: fmt.Sprintf("%s is packed with %q", answer.Request.URL.Redacted(), encoding)}
-}
-
-// A counter tells the progress of a body, and marks the errors of its connection.
+// A counter tells the progress of a body.
 type counter struct {
 	io.Reader
 	get         *Get
@@ -195,9 +154,6 @@ func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if c.done += int64(n); n > 0 && c.get.Progress != nil {
 		c.get.Progress(c.done, c.total)
-	}
-	if err != nil && err != io.EOF && !errors.Is(err, errIdle) {
-		err = fmt.Errorf("%w: %w", errCut, err)
 	}
 	return n, err
 }

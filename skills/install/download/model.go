@@ -25,9 +25,6 @@ type Options struct {
 	// Idle bounds the time for each KiB, and that for a whole response header; 0 is 30 s.
 	// Slow bounds the whole of one download; 0 is 10 min.
 	Idle, Slow time.Duration
-	// MaxWait bounds how long a Retry-After is obeyed; 0 is 60 s. A longer one is an
-	// error that states it.
-	MaxWait time.Duration
 	// Sleep waits between attempts, at most until ctx is done; nil is a timer. Tests set
 	// it.
 	Sleep func(ctx context.Context, d time.Duration) error

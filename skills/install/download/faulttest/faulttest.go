@@ -6,7 +6,6 @@ package faulttest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -182,11 +181,14 @@ func Redirect(url string) Fault {
 // Header sets a header of the answer, such as a wrong Content-Type or Content-Length; ""
 // deletes it.
 func Header(name, value string) Fault {
-	return edit(func(a *httptest.ResponseRecorder) {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		a := answer(r, next)
 		if a.Header().Del(name); value != "" {
 			a.Header().Set(name, value)
 		}
-	})
+		w.WriteHeader(a.send(w))
+		w.Write(a.Body.Bytes()) // less than a wrong Content-Length cuts the connection
+	}
 }
 
 // Body answers with another body: another version, or one with a wrong digest.
@@ -199,19 +201,6 @@ func Body(body []byte) Fault {
 		a.send(w)
 		w.Write(body)
 	}
-}
-
-// Gzip packs the body of an answer, whether or not the client accepts that.
-func Gzip(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	edit(func(a *httptest.ResponseRecorder) {
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
-		z.Write(a.Body.Bytes())
-		z.Close()
-		a.Body = &packed
-		a.Header().Set("Content-Encoding", "gzip")
-		a.Header().Del("Content-Length")
-	})(w, r, next)
 }
 
 // recorded is the answer of a handler.
@@ -231,15 +220,6 @@ func (a recorded) send(w http.ResponseWriter) int {
 		}
 	}
 	return a.Code
-}
-
-func edit(change func(*httptest.ResponseRecorder)) Fault {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := answer(r, next)
-		change(a.ResponseRecorder)
-		w.WriteHeader(a.send(w))
-		w.Write(a.Body.Bytes()) // less than a wrong Content-Length cuts the connection
-	}
 }
 
 // Files serves bytes by path, with ETags, whole or in ranges. The type of content is
