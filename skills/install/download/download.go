@@ -28,7 +28,6 @@ func New(options *Options) *Client {
 		c.options = *options
 	}
 	o := &c.options
-	o.Idle = cmp.Or(o.Idle, 30*time.Second)
 	o.Slow = cmp.Or(o.Slow, 10*time.Minute)
 	o.UserAgent = cmp.Or(o.UserAgent, "skills-mcp")
 	if o.Sleep == nil {
@@ -45,13 +44,12 @@ func New(options *Options) *Client {
 func (c *Client) Close() { c.transports.close() }
 
 // HTTPClient returns a client for libraries that make their own requests, with the rules of
-// downloads for addresses, schemes, redirects, silent and busy servers. named is the host
+// downloads for addresses, schemes, redirects and busy servers. named is the host
 // that the person wrote, without a port; "" is none. With peers, others may be at private
 // addresses, too: see [Client.Private].
 func (c *Client) HTTPClient(named string, peers bool) *http.Client {
 	rules := &guard{c.transports, named, peers}
-	watched := &watching{rules, c.options.Idle}
-	return &http.Client{Transport: &retrying{watched, c.options.Sleep}, CheckRedirect: checkRedirect}
+	return &http.Client{Transport: &retrying{rules, c.options.Sleep}, CheckRedirect: checkRedirect}
 }
 
 // UserAgent returns the name of this program for servers.

@@ -84,21 +84,24 @@ func TestGet(t *testing.T) {
 		{name: "a redirect", faults: []faulttest.Fault{faulttest.Redirect("/file")}, requests: 2},
 		{name: "redirects for ever", faults: bytesOf(20, faulttest.Redirect("/file")), requests: 11, want: "URL redirects more than 10 times"},
 		{name: "a redirect to another scheme", faults: []faulttest.Fault{faulttest.Redirect("file:///etc/passwd")}, requests: 1, want: `a URL has the scheme "file"; use https`},
-		{name: "silence in the middle", faults: []faulttest.Fault{faulttest.Stall(half)}, requests: 1, want: "download URL: the server sends less than 1 KB in 300ms; check the connection, and try again"},
+		{name: "silence in the middle", faults: []faulttest.Fault{faulttest.Stall(half)}, requests: 1, want: "download URL: the download took longer than 300ms"},
 		{name: "silence before the header", faults: []faulttest.Fault{func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }},
-			requests: 1, want: "download URL: the server sends less than 1 KB in 300ms; check the connection, and try again"},
-		{name: "a body byte by byte", faults: []faulttest.Fault{faulttest.DripBody(10 * time.Millisecond)}, requests: 1, want: "download URL: the server sends less than 1 KB in 300ms; check the connection, and try again"},
-		{name: "a header byte by byte", faults: []faulttest.Fault{faulttest.Drip(10 * time.Millisecond)}, requests: 1, want: "download URL: the server sends less than 1 KB in 300ms; check the connection, and try again"},
+			requests: 1, want: "download URL: net/http: timeout awaiting response headers; check the connection, and try again"},
+		{name: "a body byte by byte", faults: []faulttest.Fault{faulttest.DripBody(10 * time.Millisecond)}, requests: 1, want: "download URL: the download took longer than 300ms"},
+		{name: "a header byte by byte", faults: []faulttest.Fault{faulttest.Drip(10 * time.Millisecond)}, requests: 1, want: "download URL: net/http: timeout awaiting response headers; check the connection, and try again"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			server := faulttest.New(t, faulttest.Files(map[string][]byte{"/file": body}))
 			server.Fail("/file", test.faults...)
-			idle := 30 * time.Second
-			if strings.Contains(test.want, "300ms") {
-				idle = 300 * time.Millisecond
+			o := Options{}
+			switch {
+			case strings.HasSuffix(test.want, "took longer than 300ms"):
+				o.Slow = 300 * time.Millisecond
+			case strings.Contains(test.want, "timeout awaiting response headers"):
+				o.Transport = &http.Transport{ResponseHeaderTimeout: 300 * time.Millisecond}
 			}
-			c, waits := newClient(t, Options{Idle: idle})
+			c, waits := newClient(t, o)
 			test.get.URL, test.get.Named = server.URL+"/file", true
 			got, response, err := c.Get(t.Context(), test.get)
 			if said := strings.ReplaceAll(fmt.Sprint(err), test.get.URL, "URL"); test.want != "" && said != test.want {

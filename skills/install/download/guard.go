@@ -1,6 +1,7 @@
 package download
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -15,9 +16,10 @@ import (
 )
 
 const (
-	maxRedirects = 10
-	maxHeader    = 256 << 10 // bytes of a response header
-	dialTimeout  = 20 * time.Second
+	maxRedirects  = 10
+	maxHeader     = 256 << 10 // bytes of a response header
+	headerTimeout = 30 * time.Second
+	dialTimeout   = 20 * time.Second
 )
 
 // transports make the connections of a client.
@@ -62,6 +64,7 @@ func transport(base *http.Transport, allow func(netip.Addr) error) *http.Transpo
 	t.DialTLS = nil
 	t.DisableCompression = true
 	t.MaxResponseHeaderBytes = maxHeader
+	t.ResponseHeaderTimeout = cmp.Or(base.ResponseHeaderTimeout, headerTimeout)
 	return t
 }
 

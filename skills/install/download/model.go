@@ -17,14 +17,14 @@ type Options struct {
 	// The address is checked when it is connected to. A proxy resolves names by itself:
 	// behind one, only addresses in the place of a host name are checked.
 	Public func(netip.Addr) bool
-	// Transport makes the connections, but dials by itself; nil is one with the system's
-	// certificates and proxy variables.
+	// Transport makes the connections, but dials by itself, and waits 30 s for a header
+	// unless it has another time; nil is one with the system's certificates and proxy
+	// variables.
 	Transport *http.Transport
 	// UserAgent names this program and its version.
 	UserAgent string
-	// Idle bounds the time for each KiB, and that for a whole response header; 0 is 30 s.
 	// Slow bounds the whole of one download; 0 is 10 min.
-	Idle, Slow time.Duration
+	Slow time.Duration
 	// Sleep waits between attempts, at most until ctx is done; nil is a timer. Tests set
 	// it.
 	Sleep func(ctx context.Context, d time.Duration) error

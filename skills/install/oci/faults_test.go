@@ -159,11 +159,11 @@ func TestFaults(t *testing.T) {
 				<-r.Context().Done()
 			}
 			return isBlob(r)
-		}, "sends less than 1 KB in 300ms"},
+		}, "took longer than 2s"},
 		{"no answer", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			<-r.Context().Done()
 			return true
-		}, "sends less than 1 KB in 300ms"},
+		}, "timeout awaiting response headers"},
 		{"redirects in a circle", func(w http.ResponseWriter, r *http.Request, n int) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 			return true
@@ -175,7 +175,11 @@ func TestFaults(t *testing.T) {
 			host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				return test.fault(w, r, int(n.Add(1)))
 			})
-			f := newFetcher(t, download.Options{Idle: 300 * time.Millisecond}, "")
+			o := download.Options{Transport: &http.Transport{ResponseHeaderTimeout: 2 * time.Second}}
+			if strings.HasSuffix(test.want, "2s") {
+				o.Slow = 2 * time.Second
+			}
+			f := newFetcher(t, o, "")
 			_, files, err := fetch(t, f, named(at(host, a.location()), "1.0"))
 			if test.want == "" {
 				if err != nil || len(files) != 1 {

@@ -112,7 +112,6 @@ func newFixture(t testing.TB) *fixture {
 	client := download.New(&download.Options{
 		Public: func(a netip.Addr) bool { return !a.IsLoopback() && !a.IsPrivate() },
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		Idle:   2 * time.Second,
 	})
 	t.Cleanup(client.Close)
 	return &fixture{parent, into, client}
