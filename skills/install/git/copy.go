@@ -32,7 +32,7 @@ const maxEntries = 500_000
 
 // copy writes the wanted files and returns the commit.
 func (c *copier) copy(ctx context.Context, w wanted) (string, error) {
-	o, err := c.repo.read(ctx, "--batch")
+	o, err := c.repo.read(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -50,10 +50,10 @@ func (c *copier) copy(ctx context.Context, w wanted) (string, error) {
 	}
 	if w.partial {
 		o.close()
-		if err := c.fill(ctx, files); err != nil {
+		if err := c.repo.fill(ctx, files); err != nil {
 			return "", err
 		}
-		if o, err = c.repo.read(ctx, "--batch"); err != nil {
+		if o, err = c.repo.read(ctx); err != nil {
 			return "", err
 		}
 	}
@@ -158,20 +158,6 @@ func isBelow(name string, folders map[string]bool) bool {
 		}
 	}
 	return folders["."] && !strings.Contains(name, "/")
-}
-
-// fill fetches the files that a partial fetch has left out.
-func (c *copier) fill(ctx context.Context, files []file) error {
-	ids := make([]string, 0, len(files))
-	for _, f := range files {
-		ids = append(ids, f.id)
-	}
-	slices.Sort(ids)
-	missing, err := c.repo.lacks(ctx, slices.Compact(ids))
-	if err != nil {
-		return err
-	}
-	return c.repo.fill(ctx, missing)
 }
 
 func (c *copier) write(ctx context.Context, o *objects, files []file) error {

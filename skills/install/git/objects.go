@@ -27,12 +27,12 @@ type objects struct {
 // errMissing is the error of an object that the repository does not have.
 var errMissing = errors.New("the object is missing")
 
-// read starts a process that close ends. mode is --batch, or --batch-check for sizes.
-func (r *repository) read(ctx context.Context, mode string) (*objects, error) {
+// read starts a process that close ends.
+func (r *repository) read(ctx context.Context) (*objects, error) {
 	if err := r.clearConfig(); err != nil {
 		return nil, err
 	}
-	o := &objects{cmd: r.command(ctx, "cat-file", mode)}
+	o := &objects{cmd: r.command(ctx, "cat-file", "--batch")}
 	var err error
 	if o.stdin, err = o.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -161,27 +161,4 @@ func parseTree(content []byte, idSize int) ([]file, error) {
 		content = rest[idSize:]
 	}
 	return files, nil
-}
-
-// lacks returns the objects that the repository does not have.
-func (r *repository) lacks(ctx context.Context, ids []string) ([]string, error) {
-	o, err := r.read(ctx, "--batch-check")
-	if err != nil {
-		return nil, err
-	}
-	defer o.close()
-	var missing []string
-	asked := make(chan error, 1)
-	go func() { asked <- o.ask(strings.Join(ids, "\n")) }()
-	for range ids {
-		h, err := o.next()
-		if errors.Is(err, errMissing) {
-			missing = append(missing, h.id)
-		} else if err != nil {
-			o.close() // ends the goroutine's write
-			<-asked
-			return nil, err
-		}
-	}
-	return missing, <-asked
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -57,15 +59,20 @@ func (r *repository) missing(ctx context.Context, name string) error {
 	return &Error{Problem: NoRef, Text: fmt.Sprintf("the repository has no branch, tag or whole commit id %q", name), Remedy: "choose one of: " + all.names()}
 }
 
-// fill gets the files that a partial fetch has left out.
-func (r *repository) fill(ctx context.Context, ids []string) error {
-	if len(ids) == 0 {
+// fill gets the files that a partial fetch has left out: git asks for none that it has, as
+// from a server that sends all.
+func (r *repository) fill(ctx context.Context, files []file) error {
+	if len(files) == 0 {
 		return nil
 	}
 	if err := r.clearConfig(); err != nil {
 		return err
 	}
+	ids := map[string]bool{}
+	for _, f := range files {
+		ids[f.id] = true
+	}
 	args := append(fetchArgs(), "--no-write-fetch-head", "--stdin", "--", address)
-	_, err := r.run(ctx, strings.Join(ids, "\n")+"\n", args...)
+	_, err := r.run(ctx, strings.Join(slices.Sorted(maps.Keys(ids)), "\n")+"\n", args...)
 	return err
 }

@@ -59,22 +59,18 @@ func (r *repository) command(ctx context.Context, args ...string) *exec.Cmd {
 const address = "\x00"
 
 // run runs git to its end and returns its output, at most 16 MiB. It ends git if the
-// repository grows beyond its limit, or if nothing comes for too long. A cut connection
-// is tried once more.
+// repository grows beyond its limit, or if nothing comes for too long.
 func (r *repository) run(ctx context.Context, stdin string, args ...string) ([]byte, error) {
-	for redirects, cuts := 0, 0; ; {
+	for redirects := 0; ; redirects++ {
 		out, err := r.runOnce(ctx, stdin, args...)
 		var failed *failure
 		switch {
 		case !errors.As(err, &failed):
 			return out, err
 		case failed.has("returned error: 30") && redirects < maxRedirects:
-			redirects++
 			if err := r.redirect(ctx); err != nil {
 				return nil, err
 			}
-		case failed.has("early eof", "hung up", "connection reset", "unexpected disconnect", "transfer closed") && cuts == 0:
-			cuts++
 		default:
 			return nil, err
 		}
