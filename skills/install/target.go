@@ -63,7 +63,7 @@ const (
 	nextDir     = "next"     // versions that are about to be moved in
 	oldDir      = "old"      // versions that were moved out
 	previousDir = "previous" // versions for rollback
-	keptDir     = "kept"     // files that somebody else has written
+	keptDir     = "kept"     // versions that somebody else has edited
 )
 
 // slot returns the name of an entry's folder in one of those of a change.
