@@ -7,7 +7,6 @@ package install
 
 import (
 	"context"
-	"net/netip"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
@@ -42,8 +41,6 @@ type Target struct {
 // Options configure an [Installer]. The zero value has no fetchers.
 type Options struct {
 	Fetchers map[source.Kind]Fetcher
-	// Public reports whether an address is of the public internet; nil says yes.
-	Public func(netip.Addr) bool
 	Limits quarantine.Limits
 	// Now is the clock of installation times; nil is [time.Now].
 	Now func() time.Time

@@ -81,23 +81,11 @@ func (i *Installer) plan(ctx context.Context, fill func(*planner) error) (plan *
 
 // add fetches a source and stages what is chosen of it.
 func (b *planner) add(ctx context.Context, o order) error {
-	fetcher := b.installer.options.Fetchers[o.Source.Kind]
-	if fetcher == nil {
-		return fmt.Errorf("fetch %s: this program has no way to fetch sources of the kind %q", o.Source, o.Source.Kind)
-	}
-	q, err := quarantine.New(b.work.dir, &b.limits)
+	q, fetched, err := b.fetch(ctx, o.Request)
 	if err != nil {
 		return err
 	}
 	defer q.Close()
-	fetched, err := fetcher.Fetch(ctx, o.Request, q)
-	if err != nil {
-		return err
-	}
-	if err := q.Seal(); err != nil {
-		return err
-	}
-	b.note(fetched, q)
 	found, err := find(ctx, q.Path(), fetched, sourceName(o.Source))
 	if err != nil {
 		return err
@@ -112,6 +100,35 @@ func (b *planner) add(ctx context.Context, o order) error {
 		}
 	}
 	return nil
+}
+
+// fetch fetches a source into a quarantine, which the caller closes.
+func (b *planner) fetch(ctx context.Context, r source.Request) (*quarantine.Folder, *source.Fetched, error) {
+	fetcher, err := b.installer.fetcher(r.Source)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := quarantine.New(b.work.dir, &b.limits)
+	if err != nil {
+		return nil, nil, err
+	}
+	fetched, err := fetcher.Fetch(ctx, r, q)
+	if err == nil {
+		err = q.Seal()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, q.Close())
+	}
+	b.note(fetched, q)
+	return q, fetched, nil
+}
+
+// fetcher returns the fetcher of a source.
+func (i *Installer) fetcher(s source.Source) (Fetcher, error) {
+	if f := i.options.Fetchers[s.Kind]; f != nil {
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s: this program has no way to fetch sources of the kind %q", s, s.Kind)
 }
 
 func (b *planner) note(f *source.Fetched, q *quarantine.Folder) {
@@ -146,26 +163,14 @@ func (b *planner) takeElsewhere(ctx context.Context, o order, c candidate, state
 	if !pinned {
 		from = c.market.Source
 	}
-	fetcher := b.installer.options.Fetchers[from.Kind]
-	if fetcher == nil {
-		return fmt.Errorf("plugin %s: this program has no way to fetch sources of the kind %q", c.Name, from.Kind)
-	}
-	q, err := quarantine.New(b.work.dir, &b.limits)
-	if err != nil {
-		return err
-	}
-	defer q.Close()
-	fetched, err := fetcher.Fetch(ctx, source.Request{Source: from, All: true, Progress: o.Progress}, q)
+	q, fetched, err := b.fetch(ctx, source.Request{Source: from, All: true, Progress: o.Progress})
 	if err != nil {
 		return fmt.Errorf("plugin %s: %w", c.Name, err)
 	}
-	if err := q.Seal(); err != nil {
-		return err
-	}
+	defer q.Close()
 	if len(fetched.Trees) != 1 {
 		return fmt.Errorf("plugin %s: %w", c.Name, &source.RefusedError{Reason: "its source has several folders", Remedy: "ask the marketplace's author for one"})
 	}
-	b.note(fetched, q)
 	t := treeFinder{tree: fetched.Trees[0], dir: filepath.Join(q.Path(), filepath.FromSlash(fetched.Trees[0].Path))}
 	t.descend()
 	c.tree, c.treeDir, c.dir = t.tree, t.dir, "."

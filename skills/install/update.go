@@ -96,9 +96,9 @@ func asOne(state *lock.State) source.Source {
 }
 
 func (i *Installer) revision(ctx context.Context, s source.Source) answer {
-	fetcher := i.options.Fetchers[s.Kind]
-	if fetcher == nil {
-		return answer{err: fmt.Errorf("this program has no way to fetch sources of the kind %q", s.Kind)}
+	fetcher, err := i.fetcher(s)
+	if err != nil {
+		return answer{err: err}
 	}
 	revision, err := fetcher.Revision(ctx, s)
 	return answer{revision, err}

@@ -110,7 +110,7 @@ func (s *Settings) newMachine() *manage.Machine {
 	return manage.New(manage.Options{
 		Data: s.Roots.Data, Home: s.Home, Workspaces: s.Workspaces.Folders, Trusts: s.Trust.Trusts, Logger: s.Logger,
 		Install: func(terminal bool) *install.Options {
-			return &install.Options{Fetchers: s.fetchers(terminal), Public: egress.Public, Limits: s.Install.Limits.Quarantine()}
+			return &install.Options{Fetchers: s.fetchers(terminal), Limits: s.Install.Limits.Quarantine()}
 		},
 		Scan: func(ctx context.Context) (*skills.Catalog, error) {
 			scanner, saved := s.Roots.Scanner()
