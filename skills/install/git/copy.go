@@ -18,13 +18,11 @@ type copier struct {
 	repo   *repository
 	into   *quarantine.Folder
 	limits quarantine.Limits
-	names  []string // wanted skills and plugins
 
 	entries    int // of all folders that were read
 	total      int64
 	submodules []string
 	pointers   []string // to files of Git LFS
-	left       int      // files that were left out
 }
 
 // maxEntries bounds the entries of a commit: a folder may have itself many times.
@@ -48,7 +46,7 @@ func (c *copier) copy(ctx context.Context, w wanted) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if w.partial {
+	if w.partial() {
 		o.close()
 		if err := c.repo.fill(ctx, files); err != nil {
 			return "", err
@@ -78,11 +76,25 @@ func (c *copier) find(o *objects, tree, dir string) ([]file, error) {
 	}
 	files, err := c.walk(o, tree, "", 0)
 	if err == nil && len(files) > c.limits.Files {
-		all := len(files)
-		files = narrow(files, c.names)
-		c.left = all - len(files)
+		return nil, c.tooMany(files)
 	}
 	return files, err
+}
+
+// tooMany returns the error of a commit with more files than the limit, with folders of it
+// to name instead.
+func (c *copier) tooMany(files []file) error {
+	var skills []string
+	for _, f := range files {
+		if dir, base := path.Split(f.name); dir != "" && strings.EqualFold(base, "SKILL.md") && len(skills) < maxNamed {
+			skills = append(skills, strings.TrimSuffix(dir, "/"))
+		}
+	}
+	remedy := "name a folder of it"
+	if len(skills) > 0 {
+		remedy += fmt.Sprintf(", such as %q", skills)
+	}
+	return refuse(fmt.Sprintf("the repository has %d files; %d are the limit", len(files), c.limits.Files), remedy)
 }
 
 // walk returns the files below a folder.
@@ -120,45 +132,6 @@ func (c *copier) walk(o *objects, tree, dir string, depth int) ([]file, error) {
 
 // maxDepth bounds the folders in each other that are looked into.
 const maxDepth = 128
-
-// narrow returns the files of the folders that have a skill or plugin, and of those the
-// ones with a wanted name if there are any.
-func narrow(files []file, names []string) []file {
-	folders, wanted := map[string]bool{}, map[string]bool{}
-	for _, f := range files {
-		dir := path.Dir(f.name)
-		switch base := path.Base(f.name); {
-		case strings.EqualFold(base, "SKILL.md"):
-		case base == "plugin.json" || base == "marketplace.json":
-			if strings.HasPrefix(path.Base(dir), ".") {
-				dir = path.Join(dir, "..")
-			}
-			if base == "marketplace.json" || dir == "." {
-				continue // the file alone
-			}
-		default:
-			continue
-		}
-		folders[dir] = true
-		if slices.Contains(names, path.Base(dir)) {
-			wanted[dir] = true
-		}
-	}
-	if len(wanted) > 0 {
-		folders = wanted
-	}
-	return slices.DeleteFunc(files, func(f file) bool { return !isBelow(f.name, folders) && path.Base(f.name) != "marketplace.json" })
-}
-
-// isBelow reports whether a file lies below one of the folders, other than the first.
-func isBelow(name string, folders map[string]bool) bool {
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if folders[dir] {
-			return true
-		}
-	}
-	return folders["."] && !strings.Contains(name, "/")
-}
 
 func (c *copier) write(ctx context.Context, o *objects, files []file) error {
 	var ask strings.Builder
@@ -244,8 +217,5 @@ func (c *copier) notes() []source.Note {
 	}
 	add("submodules are not fetched: %s", c.submodules)
 	add("files in Git LFS are not fetched, only the text that names them: %s", c.pointers)
-	if c.left > 0 {
-		notes = append(notes, source.Note{Text: fmt.Sprintf("%d files outside of skills and plugins were left out", c.left)})
-	}
 	return notes
 }

@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"path"
 	"strings"
 
@@ -11,8 +10,7 @@ import (
 )
 
 // Fetch writes the files of a commit into a quarantine: those below the source's path,
-// as one tree. Of a repository with more files than the quarantine holds it writes the
-// folders with skills and plugins.
+// as one tree. It refuses more files than the quarantine holds.
 func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.Folder) (*source.Fetched, error) {
 	limits := into.Limits()
 	repo, err := f.open(ctx, r.Source, r.Named, into.Path(), limits.Total)
@@ -22,18 +20,11 @@ func (f *Fetcher) Fetch(ctx context.Context, r source.Request, into *quarantine.
 	defer repo.remove()
 	repo.progress = r.Progress
 	dir := strings.TrimPrefix(path.Clean("/"+r.Source.Path), "/")
-	want := wanted{ref: r.Source.Ref, pin: r.Source.Pin, path: dir, partial: dir != ""}
-	err = repo.obtain(ctx, &want)
-	if errors.Is(err, errPackTooLarge) && !want.partial {
-		want.partial = true // may be smaller without the files that are not wanted
-		if err = repo.clear(); err == nil {
-			err = repo.obtain(ctx, &want)
-		}
-	}
-	if err != nil {
+	want := wanted{ref: r.Source.Ref, pin: r.Source.Pin, path: dir}
+	if err := repo.obtain(ctx, want); err != nil {
 		return nil, repo.explain(err, want.ref)
 	}
-	c := &copier{repo: repo, limits: limits, into: into, names: r.Names}
+	c := &copier{repo: repo, limits: limits, into: into}
 	commit, err := c.copy(ctx, want)
 	if err != nil {
 		return nil, repo.explain(err, want.ref)

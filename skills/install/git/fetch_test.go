@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -187,9 +185,9 @@ func TestLimits(t *testing.T) {
 	o.run("", "config", "uploadpack.allowFilter", "true")
 	location := o.serve(o.backend())
 	limits := &quarantine.Limits{Files: 20, Total: 1 << 20, File: 700 << 10}
-	at := func(ref, path string, names ...string) source.Request {
+	at := func(ref, path string) source.Request {
 		r := request(location)
-		r.Source.Ref, r.Source.Path, r.Names = ref, path, names
+		r.Source.Ref, r.Source.Path = ref, path
 		return r
 	}
 	var tooLarge *Error
@@ -205,13 +203,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
-	got, fetched, err := fetchLimited(t, nil, at("many", ""), limits)
-	want := map[string]string{"skills/pdf/SKILL.md": skillText, "skills/pdf/a/b": "b", "skills/docx/SKILL.md": skillText, ".claude-plugin/marketplace.json": "{}", "lib/plugin/.claude-plugin/plugin.json": "{}", "lib/plugin/x": "x"}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" || !strings.Contains(fmt.Sprint(fetched.Notes), "41 files outside") {
-		t.Errorf("many files: %v: %s", err, diff)
+	var tooMany *source.RefusedError
+	if _, _, err := fetchLimited(t, nil, at("many", ""), limits); !errors.As(err, &tooMany) || err.Error() != `the repository has 47 files; 20 are the limit; name a folder of it, such as ["skills/docx" "skills/pdf"]` {
+		t.Errorf("many files: %v", err)
 	}
-	got, _, err = fetchLimited(t, nil, at("many", "", "docx"), limits)
-	if diff := cmp.Diff(map[string]string{"skills/docx/SKILL.md": skillText, ".claude-plugin/marketplace.json": "{}"}, got); err != nil || diff != "" {
+	got, _, err := fetchLimited(t, nil, at("many", "skills/docx"), limits)
+	if diff := cmp.Diff(map[string]string{"SKILL.md": skillText}, got); err != nil || diff != "" {
 		t.Errorf("one skill among many files: %v: %s", err, diff)
 	}
 }
@@ -242,30 +239,5 @@ func TestProgress(t *testing.T) {
 	r.Progress = func(d, of int64) { done, total = d, of }
 	if _, _, err := fetch(t, nil, r); err != nil || done != 5 || total != 5 {
 		t.Errorf("%d of %d objects: %v", done, total, err)
-	}
-}
-
-// TestSecondAttempt fetches again after a git process was ended and left its lock files.
-func TestSecondAttempt(t *testing.T) {
-	t.Parallel()
-	o := newOrigin(t)
-	o.files("main", map[string]string{"SKILL.md": skillText})
-	o.run("", "config", "uploadpack.allowFilter", "true")
-	program := filepath.Join(t.TempDir(), "git")
-	// The first fetch exceeds the limit, and is ended with its locks held.
-	writeFile(t, program, `#!/bin/sh
-dir=${1#--git-dir=}
-case "$*" in
-*--filter*) ;;
-*--depth=1*) : >"$dir/shallow.lock"; : >"$dir/FETCH_HEAD.lock"; head -c 3000000 /dev/zero >"$dir/objects/pack/tmp_pack"; exec sleep 600 ;;
-esac
-exec git "$@"
-`)
-	if err := os.Chmod(program, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	limits := &quarantine.Limits{Files: 20, Total: 1 << 20, File: 4 << 20}
-	if _, _, err := fetchLimited(t, &Options{Program: program}, request(o.serve(o.backend())), limits); err != nil {
-		t.Errorf("%v, want the second fetch", err)
 	}
 }

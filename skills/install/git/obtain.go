@@ -11,14 +11,14 @@ import (
 )
 
 // A wanted is the part of a repository that is wanted.
-type wanted struct {
-	ref, pin, path string
-	partial        bool // without the files, which copy gets
-}
+type wanted struct{ ref, pin, path string }
+
+// partial reports whether the files are fetched later: those of one folder are few.
+func (w wanted) partial() bool { return w.path != "" }
 
 // obtain fetches the wanted commit without its history. Servers give each commit by its
 // whole id (gitprotocol-v2(5), "fetch").
-func (r *repository) obtain(ctx context.Context, w *wanted) error {
+func (r *repository) obtain(ctx context.Context, w wanted) error {
 	name := cmp.Or(w.pin, w.ref)
 	err := r.fetch(ctx, w, name)
 	var failed *failure
@@ -28,12 +28,12 @@ func (r *repository) obtain(ctx context.Context, w *wanted) error {
 	return err
 }
 
-func (r *repository) fetch(ctx context.Context, w *wanted, name string) error {
+func (r *repository) fetch(ctx context.Context, w wanted, name string) error {
 	if err := r.clearConfig(); err != nil {
 		return err
 	}
 	args := append(fetchArgs(), "--depth=1")
-	if w.partial {
+	if w.partial() {
 		args = append(args, "--filter=blob:none")
 	}
 	if name == "" {

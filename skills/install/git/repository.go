@@ -35,34 +35,21 @@ func (f *Fetcher) open(ctx context.Context, s source.Source, named bool, parent 
 		return nil, err
 	}
 	r := &repository{location: l, fetcher: f, dir: dir, env: f.environment(l.protocols), limit: limit}
-	if err := r.clear(); err != nil {
+	if err := r.make(); err != nil {
 		r.remove()
 		return nil, err
 	}
 	return r, nil
 }
 
-// clear makes the repository as it was at first (gitrepository-layout(5)). It removes the
-// lock files, too, that a git process leaves that was ended.
-func (r *repository) clear() error {
-	entries, err := os.ReadDir(r.dir)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(r.dir, entry.Name())); err != nil {
-			return err
-		}
-	}
+// make makes an empty repository (gitrepository-layout(5)).
+func (r *repository) make() error {
 	for _, name := range []string{"objects/pack", "refs"} {
 		if err := os.MkdirAll(filepath.Join(r.dir, filepath.FromSlash(name)), 0o700); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(r.dir, "HEAD"), []byte("ref: refs/skills/none\n"), 0o600); err != nil {
-		return err
-	}
-	return r.clearConfig()
+	return os.WriteFile(filepath.Join(r.dir, "HEAD"), []byte("ref: refs/skills/none\n"), 0o600)
 }
 
 func (r *repository) remove() { os.RemoveAll(r.dir) }
