@@ -61,6 +61,13 @@ func (j *Job) Snapshot(after int) Snapshot {
 	return s
 }
 
+// Last returns the number of the last event, 0 before the first.
+func (j *Job) Last() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.log.last
+}
+
 // State returns the state.
 func (j *Job) State() State {
 	j.mu.Lock()

@@ -14,23 +14,18 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
-	"github.com/skillsmcp/skills-mcp/server/jobs"
 )
 
 const (
-	maxStreams = 32 // of all browsers
-	maxTopics  = 8  // of one stream
-	// stampAge is the longest time for which all streams share the stamps of one query.
+	maxPolls  = 32 // of all browsers, at once
+	maxTopics = 8  // of one poll
+	// stampAge is the longest time for which all polls share the stamps of one query.
 	stampAge = time.Second
-	// eventGap is the shortest time between two events of a stream.
-	eventGap = 250 * time.Millisecond
-	// heartbeat is the longest silence of a stream: one whose client has left is noticed.
-	heartbeat = 15 * time.Second
-	// streamLife is the longest time of a stream: a browser asks for the next one, with its
-	// session if that has not expired.
-	streamLife = time.Hour
-	// streamPatience is the time in which a client has to read an event.
-	streamPatience = 30 * time.Second
+	// pollGap is the interval of comparisons, and the shortest time of a poll.
+	pollGap = 250 * time.Millisecond
+	// pollLife is the longest time of a poll, within which the server lets a client wait for
+	// an answer.
+	pollLife = 20 * time.Second
 )
 
 // stamps change with the state of what screens show.
@@ -39,13 +34,13 @@ type stamps struct {
 	sources int // the version of the operations
 }
 
-// streams send browsers the names of the topics that change. They query the store only
-// while there is one, and at most once a second for all of them.
-type streams struct {
+// changes tell browsers that topics have changed. They query the store only while a browser
+// polls, and at most once a second for all of them.
+type changes struct {
 	service *api.Service
 	sources Sources
 	logger  *slog.Logger
-	slots   chan struct{}   // one for each stream
+	slots   chan struct{}   // one for each poll
 	life    context.Context // done after Close
 	end     context.CancelFunc
 	closing sync.Once
@@ -55,14 +50,14 @@ type streams struct {
 	read   time.Time // of the stamps
 }
 
-func newStreams(service *api.Service, sources Sources, logger *slog.Logger) *streams {
-	s := &streams{service: service, sources: sources, logger: logger, slots: make(chan struct{}, maxStreams)}
+func newChanges(service *api.Service, sources Sources, logger *slog.Logger) *changes {
+	s := &changes{service: service, sources: sources, logger: logger, slots: make(chan struct{}, maxPolls)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// Close ends all streams and waits for them. Later ones are refused.
-func (s *streams) Close() error {
+// Close ends all polls and waits for them. Later ones are refused.
+func (s *changes) Close() error {
 	s.end()
 	s.closing.Do(func() {
 		for range cap(s.slots) {
@@ -76,7 +71,7 @@ func (s *streams) Close() error {
 func topicsOf(list string) ([]string, error) {
 	topics := strings.Split(list, ",")
 	if len(topics) > maxTopics {
-		return nil, fmt.Errorf("at most %d topics are for one stream", maxTopics)
+		return nil, fmt.Errorf("at most %d topics are for one poll", maxTopics)
 	}
 	for _, topic := range topics {
 		id, run := strings.CutPrefix(topic, "run/")
@@ -94,10 +89,9 @@ func isRunID(text string) bool {
 	})
 }
 
-// serve answers GET /ui/events?topics=…: each event's data are the names of the topics that
-// have changed. The first one comes at once if a topic has changed since the screen that
-// has the stamp was made, or names a run.
-func (s *streams) serve(w http.ResponseWriter, r *http.Request) {
+// serve answers GET /ui/events?topics=…&stamp=… with the stamp of the topics, as soon as it is
+// another one, or with no content after a while. A browser asks again with that stamp.
+func (s *changes) serve(w http.ResponseWriter, r *http.Request) {
 	topics, err := topicsOf(r.URL.Query().Get("topics"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -111,46 +105,41 @@ func (s *streams) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many screens are open; close some of them", http.StatusServiceUnavailable)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), streamLife)
+	ctx, cancel := context.WithTimeout(r.Context(), pollLife)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	e := newStream(w)
+	tick := time.NewTicker(pollGap)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case <-tick.C:
+		}
+		if now := s.stamp(ctx, topics); now != r.URL.Query().Get("stamp") {
+			_, _ = io.WriteString(w, now)
+			return
+		}
+	}
+}
+
+// stamp returns the stamp of topics, runs included.
+func (s *changes) stamp(ctx context.Context, topics []string) string {
+	now := stampOf(s.current(ctx), topics...)
 	for _, topic := range topics {
 		if id, run := strings.CutPrefix(topic, "run/"); run {
 			if job, err := s.service.Job(ctx, id); err == nil {
-				e.followed = append(e.followed, &followed{topic: topic, job: job})
+				now += fmt.Sprintf(".%d", job.Last())
 			}
 		}
 	}
-	now := s.current(ctx)
-	if r.URL.Query().Get("stamp") != stampOf(now, topics...) {
-		e.send(topics)
-	}
-	e.run(ctx, s, now, topics)
-}
-
-// A followed job is the topic of a stream.
-type followed struct {
-	topic string
-	job   *jobs.Job
-	last  int // event that was seen
-	state jobs.State
-}
-
-// changed reports whether the job has changed since the last call.
-func (f *followed) changed() bool {
-	now := f.job.Snapshot(f.last)
-	changed := len(now.Events) > 0 || now.State != f.state
-	if n := len(now.Events); n > 0 {
-		f.last = now.Events[n-1].Seq
-	}
-	f.state = now.State
-	return changed
+	return now
 }
 
 // current returns the stamps, which are a second old at most; the last ones if they cannot
 // be read.
-func (s *streams) current(ctx context.Context) stamps {
+func (s *changes) current(ctx context.Context) stamps {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sources != nil {
@@ -169,8 +158,8 @@ func (s *streams) current(ctx context.Context) stamps {
 	return s.stamps
 }
 
-// stampOf returns a text that differs after a change of one of the topics; those of runs do
-// not count, as their streams begin with an event.
+// stampOf returns a text that differs after a change of one of the topics; the
+// events of runs do not count, so that the first poll of a run's screen brings it up to date.
 func stampOf(s stamps, topics ...string) string {
 	h := fnv.New64a()
 	for _, topic := range topics {
@@ -187,69 +176,4 @@ func stampOf(s stamps, topics ...string) string {
 		fmt.Fprintf(h, "%q", topic)
 	}
 	return fmt.Sprintf("%x", h.Sum64())
-}
-
-// A stream writes the events of one client.
-type stream struct {
-	w       io.Writer
-	control *http.ResponseController
-	wrote   time.Time
-	err     error // of the last write
-
-	followed []*followed
-}
-
-// newStream begins an answer that has no end.
-func newStream(w http.ResponseWriter) *stream {
-	e := &stream{w: w, control: http.NewResponseController(w)}
-	_ = e.control.SetReadDeadline(time.Time{}) // where it can be set
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // of proxies
-	e.write("retry: 2000\n\n")
-	return e
-}
-
-func (e *stream) write(text string) {
-	_ = e.control.SetWriteDeadline(time.Now().Add(streamPatience)) // where it can be set
-	if _, e.err = io.WriteString(e.w, text); e.err == nil {
-		e.err = e.control.Flush()
-	}
-	e.wrote = time.Now()
-}
-
-func (e *stream) send(topics []string) { e.write("data: " + strings.Join(topics, " ") + "\n\n") }
-
-// run sends events until ctx is done or the client has left. Any number of changes between
-// two events are one.
-func (e *stream) run(ctx context.Context, s *streams, before stamps, topics []string) {
-	tick := time.NewTicker(eventGap)
-	defer tick.Stop()
-	for e.err == nil {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		now := s.current(ctx)
-		var names []string
-		for _, f := range e.followed {
-			if f.changed() {
-				names = append(names, f.topic)
-			}
-		}
-		for _, topic := range topics {
-			if stampOf(now, topic) != stampOf(before, topic) {
-				names = append(names, topic)
-			}
-		}
-		before = now
-		switch {
-		case len(names) > 0:
-			e.send(names)
-		case time.Since(e.wrote) >= heartbeat:
-			e.write(":\n\n")
-		}
-	}
 }

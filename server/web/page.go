@@ -47,7 +47,7 @@ type Page struct {
 	options Options
 	assets  assets
 	screens *screens
-	streams *streams
+	changes *changes
 }
 
 // A content is the answer of a screen.
@@ -83,7 +83,7 @@ type router struct {
 // get mounts a screen at a path below [Path].
 func (r *router) get(path string, s screen) {
 	r.mux.HandleFunc("GET "+Path+path, func(w http.ResponseWriter, q *http.Request) {
-		before := r.page.streams.current(q.Context())
+		before := r.page.changes.current(q.Context())
 		c, err := s(q)
 		if err != nil {
 			r.page.fail(w, q, err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -396,24 +394,15 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// A client is that of a stream of events, in the bubble of a test.
+// A client polls for changes, in the bubble of a test.
 type client struct {
 	*httptest.ResponseRecorder
-	mu    sync.Mutex // guards the recorder's body
-	seen  int
 	leave context.CancelFunc
 	done  chan struct{}
 }
 
-// WriteString implements the answer.
-func (c *client) WriteString(text string) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ResponseRecorder.WriteString(text)
-}
-
-// listen begins a stream.
-func (v *review) listen(query string) *client {
+// poll begins a poll.
+func (v *review) poll(query string) *client {
 	c := &client{ResponseRecorder: httptest.NewRecorder(), done: make(chan struct{})}
 	r := httptest.NewRequest("GET", Path+"events?"+query, nil)
 	ctx := identity.NewContext(v.t.Context(), identity.Principal{Kind: identity.Person})
@@ -426,64 +415,59 @@ func (v *review) listen(query string) *client {
 	return c
 }
 
-// after returns the text of the stream that has come up to so long from now.
-func (c *client) after(d time.Duration) string {
+// within returns the answer of a poll that ends up to so long from now, or "none".
+func (c *client) within(d time.Duration) string {
 	time.Sleep(d)
 	synctest.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text := c.Body.String()[c.seen:]
-	c.seen += len(text)
-	return text
+	select {
+	case <-c.done:
+		return strings.TrimSpace(fmt.Sprint(c.Code, " ", c.Body))
+	default:
+		return "none"
+	}
 }
 
-// A stream names the topics that change, within 1.25 s, each time once; and only those
-// that its client wants.
+// A poll answers within 1.25 s of a change of a topic that its client wants.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newReview(t, nil, nil)
 		v.call(proposed("first"))
-		stamp := regexp.MustCompile(`data-stamp="(\w+)"`).FindStringSubmatch(v.get(Path + "approvals"))[1]
-		both, runs := v.listen("topics=approvals,runs"), v.listen("topics=runs")
-		current := v.listen("topics=approvals&stamp=" + stamp)
-		if got := both.after(0) + "|" + runs.after(0) + "|" + current.after(0); got != "retry: 2000\n\ndata: approvals runs\n\n|retry: 2000\n\ndata: runs\n\n|retry: 2000\n\n" {
-			t.Errorf("at first %q", got)
+		// stamp returns the stamp that a poll answers with for a screen of long ago.
+		stamp := func(topics string) string {
+			_, now, _ := strings.Cut(v.poll("topics="+topics).within(pollGap), "200 ")
+			return now
 		}
-		const latency = stampAge + eventGap
-		if got := both.after(latency); got != "" {
+		screen := regexp.MustCompile(`data-stamp="(\w+)"`).FindStringSubmatch(v.get(Path + "approvals"))[1]
+		if now := stamp("approvals"); now != screen {
+			t.Errorf("the screen has the stamp %s, and a poll %s", screen, now)
+		}
+		both, runs, approvals := v.poll("topics=approvals,runs&stamp="+stamp("approvals,runs")), v.poll("topics=runs&stamp="+stamp("runs")), v.poll("topics=approvals&stamp="+screen)
+		skills := v.poll("topics=skills&stamp=" + stamp("skills"))
+		const latency = stampAge + pollGap
+		if got := both.within(latency); got != "none" {
 			t.Errorf("without a change %q", got)
 		}
 		v.call(proposed("docx")) // a question, and a run that was refused
-		v.call(proposed("docx"))
-		if got := both.after(latency) + runs.after(0) + current.after(0); got != "data: approvals runs\n\ndata: runs\n\ndata: approvals\n\n" {
-			t.Errorf("after a call %q", got)
-		}
-		late := v.listen("topics=approvals&stamp=" + stamp)
-		if got := late.after(0); got != "retry: 2000\n\ndata: approvals\n\n" {
-			t.Errorf("for an old screen %q", got)
-		}
 		v.queries.Store(0)
-		if got := both.after(heartbeat + time.Second); got != ":\n\n" {
+		for _, c := range []*client{both, runs, approvals} {
+			if got := c.within(latency); !strings.HasPrefix(got, "200 ") || strings.HasSuffix(got, screen) {
+				t.Errorf("after a call %q", got)
+			}
+		}
+		if got := skills.within(pollLife); got != "204" {
 			t.Errorf("in silence %q", got)
 		}
-		if n, most := int(v.queries.Load()), int((heartbeat+time.Second)/stampAge); n > most || n < most/2 {
+		if n, most := int(v.queries.Load()), int((pollLife+3*latency)/stampAge); n > most || n < most/2 {
 			t.Errorf("%d queries", n)
-		}
-		if got := both.after(10 * time.Minute); strings.Count(got, "approvals") != 2 {
-			t.Errorf("the two questions expire with %q", got)
-		}
-		for _, c := range []*client{both, runs, current, late} {
-			c.leave()
-			<-c.done
 		}
 		v.queries.Store(0)
 		if time.Sleep(time.Minute); v.queries.Load() > 0 {
-			t.Errorf("%d queries while nobody listens", v.queries.Load())
+			t.Errorf("%d queries while nobody polls", v.queries.Load())
 		}
 	})
 }
 
-// The stream of a run names it at each of its steps, until it ends.
+// A poll answers after each step of a run, but not more often than four times a second.
 func TestRunEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		steps := make(chan string)
@@ -499,46 +483,53 @@ func TestRunEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := v.listen("topics=run/" + job.ID)
-		c.after(eventGap)
-		for range 100 {
-			steps <- "a line"
+		stamp := ""
+		for _, step := range []func(){func() {}, func() {
+			for range 100 {
+				steps <- "a line"
+			}
+		}, func() { close(steps) }} {
+			c := v.poll("topics=run/" + job.ID + "&stamp=" + stamp)
+			step()
+			if got := c.within(pollGap - time.Millisecond); got != "none" {
+				t.Errorf("at once %q", got)
+			}
+			got := c.within(time.Millisecond)
+			if !strings.HasPrefix(got, "200 ") || strings.TrimPrefix(got, "200 ") == stamp {
+				t.Errorf("after a step %q", got)
+			}
+			stamp = strings.TrimPrefix(got, "200 ")
 		}
-		if got := c.after(2 * eventGap); !strings.Contains(got, "data: run/"+job.ID) || strings.Count(got, "data:") > 2 {
-			t.Errorf("after a hundred lines %q", got)
-		}
-		close(steps)
-		if got := c.after(2 * eventGap); strings.Count(got, "data:") != 1 {
-			t.Errorf("at its end %q", got)
-		}
-		c.leave()
-		<-c.done
 	})
 }
 
-// There are few streams at once, and they end with the page.
-func TestStreamsAreBounded(t *testing.T) {
+// There are few polls at once, and they end with the page.
+func TestPollsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newReview(t, nil, nil)
+		_, stamp, _ := strings.Cut(v.poll("topics=skills").within(pollGap), "200 ")
+		query := "topics=skills&stamp=" + stamp
 		var all []*client
-		for range maxStreams {
-			all = append(all, v.listen("topics=skills"))
+		for range maxPolls {
+			all = append(all, v.poll(query))
 		}
-		if c := v.listen("topics=skills"); c.Code != http.StatusServiceUnavailable || c.Header().Get("Retry-After") == "" {
+		if c := v.poll(query); c.within(0) == "none" || c.Code != http.StatusServiceUnavailable || c.Header().Get("Retry-After") == "" {
 			t.Errorf("one more: %d", c.Code)
 		}
 		all[0].leave()
 		<-all[0].done
-		if c := v.listen("topics=skills"); c.Code != http.StatusOK || !strings.HasPrefix(c.Header().Get("Content-Type"), "text/event-stream") {
-			t.Errorf("after one has left: %d", c.Code)
+		if got := v.poll(query).within(pollGap); got != "none" {
+			t.Errorf("after one has left: %s", got)
 		}
 		if err := v.page.Close(); err != nil {
 			t.Error(err)
 		}
-		for _, c := range all {
-			<-c.done
+		for _, c := range all[1:] {
+			if got := c.within(0); got != "204" {
+				t.Errorf("at the end: %s", got)
+			}
 		}
-		if c := v.listen("topics=skills"); c.Code != http.StatusServiceUnavailable {
+		if c := v.poll(query); c.within(0) == "none" || c.Code != http.StatusServiceUnavailable {
 			t.Errorf("after the end: %d", c.Code)
 		}
 	})
@@ -549,24 +540,6 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 	}
 }
-
-// A client that does not read ends its stream; its slot is free then.
-func TestStreamOfDeafClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		v := newReview(t, nil, nil)
-		r := httptest.NewRequest("GET", Path+"events?topics=approvals", nil)
-		v.handler.ServeHTTP(deaf{httptest.NewRecorder()}, r) // returns
-		if n := len(v.page.streams.slots); n != 0 {
-			t.Errorf("%d streams", n)
-		}
-	})
-}
-
-// deaf is the answer to a client that has left.
-type deaf struct{ *httptest.ResponseRecorder }
-
-func (deaf) Write([]byte) (int, error)       { return 0, io.ErrClosedPipe }
-func (deaf) WriteString(string) (int, error) { return 0, io.ErrClosedPipe }
 
 // A linker is a client that opens links, and shows no forms. Its person answers on the
 // page after a while.

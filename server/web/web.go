@@ -11,10 +11,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/web/markup"
 )
 
-// New returns a page. Close ends its streams of events.
+// New returns a page. Close ends the polls of browsers.
 func New(o Options) *Page {
 	files := newAssets()
-	return &Page{o, files, newScreens(files), newStreams(o.Service, o.Manage, o.Logger)}
+	return &Page{o, files, newScreens(files), newChanges(o.Service, o.Manage, o.Logger)}
 }
 
 // newScreens returns the screens, whose functions know the static files.
@@ -23,7 +23,7 @@ func newScreens(files assets) *screens {
 }
 
 // Close ends the requests that have no end of their own.
-func (p *Page) Close() error { return p.streams.Close() }
+func (p *Page) Close() error { return p.changes.Close() }
 
 // Handler serves the page. Requests carry their principal; see package signin.
 func (p *Page) Handler() http.Handler {
@@ -36,7 +36,7 @@ func (p *Page) Handler() http.Handler {
 
 // sharedRoutes mounts the parts of all screens, and the screen of paths that do not exist.
 func (p *Page) sharedRoutes(r *router) {
-	r.raw("GET "+Path+"events", p.streams.serve)
+	r.raw("GET "+Path+"events", p.changes.serve)
 	r.raw("GET "+Path+"static/", p.assets.serve)
 	r.get("", p.missing)
 }

@@ -1,6 +1,6 @@
 // The script of the page. Every screen works without it. It does four things:
 //
-// Live: an event of the topics in body[data-topics] has it get the screen again, and bring
+// Live: it polls for changes of the topics in body[data-topics], gets the screen again, and brings
 // the elements with [data-live] and an id up to date. Focus, scroll, typed text and open
 // details stay.
 //
@@ -102,8 +102,8 @@
     });
   }
 
-  // Live. Visible pages and the keeper listen: a browser has few connections for each server.
-  let events, busy = false, again = false;
+  // Live. Visible pages and the keeper poll: a browser has few connections for each server.
+  let poll, busy = false, again = false;
   async function refresh() {
     if (busy) { again = true; return; }
     busy = true;
@@ -127,24 +127,33 @@
     } catch (error) {
       if (error.message === "signed out") stop("You are signed out: load the page again.");
     }
-    await new Promise((done) => setTimeout(done, 200)); // many events are one refresh
+    await new Promise((done) => setTimeout(done, 200)); // many changes are one refresh
     busy = false;
     if (again) { again = false; refresh(); }
   }
   function stop(text) {
-    events?.close();
-    events = undefined;
+    poll?.abort();
+    poll = undefined;
     if (text) say(text);
   }
-  function listen() {
+  async function listen() {
     stop();
     const topics = document.body.dataset.topics;
     if (!topics || (document.hidden && !keeper)) return;
-    let lost = false;
-    events = new EventSource("/ui/events?topics=" + encodeURIComponent(topics) + "&stamp=" + document.body.dataset.stamp);
-    events.onmessage = refresh;
-    events.onerror = () => { lost = true; };
-    events.onopen = () => { if (lost) refresh(); lost = false; };
+    const own = poll = new AbortController();
+    let stamp = document.body.dataset.stamp;
+    while (poll === own) {
+      const answer = await fetch("/ui/events?topics=" + encodeURIComponent(topics) + "&stamp=" + stamp, { signal: own.signal }).catch(() => undefined);
+      if (poll !== own) return;
+      if (answer?.status === 200) {
+        stamp = await answer.text().catch(() => stamp);
+        refresh();
+      } else if (answer?.status === 401) {
+        stop("You are signed out: load the page again.");
+      } else if (answer?.status !== 204) { // the server is away, or too many screens are open
+        await new Promise((done) => setTimeout(done, 2000));
+      }
+    }
   }
   document.addEventListener("visibilitychange", () => {
     if (!document.body.dataset.topics) return;
