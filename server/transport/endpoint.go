@@ -14,7 +14,7 @@ import (
 // flight, and the context that ends them.
 type endpoint struct {
 	edge
-	options HTTPOptions
+	options Options
 	intake  intake
 	calls   *table
 
@@ -22,10 +22,10 @@ type endpoint struct {
 	stop context.CancelCauseFunc
 }
 
-func newEndpoint(b Backend, o HTTPOptions) *endpoint {
+func newEndpoint(b Backend, o Options) *endpoint {
 	e := &endpoint{
 		edge: newEdge(b, o.Logger), options: o, intake: newIntake(o),
-		calls: newTable(o.Calls, o.Queue, 32*o.MaxBody, o.Streams),
+		calls: newTable(o.bounds.calls, o.bounds.queue, 32*o.bounds.message, o.bounds.streams),
 	}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	return e

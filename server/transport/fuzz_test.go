@@ -138,7 +138,7 @@ func FuzzStdio(f *testing.F) {
 	b.DeleteTools("block")
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var output bytes.Buffer
-		if err := ServeStdio(t.Context(), b.backend(), bytes.NewReader(input), &output, &StdioOptions{MaxLine: 4096}); err != nil {
+		if err := ServeStdio(t.Context(), b.backend(), bytes.NewReader(input), &output, &Options{bounds: bounds{message: 4096}}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(output.Bytes()) {

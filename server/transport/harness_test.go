@@ -115,7 +115,7 @@ type client struct {
 	result chan error // of ServeStdio
 }
 
-func dial(t testing.TB, b Backend, options *StdioOptions) *client {
+func dial(t testing.TB, b Backend, options *Options) *client {
 	t.Helper()
 	r, in := io.Pipe()
 	out, w := io.Pipe()

@@ -110,7 +110,7 @@ func TestManySessions(t *testing.T) {
 	const begun, most = 10_000, 100
 	hooks, ended := &mcpserver.Hooks{}, make(chan struct{}, begun)
 	hooks.AddOnUnregisterSession(func(context.Context, mcpserver.ClientSession) { ended <- struct{}{} })
-	h := NewHTTP(newBench(mcpserver.WithHooks(hooks)).backend(), &HTTPOptions{Sessions: most})
+	h := NewHTTP(newBench(mcpserver.WithHooks(hooks)).backend(), &Options{bounds: bounds{sessions: most}})
 	last := ""
 	for range begun {
 		last = initialized(t, h)

@@ -20,8 +20,8 @@ type HTTP struct {
 }
 
 // NewHTTP returns a handler that serves b. options may be nil.
-func NewHTTP(b Backend, options *HTTPOptions) *HTTP {
-	e := newEndpoint(b, options.withDefaults())
+func NewHTTP(b Backend, options *Options) *HTTP {
+	e := newEndpoint(b, options.withDefaults(httpBounds()))
 	return &HTTP{e, modernEndpoint{e}, legacyEndpoint{e, newSessions(e)}, sseEndpoint{e, &sync.Map{}}}
 }
 
@@ -68,8 +68,8 @@ func (h *HTTP) Close() error {
 	h.stop(errShutdown)
 	h.calls.close()
 	h.calls.endStreams(errShutdown)
-	end := time.Now().Add(h.options.Grace)
-	idle := within(h.options.Grace, h.calls.idle)
+	end := time.Now().Add(h.options.bounds.grace)
+	idle := within(h.options.bounds.grace, h.calls.idle)
 	gone := within(max(time.Until(end), released), h.legacy.sessions.close())
 	if !idle || !gone {
 		h.log.Warn("stopped while requests were still running", "requests", h.calls.count())

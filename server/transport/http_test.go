@@ -76,7 +76,7 @@ func TestProgressGoesToItsOwnStream(t *testing.T) {
 // A legacy client cancels its own requests, running or queued, and no other's.
 func TestCancelOverHTTP(t *testing.T) {
 	b := newBench()
-	s := serveHTTP(t, b.backend(), &HTTPOptions{Calls: 2})
+	s := serveHTTP(t, b.backend(), &Options{bounds: bounds{calls: 2}})
 	one, other := s.legacy("{}"), s.legacy("{}")
 	start := func(v *visitor, id, tag string) *replies {
 		var r *replies
@@ -132,7 +132,7 @@ func (r *replies) wait() *replies {
 // A queued call that is cancelled ends at once, and never starts.
 func TestCancelOfAQueuedCallOverHTTP(t *testing.T) {
 	b := newBench()
-	s := serveHTTP(t, b.backend(), &HTTPOptions{Calls: 1})
+	s := serveHTTP(t, b.backend(), &Options{bounds: bounds{calls: 1}})
 	v := s.legacy("{}")
 	var all sync.WaitGroup
 	all.Go(func() { v.call("block", `{"tag":"first"}`).want(text("1", "released")) })
@@ -250,7 +250,7 @@ func TestListenOverHTTP(t *testing.T) {
 
 // What is refused, and how.
 func TestRefusedOverHTTP(t *testing.T) {
-	s := serveHTTP(t, newBench().backend(), &HTTPOptions{MaxBody: 500})
+	s := serveHTTP(t, newBench().backend(), &Options{bounds: bounds{message: 500}})
 	initialized, modern := s.legacy("{}"), s.modern()
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`
@@ -316,7 +316,7 @@ func TestRefusedOverHTTP(t *testing.T) {
 // The end of a session ends its calls, which are answered, and no other's.
 func TestSessionEndsWithItsCalls(t *testing.T) {
 	b := newBench()
-	s := serveHTTP(t, b.backend(), &HTTPOptions{Calls: 2})
+	s := serveHTTP(t, b.backend(), &Options{bounds: bounds{calls: 2}})
 	one, other := s.legacy("{}"), s.legacy("{}")
 	var all sync.WaitGroup
 	for _, v := range []*visitor{one, other} {

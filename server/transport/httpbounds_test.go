@@ -45,7 +45,7 @@ func TestSessionsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks, ended := &mcpserver.Hooks{}, make(chan string, 10)
 		hooks.AddOnUnregisterSession(func(_ context.Context, s mcpserver.ClientSession) { ended <- s.SessionID() })
-		h := NewHTTP(newBench(mcpserver.WithHooks(hooks)).backend(), &HTTPOptions{SessionIdle: time.Minute})
+		h := NewHTTP(newBench(mcpserver.WithHooks(hooks)).backend(), &Options{bounds: bounds{idle: time.Minute}})
 		defer h.Close()
 		id := initialized(t, h)
 		for range 3 {
@@ -77,7 +77,7 @@ func TestSessionsExpire(t *testing.T) {
 // none that is busy.
 func TestSessionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHTTP(newBench().backend(), &HTTPOptions{Sessions: 2})
+		h := NewHTTP(newBench().backend(), &Options{bounds: bounds{sessions: 2}})
 		defer h.Close()
 		first := initialized(t, h)
 		time.Sleep(time.Second)
@@ -107,7 +107,7 @@ func TestSessionsAreBounded(t *testing.T) {
 func TestKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		h := NewHTTP(b.backend(), &HTTPOptions{KeepAlive: 10 * time.Second})
+		h := NewHTTP(b.backend(), &Options{bounds: bounds{keepAlive: 10 * time.Second}})
 		defer h.Close()
 		id := initialized(t, h)
 		answered := make(chan *httptest.ResponseRecorder)
@@ -128,7 +128,7 @@ func TestKeepAlive(t *testing.T) {
 func TestBusyOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		h := NewHTTP(b.backend(), &HTTPOptions{Calls: 1, Queue: 1, Streams: 1})
+		h := NewHTTP(b.backend(), &Options{bounds: bounds{calls: 1, queue: 1, streams: 1}})
 		defer h.Close()
 		id := initialized(t, h)
 		for i := range 2 {
@@ -174,7 +174,7 @@ func TestCloseOfHTTP(t *testing.T) {
 	t.Run("a handler that does not end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench()
-			h := NewHTTP(b.backend(), &HTTPOptions{Grace: time.Second})
+			h := NewHTTP(b.backend(), &Options{bounds: bounds{grace: time.Second}})
 			id := initialized(t, h)
 			release := make(chan struct{})
 			defer close(release)
@@ -191,7 +191,7 @@ func TestCloseOfHTTP(t *testing.T) {
 // Nobody gets into another principal's session.
 func TestSessionsAreTheirOwners(t *testing.T) {
 	refused := ""
-	h := NewHTTP(newBench().backend(), &HTTPOptions{Refused: func(_ *http.Request, reason string) { refused = reason }})
+	h := NewHTTP(newBench().backend(), &Options{Refused: func(_ *http.Request, reason string) { refused = reason }})
 	defer h.Close()
 	ask := func(user, session, body string) *httptest.ResponseRecorder {
 		ctx := identity.NewContext(t.Context(), identity.Principal{Kind: identity.Token, ID: user})
@@ -210,7 +210,7 @@ func TestSessionsAreTheirOwners(t *testing.T) {
 func TestRememberedOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		h := NewHTTP(Backend{Core: b.MCPServer, State: func() uint64 { return 0 }}, &HTTPOptions{Calls: 1, Queue: 1})
+		h := NewHTTP(Backend{Core: b.MCPServer, State: func() uint64 { return 0 }}, &Options{bounds: bounds{calls: 1, queue: 1}})
 		defer h.Close()
 		id := initialized(t, h)
 		const list = `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`

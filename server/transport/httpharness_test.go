@@ -24,7 +24,7 @@ type site struct {
 	closed chan struct{} // gets a value for each connection that ends
 }
 
-func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
+func serveHTTP(t testing.TB, b Backend, options *Options) *site {
 	t.Helper()
 	h := NewHTTP(b, options)
 	site := &site{t: t, h: h, closed: make(chan struct{}, 100_000)}
@@ -43,7 +43,7 @@ func serveHTTP(t testing.TB, b Backend, options *HTTPOptions) *site {
 		_ = c.(*net.TCPConn).SetWriteBuffer(16 << 10) // what a slow client does not take is felt soon
 		return ctx
 	}
-	s.Config.ReadTimeout, s.Config.WriteTimeout = h.options.Patience, h.options.Patience
+	s.Config.ReadTimeout, s.Config.WriteTimeout = h.options.bounds.patience, h.options.bounds.patience
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateClosed {
 			site.closed <- struct{}{}

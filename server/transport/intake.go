@@ -26,8 +26,8 @@ type intake struct {
 	slots    chan struct{} // holds a value for each long message that is being read
 }
 
-func newIntake(o HTTPOptions) intake {
-	return intake{o.MaxBody, o.Patience / 2, make(chan struct{}, largeBodies)} // which leaves time to read it
+func newIntake(o Options) intake {
+	return intake{o.bounds.message, o.bounds.patience / 2, make(chan struct{}, largeBodies)} // which leaves time to read it
 }
 
 // enter waits for a slot for the message of a request.

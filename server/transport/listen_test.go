@@ -48,8 +48,8 @@ func TestListen(t *testing.T) {
 // Listening takes no place of a call, holds up no end, and has its own bound.
 func TestListensAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := dial(t, newBench().backend(), &StdioOptions{Calls: 1, Queue: 1})
-		for i := range maxListens {
+		c := dial(t, newBench().backend(), &Options{bounds: bounds{calls: 1, queue: 1}})
+		for i := range stdioBounds().streams {
 			listen(c, fmt.Sprint(i), `{"toolsListChanged":true}`)
 			c.recv()
 		}
@@ -59,7 +59,7 @@ func TestListensAreBounded(t *testing.T) {
 		c.want(text("1000", "x"))
 		begin := time.Now()
 		c.in.Close()
-		for range maxListens {
+		for range stdioBounds().streams {
 			if r := c.recv(); r.Error != nil {
 				t.Error(r)
 			}

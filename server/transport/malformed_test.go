@@ -117,7 +117,7 @@ func TestMalformedOnStdio(t *testing.T) {
 
 // Of a message that is too long or not valid, nobody knows the id.
 func TestUnreadableMessages(t *testing.T) {
-	c := dial(t, newBench().backend(), &StdioOptions{MaxLine: 2000}).greet()
+	c := dial(t, newBench().backend(), &Options{bounds: bounds{message: 2000}}).greet()
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"tag":"` + strings.Repeat("x", 1<<20) + `"}}}`)
 	c.want(": error -32600: message longer than 2000 bytes")
 	c.send("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\"}}")

@@ -53,7 +53,7 @@ func TestCancelIsReadWhileRepliesWait(t *testing.T) {
 // The id is free and the slot given back.
 func TestCancelFreesTheSlot(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
+	c := dial(t, b.backend(), &Options{bounds: bounds{calls: 1}}).greet()
 	c.call("1", "block", `{}`)
 	<-b.started
 	c.cancelCall("1", "")
@@ -64,7 +64,7 @@ func TestCancelFreesTheSlot(t *testing.T) {
 
 func TestCancelQueued(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
+	c := dial(t, b.backend(), &Options{bounds: bounds{calls: 1}}).greet()
 	c.call("1", "block", `{"tag":"first"}`)
 	c.call(`"t\u0077o"`, "block", `{"tag":"second"}`)
 	c.call("3", "echo", `{"tag":"third"}`)
@@ -164,7 +164,7 @@ func TestDuplicateID(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.backend(), &StdioOptions{Calls: 2, Queue: 1}).greet()
+	c := dial(t, b.backend(), &Options{bounds: bounds{calls: 2, queue: 1}}).greet()
 	c.call("1", "block", `{}`)
 	c.call("2", "block", `{}`)
 	c.call("3", "echo", `{"tag":"queued"}`)
@@ -186,7 +186,7 @@ func TestBusy(t *testing.T) {
 func TestBusyByBytes(t *testing.T) {
 	const maxLine, size = 1000, 900
 	b := newBench()
-	c := dial(t, b.backend(), &StdioOptions{Calls: 100, MaxLine: maxLine}).greet()
+	c := dial(t, b.backend(), &Options{bounds: bounds{calls: 100, message: maxLine}}).greet()
 	fits := 8 * maxLine / size
 	for i := range 20 {
 		line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"block"}}`, 10+i)
@@ -206,7 +206,7 @@ func TestBusyByBytes(t *testing.T) {
 
 func TestQueueIsInOrder(t *testing.T) {
 	b := newBench()
-	c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
+	c := dial(t, b.backend(), &Options{bounds: bounds{calls: 1}}).greet()
 	c.call("0", "block", `{}`)
 	for i := range 50 {
 		c.call(fmt.Sprint(i+1), "echo", `{"tag":"x"}`)
@@ -253,7 +253,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 
 func TestPanicCostsOneRequest(t *testing.T) {
 	var log bytes.Buffer
-	c := dial(t, newBench().backend(), &StdioOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}).greet()
+	c := dial(t, newBench().backend(), &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).greet()
 	c.call("1", "panic", `{}`)
 	c.want("1: error -32603: internal error")
 	c.ping()
@@ -283,7 +283,7 @@ func TestUnencodableResult(t *testing.T) {
 }
 
 func TestMalformedMessages(t *testing.T) {
-	c := dial(t, newBench().backend(), &StdioOptions{MaxLine: 2000}).greet()
+	c := dial(t, newBench().backend(), &Options{bounds: bounds{message: 2000}}).greet()
 	for _, test := range []struct{ line, want string }{
 		{`{"jsonrpc":"2.0","id":1,`, ": error -32700: not valid JSON: unexpected end of JSON input"},
 		{`nonsense`, ": error -32700: not valid JSON: invalid character 'o' in literal null (expecting 'u')"},

@@ -26,8 +26,8 @@ type responder struct {
 	fail   context.CancelCauseFunc // called when the client reads nothing; set by during
 }
 
-func newResponder(w http.ResponseWriter, o HTTPOptions) *responder {
-	return &responder{w: w, control: http.NewResponseController(w), patience: o.Patience, keepAlive: o.KeepAlive}
+func newResponder(w http.ResponseWriter, o Options) *responder {
+	return &responder{w: w, control: http.NewResponseController(w), patience: o.bounds.patience, keepAlive: o.bounds.keepAlive}
 }
 
 // during runs a handler, and calls cancel when the client reads nothing.

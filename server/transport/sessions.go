@@ -29,7 +29,7 @@ type sessions struct {
 }
 
 func newSessions(e *endpoint) *sessions {
-	return &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.SessionIdle, most: e.options.Sessions, byID: map[string]*httpClient{}}
+	return &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.bounds.idle, most: e.options.bounds.sessions, byID: map[string]*httpClient{}}
 }
 
 // An httpClient is a legacy client and its session, from initialize to its end.

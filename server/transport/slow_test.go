@@ -30,7 +30,7 @@ func posts(length int, more ...string) string {
 }
 
 // impatient is for a client that has no time.
-var impatient = &HTTPOptions{Patience: 200 * time.Millisecond}
+var impatient = &Options{bounds: bounds{patience: 200 * time.Millisecond}}
 
 // A client that does not send what it has announced is let go, whatever its
 // request was answered with: net/http waits without end for what is left.
@@ -72,7 +72,7 @@ func TestSlowReaders(t *testing.T) {
 			if name == "a stream" { // which keeps its place, as long as the client has patience
 				calls = 2
 			}
-			s := serveHTTP(t, b.backend(), &HTTPOptions{Calls: calls, Patience: 300 * time.Millisecond})
+			s := serveHTTP(t, b.backend(), &Options{bounds: bounds{calls: calls, patience: 300 * time.Millisecond}})
 			answered := make(chan struct{}, 10)
 			s.over = func() { answered <- struct{}{} }
 			v := s.legacy("{}")

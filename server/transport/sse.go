@@ -74,9 +74,9 @@ func (c *sseClient) close() {
 	_ = c.stream.shutdown(context.Cause(c.ctx), read) // it logs the requests that do not end
 }
 
-func (h sseEndpoint) streamOptions() StdioOptions {
-	o := StdioOptions{Logger: h.log, MaxLine: h.options.MaxBody, Grace: h.options.Grace}
-	return o.withDefaults()
+func (h sseEndpoint) streamOptions() Options {
+	o := Options{Logger: h.log, bounds: bounds{message: h.options.bounds.message, grace: h.options.bounds.grace}}
+	return o.withDefaults(stdioBounds())
 }
 
 // post receives one message of a client. The reply goes to the stream.

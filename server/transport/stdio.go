@@ -15,9 +15,9 @@ import (
 // ServeStdio answers MCP on r and w until r ends, ctx is done or w fails. The client
 // acts for the principal of ctx. options may be nil.
 //
-// When r ends, the requests read so far have [StdioOptions.Drain] to finish, from
+// When r ends, the requests read so far have [Options.Drain] to finish, from
 // [Backend.Lists] on; then, or at once in the other cases, every request is
-// cancelled and has [StdioOptions.Grace] to return. It returns nil when r has
+// cancelled and has [Options.Grace] to return. It returns nil when r has
 // ended, the cause of ctx, or the error of r or w. A client that has not taken its
 // last messages by the end of the grace counts as an error of w.
 //
@@ -34,16 +34,16 @@ import (
 //
 // Handlers of client notifications and the hooks of initialize and ping run in
 // the read loop: they must not block.
-func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, options *StdioOptions) error {
+func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, options *Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	o := options.withDefaults()
+	o := options.withDefaults(stdioBounds())
 	s, err := newStream(ctx, stop, b, w, "stdio", o)
 	if err != nil {
 		return err
 	}
 	s.leads = true
-	in := &input{stream: s, lines: newLineReader(r, o.MaxLine), ended: make(chan struct{})}
+	in := &input{stream: s, lines: newLineReader(r, o.bounds.message), ended: make(chan struct{})}
 	go s.calls.lead(func() *call { return in.read(ctx) })
 
 	err = in.wait(ctx)
@@ -90,7 +90,7 @@ func (in *input) wait(ctx context.Context) error {
 	}
 	s.calls.close()
 	s.calls.endStreams(errInputEnded)
-	if s.options.Drain < 0 {
+	if s.options.bounds.drain < 0 {
 		return nil
 	}
 	select { // a request that waits for the lists is drained from then on
@@ -98,7 +98,7 @@ func (in *input) wait(ctx context.Context) error {
 	case <-s.Lists:
 	case <-ctx.Done():
 	}
-	drained := time.NewTimer(s.options.Drain)
+	drained := time.NewTimer(s.options.bounds.drain)
 	defer drained.Stop()
 	select {
 	case <-s.calls.idle:

@@ -50,7 +50,7 @@ func TestEndOfInput(t *testing.T) {
 		t.Run(fmt.Sprint(test.drain, test.frees), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench()
-				c := dial(t, b.backend(), &StdioOptions{Drain: test.drain, Calls: 1}).greet()
+				c := dial(t, b.backend(), &Options{bounds: bounds{drain: test.drain, calls: 1}}).greet()
 				c.call("1", "block", `{}`)
 				<-b.started
 				begin := time.Now()
@@ -72,7 +72,7 @@ func TestEndOfInput(t *testing.T) {
 func TestQueuedRequestsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		c := dial(t, b.backend(), &StdioOptions{Calls: 1}).greet()
+		c := dial(t, b.backend(), &Options{bounds: bounds{calls: 1}}).greet()
 		c.call("1", "block", `{}`)
 		c.call("2", "block", `{}`)
 		c.in.Close()
@@ -228,7 +228,7 @@ func TestOutputThatCannotBeInterrupted(t *testing.T) {
 		for i := range 5 {
 			in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, i) + "\n"
 		}
-		err := ServeStdio(t.Context(), newBench().backend(), strings.NewReader(in), w, &StdioOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		err := ServeStdio(t.Context(), newBench().backend(), strings.NewReader(in), w, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if !errors.Is(err, ErrAbandoned) {
 			t.Errorf("Serve: %v", err)
 		}

@@ -20,7 +20,7 @@ import (
 // passes messages to receive.
 type stream struct {
 	edge
-	options    StdioOptions
+	options    Options
 	leads      bool     // receive is called by the function of the table's lead
 	client     *peer    // the legacy client
 	broadcasts *session // the client as mcp-go's broadcasts see it
@@ -33,13 +33,13 @@ type stream struct {
 // newStream returns a stream that writes to w, and calls stop when that fails. The
 // client acts for the principal of ctx; its session's id begins with kind. shutdown
 // must be called.
-func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w io.Writer, kind string, o StdioOptions) (*stream, error) {
+func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w io.Writer, kind string, o Options) (*stream, error) {
 	e := newEdge(b, o.Logger)
 	s := &stream{
 		edge:    e,
 		options: o,
 		client:  newPeer(kind+"-"+rand.Text(), identity.FromContext(ctx), e.Lists), // unique: one core may serve several streams
-		calls:   newTable(o.Calls, o.Queue, 8*o.MaxLine, maxListens),
+		calls:   newTable(o.bounds.calls, o.bounds.queue, 8*o.bounds.message, o.bounds.streams),
 		writer:  newWriter(w, stop),
 	}
 	s.outbox = newOutbox(o.Logger, s.writer.write)
@@ -50,9 +50,6 @@ func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w i
 	go s.outbox.run()
 	return s, nil
 }
-
-// maxListens is the number of subscriptions of one stream.
-const maxListens = 16
 
 // shutdown releases the stream after its context has ended and read is closed. It
 // returns reason, or the error of the writer, or [ErrAbandoned].
@@ -66,7 +63,7 @@ func (s *stream) shutdown(reason error, read <-chan struct{}) error {
 		s.broadcasts.close()
 		s.outbox.close()
 	}()
-	if within(s.options.Grace, gone) {
+	if within(s.options.bounds.grace, gone) {
 		return cmp.Or(reason, s.writer.close())
 	}
 	s.writer.abandon()

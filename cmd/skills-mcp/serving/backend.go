@@ -157,7 +157,7 @@ func (b *Backend) Ready() error { return b.server.Ready() }
 // a client that left, ends a server normally.
 func (b *Backend) ServeStdio(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx = identity.NewContext(ctx, b.principal())
-	err := transport.ServeStdio(ctx, b.server.Backend(), stdin, stdout, &transport.StdioOptions{Logger: b.settings.Logger})
+	err := transport.ServeStdio(ctx, b.server.Backend(), stdin, stdout, &transport.Options{Logger: b.settings.Logger})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return exitcode.Silent(exitcode.OK)
 	}

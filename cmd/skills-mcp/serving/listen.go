@@ -80,7 +80,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.token.Text == "", Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
 	})
-	clients := transport.NewHTTP(b.server.Backend(), &transport.HTTPOptions{Logger: l.logger, Refused: srv.Refused})
+	clients := transport.NewHTTP(b.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused})
 	srv.Handle(transport.Path, clients)
 	hint := "MCP is served at " + transport.Path
 	if l.offersSSE() {
