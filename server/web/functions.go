@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -28,14 +27,14 @@ func sections() []section {
 }
 
 // functions are the functions of all templates: path is the path of a skill's screen, asset
-// that of a static file; ago, stamp, duration, bytes, short and json format values; visible
+// that of a static file; ago, stamp, duration, bytes and short format values; visible
 // has codes for the characters of a stranger's text that are not seen, and text leaves
 // them out, with the colours of terminals.
 func functions(a assets) map[string]any {
 	return map[string]any{
 		"asset": a.url, "sections": sections, "path": skillPath,
 		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "format": time.Time.Format, "becomes": (*approval.Question).Becomes,
-		"short": short, "json": indented,
+		"short":   short,
 		"visible": termtext.Legible, "text": termtext.Text, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
 		"diff": diffLines, "isPicture": isPicture, "isDocument": isDocument,
 	}
@@ -122,12 +121,6 @@ func byteSize(n any) string {
 func short(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(len(digest), 12)]
-}
-
-// indented returns a value as JSON of several lines.
-func indented(value any) (string, error) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	return string(text), err
 }
 
 // splitLines returns the lines of a text.

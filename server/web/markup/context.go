@@ -161,6 +161,9 @@ func (t *checker) follow(c context, node parse.Node) (context, error) {
 
 // followAction chooses the escaper of an action.
 func (t *checker) followAction(c context, n *parse.ActionNode) (context, error) {
+	if n.Pipe.IsAssign {
+		return c, fmt.Errorf("%s: a variable is set once", n)
+	}
 	if len(n.Pipe.Decl) > 0 { // it prints nothing
 		return c, nil
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
-	"strings"
 	"text/template/parse"
 )
 
@@ -118,50 +116,36 @@ func (e *execution) writeElse(dot reflect.Value, n *parse.BranchNode) error {
 // leave forgets the variables of a block.
 func (e *execution) leave(n int) { e.vars = e.vars[:n] }
 
-// loop writes the list of a range for each element of a slice, or of a map by its sorted
-// keys.
+// loop writes the list of a range for each element of a slice.
 func (e *execution) loop(dot reflect.Value, n *parse.BranchNode) error {
-	defer e.leave(len(e.vars))
-	decl := n.Pipe.Decl
+	block := len(e.vars)
+	defer e.leave(block)
 	value, err := e.command(dot, n.Pipe)
 	if err != nil {
 		return err
 	}
 	value = indirect(value)
-	if !truth(value) {
+	switch {
+	case value.IsValid() && value.Kind() != reflect.Slice:
+		return fmt.Errorf("%s is no list: %s", n.Pipe, value.Kind())
+	case !truth(value):
 		return e.writeElse(dot, n)
 	}
-	block := len(e.vars)
-	each := func(key, element reflect.Value) error {
+	for i := range value.Len() {
 		e.leave(block)
-		for i, variableNode := range decl {
-			v := element
-			if i == 0 && len(decl) == 2 {
-				v = key
+		element := value.Index(i)
+		for at, v := range n.Pipe.Decl {
+			this := element
+			if at == 0 && len(n.Pipe.Decl) == 2 {
+				this = reflect.ValueOf(i)
 			}
-			e.vars = append(e.vars, variable{variableNode.Ident[0], v})
+			e.vars = append(e.vars, variable{v.Ident[0], this})
 		}
-		return e.write(element, n.List)
+		if err := e.write(element, n.List); err != nil {
+			return err
+		}
 	}
-	switch value.Kind() {
-	case reflect.Slice, reflect.Array:
-		for i := range value.Len() {
-			if err := each(reflect.ValueOf(i), value.Index(i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case reflect.Map:
-		keys := value.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(print(a), print(b)) })
-		for _, key := range keys {
-			if err := each(key, value.MapIndex(key)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return fmt.Errorf("%s is no list: %s", n.Pipe, value.Kind())
+	return nil
 }
 
 // pipeline returns the value of a pipeline, and sets the variables that it declares.
@@ -171,24 +155,9 @@ func (e *execution) pipeline(dot reflect.Value, pipe *parse.PipeNode) (reflect.V
 	}
 	value, err := e.command(dot, pipe)
 	for _, v := range pipe.Decl {
-		if err == nil {
-			e.declare(v.Ident[0], value, pipe.IsAssign)
-		}
+		e.vars = append(e.vars, variable{v.Ident[0], value})
 	}
 	return value, err
-}
-
-// declare makes a variable, or sets the innermost one of that name.
-func (e *execution) declare(name string, value reflect.Value, assign bool) {
-	if assign {
-		for i := len(e.vars) - 1; i >= 0; i-- {
-			if e.vars[i].name == name {
-				e.vars[i].value = value
-				return
-			}
-		}
-	}
-	e.vars = append(e.vars, variable{name, value})
 }
 
 // command returns the value of the one command of a pipeline.
@@ -215,12 +184,8 @@ func (e *execution) value(dot reflect.Value, node parse.Node) (reflect.Value, er
 	switch n := node.(type) {
 	case *parse.DotNode:
 		return dot, nil
-	case *parse.NilNode:
-		return reflect.Value{}, nil
 	case *parse.StringNode:
 		return reflect.ValueOf(n.Text), nil
-	case *parse.BoolNode:
-		return reflect.ValueOf(n.True), nil
 	case *parse.NumberNode:
 		if !n.IsInt {
 			return reflect.Value{}, fmt.Errorf("%s is no whole number", n)
