@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
@@ -126,6 +125,11 @@ type pluginList struct {
 	Next    string            `json:"next_cursor,omitempty"`
 }
 
+type noArgs struct{}
+
+// maxProblems bounds the problems in the result of reload_skills, and the shadowed skills.
+const maxProblems = 50
+
 // reloaded is the result of reload_skills.
 type reloaded struct {
 	Skills   int      `json:"skills"` // without the tools that some of them have
@@ -133,18 +137,17 @@ type reloaded struct {
 	Changed  bool     `json:"changed"` // the tools have
 	Problems []string `json:"problems"`
 	Shadowed []string `json:"shadowed"`
-	// Found is the number of all problems and shadowed skills.
-	Found int    `json:"found,omitempty"`
-	Next  string `json:"next_cursor,omitempty"`
+	// Found is the number of all problems and shadowed skills, of which the first are shown.
+	Found int `json:"found,omitempty"`
 }
 
 func (t *fixedTools) reloadSkills() mcpserver.ServerTool {
-	return fixedTool[cursorArgs]{
+	return fixedTool[noArgs]{
 		name: "reload_skills", title: "Reload skills",
-		description: "Scan the skill folders again and list the problems, a page at a time. Changes are noticed without it; with a cursor nothing is scanned.",
-		handle: func(r *request, args cursorArgs) (any, error) {
+		description: "Scan the skill folders again and list the problems, at most 50. Changes are noticed without it.",
+		handle: func(r *request, _ noArgs) (any, error) {
 			catalog, changed := r.view.catalog, false
-			if args.Cursor == "" && t.find.reloader != nil {
+			if t.find.reloader != nil {
 				var err error
 				if t.connected != nil {
 					t.connected.Again()
@@ -153,35 +156,24 @@ func (t *fixedTools) reloadSkills() mcpserver.ServerTool {
 					return nil, err
 				}
 			}
-			result := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
-			var err error
-			result.Next, err = result.fill(catalog, args.Cursor)
-			return result, err
+			return newReloaded(catalog, changed), nil
 		},
 	}.tool(t.toolMaker)
 }
 
-// fill adds a page of the problems and the shadowed skills of a catalog.
-func (r *reloaded) fill(catalog *skills.Catalog, cursor string) (next string, err error) {
-	var all []string
+func newReloaded(catalog *skills.Catalog, changed bool) reloaded {
+	r := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
 	for _, p := range catalog.Problems {
 		if p.Severity != skills.Note {
-			all = append(all, p.String())
+			r.Problems = append(r.Problems, p.String())
 		}
 	}
-	problems := len(all)
 	for _, shadow := range catalog.Shadowed {
-		all = append(all, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), shadow.Skill.File, shadow.By.File))
+		r.Shadowed = append(r.Shadowed, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), shadow.Skill.File, shadow.By.File))
 	}
-	r.Found = len(all)
-	page, next, err := pageOf(all, cursor, maxPage, func(text string) string { return text })
-	if err != nil {
-		return "", err
-	}
-	from, _ := position(mcp.Cursor(cursor))
-	cut := min(max(problems-from, 0), len(page))
-	r.Problems, r.Shadowed = page[:cut], page[cut:]
-	return next, nil
+	r.Found = len(r.Problems) + len(r.Shadowed)
+	r.Problems, r.Shadowed = r.Problems[:min(len(r.Problems), maxProblems)], r.Shadowed[:min(len(r.Shadowed), maxProblems)]
+	return r
 }
 
 type loadArgs struct {
