@@ -173,7 +173,7 @@ func (e *Entry) readFiles(raw json.RawMessage) error {
 	if len(all) > maxFiles {
 		return fmt.Errorf("it has more than %d files", maxFiles)
 	}
-	base, seen, total := strings.TrimSuffix(e.URI, skillFile), map[string]string{}, int64(0)
+	base, seen, total := strings.TrimSuffix(e.URI, skillFile), map[string]bool{}, int64(0)
 	for _, one := range all {
 		r, err := readResource(one, base)
 		if err != nil {
@@ -220,21 +220,20 @@ func readResource(raw json.RawMessage, base string) (Resource, error) {
 }
 
 // claim adds a path to those that were seen, by the name under which a file system that
-// folds case and normalises Unicode has it, with its spelling: that of a folder ends with a
-// slash. A folder may be seen again, with one spelling.
-func claim(seen map[string]string, name string) error {
-	for i, r := range name + "/" {
-		if r != '/' {
-			continue
-		}
-		spelled, last := name[:i], i == len(name)
-		if !last {
-			spelled += "/"
-		}
-		if before, known := seen[fold(name[:i])]; known && (last || before != spelled) {
+// folds case and normalises Unicode has it. A folder may be seen again, with one spelling.
+func claim(seen map[string]bool, name string) error {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		path := strings.Join(parts[:i+1], "/")
+		folded, last := fold(path), i == len(parts)-1
+		same, known := seen[folded+"\x00"+path], seen[folded]
+		if known && (last || !same || seen[folded+"\x00file"]) {
 			return fmt.Errorf("%.200q is the name of two files, on some machines", name)
 		}
-		seen[fold(name[:i])] = spelled
+		seen[folded], seen[folded+"\x00"+path] = true, true
+		if last {
+			seen[folded+"\x00file"] = true
+		}
 	}
 	return nil
 }

@@ -145,7 +145,8 @@ func (h *Host) sync() {
 	}
 	t := newTree()
 	for _, s := range servers {
-		t.addServer(&h.shelf, s, h.shelf.listing(s.Label))
+		l, _ := h.shelf.listing(s.Label)
+		t.addServer(&h.shelf, s, l)
 	}
 	h.former.Store(h.current.Swap(t))
 	h.stamp = stamp
@@ -242,7 +243,7 @@ func (h *Host) Fetch(ctx context.Context, skill *skills.Skill) error {
 
 // replace stores a changed entry, which revokes the consent to the former one.
 func (h *Host) replace(old *listed, now *Entry) error {
-	listing := h.shelf.listing(old.server.Label)
+	listing, _ := h.shelf.listing(old.server.Label)
 	at := slices.IndexFunc(listing.Entries, func(e *Entry) bool { return e.URI == now.URI })
 	if at < 0 {
 		return nil
@@ -259,66 +260,70 @@ func (h *Host) Again() {
 	}
 }
 
+// The time between two listings of one server: that which it states, within bounds.
 const (
-	// listInterval is the time between two listings of the servers.
-	listInterval = 10 * time.Minute
-	// staleInterval is the time between two looks at the stored listings, which other
-	// processes change as well.
-	staleInterval = time.Minute
+	defaultTTL = 10 * time.Minute
+	minTTL     = time.Minute
 )
 
-// Follow asks each server for its skills every 10 minutes until ctx is done, and calls
-// changed when the catalog is not that of the stored listings. A server that cannot be
-// reached keeps its skills.
+// Follow asks each server for its skills as often as it states, until ctx is done, and
+// calls changed when the catalog is not that of the stored listings. A server that cannot be reached keeps
+// its skills.
 func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
-	for due := time.Now(); ctx.Err() == nil; {
+	due := map[string]time.Time{}
+	for ctx.Err() == nil {
 		servers, err := h.shelf.servers(ctx)
 		if err != nil {
 			h.options.Logger.Warn("the connected servers cannot be read", "error", err)
 		}
-		if now := time.Now(); !now.Before(due) {
-			due = now.Add(listInterval)
-			for _, s := range servers {
-				h.refresh(ctx, s)
+		next := time.Now().Add(minTTL)
+		for _, s := range servers {
+			if time.Now().Before(due[s.Label]) {
+				continue
 			}
+			due[s.Label] = time.Now().Add(h.refresh(ctx, s))
 		}
 		if h.stale(ctx, servers) && ctx.Err() == nil {
 			changed(ctx)
 		}
 		select {
-		case <-time.After(staleInterval):
+		case <-time.After(time.Until(next)):
 		case <-h.asked:
-			due = time.Now()
+			clear(due)
 		case <-ctx.Done():
 		}
 	}
 }
 
-// stale reports whether the tree is not that of the stored listings and consents.
+// stale reports whether the tree is not that of the stored listings and consents, which
+// other processes change as well.
 func (h *Host) stale(ctx context.Context, servers []*Server) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.shelf.stamp(ctx, servers) != h.stamp
 }
 
-// refresh stores the listing of a server anew, if it has changed.
-func (h *Host) refresh(ctx context.Context, s *Server) {
+// refresh stores the listing of a server anew, if it has changed, and returns the time
+// until the next.
+func (h *Host) refresh(ctx context.Context, s *Server) (ttl time.Duration) {
+	old, _ := h.shelf.listing(s.Label)
 	l, err := h.List(ctx, *s)
 	if err != nil {
 		if ctx.Err() == nil {
 			h.options.Logger.Warn("a connected server cannot be asked for its skills; they stay as they were", "server", s.Label, "error", err)
 		}
-		return
+		return defaultTTL
 	}
 	for _, fault := range l.Faults {
 		h.options.Logger.Warn("a skill of a connected server cannot be used", "server", s.Label, "error", fault)
 	}
-	if l.same(h.shelf.listing(s.Label)) || h.shelf.server(ctx, s.Label) == nil { // removed meanwhile
-		return
+	if l.TTL = max(minTTL, cmp.Or(l.TTL, defaultTTL)); l.same(old) || h.shelf.server(ctx, s.Label) == nil { // removed meanwhile
+		return l.TTL
 	}
 	if err := h.shelf.putListing(s.Label, l); err != nil {
 		h.options.Logger.Warn("the skills of a connected server cannot be stored", "server", s.Label, "error", err)
 	}
+	return l.TTL
 }
 
 // same reports whether two listings have the same skills.
@@ -327,4 +332,7 @@ func (l *Listing) same(other *Listing) bool {
 }
 
 // Count returns the number of skills that a server has listed.
-func (h *Host) Count(label string) int { return len(h.shelf.listing(label).Entries) }
+func (h *Host) Count(label string) int {
+	l, _ := h.shelf.listing(label)
+	return len(l.Entries)
+}

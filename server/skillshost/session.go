@@ -171,6 +171,8 @@ type Listing struct {
 	Entries []*Entry
 	// Faults are the entries that cannot be used.
 	Faults []error
+	// TTL is the time for which the server says that the listing is good; 0 is not said.
+	TTL time.Duration
 }
 
 // List returns the skills that the server lists. It fetches no file of them. An entry that
@@ -193,6 +195,7 @@ func (s *Session) List(ctx context.Context) (*Listing, error) {
 		var page struct {
 			Skills     []json.RawMessage `json:"skills"`
 			NextCursor string            `json:"nextCursor"`
+			TTL        float64           `json:"ttlMs"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
 			return nil, fmt.Errorf("the server's list of skills is not as the extension has it: %w", err)
@@ -203,6 +206,7 @@ func (s *Session) List(ctx context.Context) (*Listing, error) {
 		if err := l.add(page.Skills); err != nil {
 			return nil, err
 		}
+		l.TTL = time.Duration(max(0, min(page.TTL, float64(maxTTL.Milliseconds())))) * time.Millisecond
 		if cursor = page.NextCursor; cursor == "" {
 			return l, nil
 		}
@@ -212,6 +216,9 @@ func (s *Session) List(ctx context.Context) (*Listing, error) {
 		seen[cursor] = true
 	}
 }
+
+// maxTTL bounds the time for which a listing is good.
+const maxTTL = 24 * time.Hour
 
 // add adds the entries of a page. Of two with one URI the first counts.
 func (l *Listing) add(page []json.RawMessage) error {

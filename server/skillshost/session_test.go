@@ -30,8 +30,8 @@ func TestSession(t *testing.T) {
 			s := f.connect(t, nil)
 			l, err := s.List(t.Context())
 			must(t, err)
-			if len(l.Entries) != 3 || len(l.Faults) != 0 {
-				t.Fatalf("%d entries, faults %v", len(l.Entries), l.Faults)
+			if len(l.Entries) != 3 || len(l.Faults) != 0 || l.TTL != time.Minute {
+				t.Fatalf("%d entries, faults %v, for %v", len(l.Entries), l.Faults, l.TTL)
 			}
 			if read := f.requests("resources/"); len(read) > 0 {
 				t.Errorf("listing has fetched %q", read)

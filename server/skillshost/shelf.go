@@ -135,6 +135,8 @@ func (s *shelf) remove(ctx context.Context, label string) error {
 
 // stored is a listing as it is stored.
 type stored struct {
+	At     time.Time         `json:"at"`
+	TTL    int64             `json:"ttl_ms"`
 	Skills []json.RawMessage `json:"skills"`
 }
 
@@ -155,7 +157,7 @@ func (s *shelf) stamp(ctx context.Context, servers []*Server) string {
 
 // putListing stores a listing, and removes the files that it has no use for.
 func (s *shelf) putListing(label string, l *Listing) error {
-	out := stored{Skills: []json.RawMessage{}}
+	out := stored{At: time.Now(), TTL: l.TTL.Milliseconds(), Skills: []json.RawMessage{}}
 	for _, e := range l.Entries {
 		out.Skills = append(out.Skills, e.raw)
 	}
@@ -166,13 +168,17 @@ func (s *shelf) putListing(label string, l *Listing) error {
 }
 
 // listing returns the stored listing of a server; an empty one if there is none.
-func (s *shelf) listing(label string) *Listing {
+func (s *shelf) listing(label string) (*Listing, time.Time) {
 	var in stored
 	l := &Listing{}
-	if readJSON(s.path(label, listingFile), 2*maxListed, &in) != nil || l.add(in.Skills) != nil {
-		return &Listing{}
+	if readJSON(s.path(label, listingFile), 2*maxListed, &in) != nil {
+		return l, time.Time{}
 	}
-	return l
+	l.TTL = time.Duration(in.TTL) * time.Millisecond
+	if l.add(in.Skills) != nil {
+		return &Listing{}, time.Time{}
+	}
+	return l, in.At
 }
 
 // sweepAge is the age of files that are removed with their version: calls of the version
