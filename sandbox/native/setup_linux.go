@@ -21,6 +21,9 @@ import (
 // shmLimit bounds the bytes of /dev/shm, as Docker does.
 const shmLimit = 64 << 20
 
+// shortName is the name of the zygote and of its forks in the kernel.
+const shortName = "skills-mcp"
+
 // genericSequence returns the calls of an init before there is a command: the
 // init has all namespaces but that of users, and a copy of the template's
 // mounts, and makes the root that every sandbox has, with scratch folders of

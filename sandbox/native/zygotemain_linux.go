@@ -16,8 +16,6 @@ const (
 	// initName is the zygote's argv[0], and so that of its forks. No slash, so
 	// that no skill's path is it.
 	initName = "skills-mcp: sandbox"
-	// shortName is the zygote's name in the kernel.
-	shortName = "skills-mcp"
 	// zygoteControl is the zygote's end of the socket pair.
 	zygoteControl = 3
 )
