@@ -50,7 +50,7 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	for _, d := range v.declared {
 		switch {
 		case d.Key() != uri:
-		case d.template != nil && slices.Contains(d.template.Names(), argument.Name):
+		case d.template != nil && slices.Contains(d.template.Varnames(), argument.Name):
 			return completion(c.argument(ctx, d.Skill, argument)), nil
 		default: // which has no such variable
 			return completion(complete.List{}), nil

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
+	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/media"
@@ -17,7 +19,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
-	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
 )
 
 // maxResource is the largest content of a resource that a skill declares, in
@@ -43,7 +44,7 @@ func declaredBy(catalog *skills.Catalog) declarations {
 		d := declared{Declared: r}
 		if r.Template != "" {
 			var err error
-			if d.template, err = uritemplate.Parse(r.Template); err != nil {
+			if d.template, err = uritemplate.New(r.Template); err != nil {
 				continue // it was read before, so this is never so
 			}
 		}
@@ -88,11 +89,25 @@ func (all declarations) find(uri string) (d declared, values map[string]string, 
 		if d.template == nil {
 			continue
 		}
-		if values, ok := d.template.Match(uri); ok {
+		if values := d.values(uri); values != nil {
 			return d, values, true
 		}
 	}
 	return declared{}, nil, false
+}
+
+// values returns the values of the variables with which the template is a URI, each valid
+// UTF-8 and not empty; nil where it is not.
+func (d declared) values(uri string) map[string]string {
+	found, values := d.template.Match(uri), map[string]string{}
+	for _, name := range d.template.Varnames() {
+		value := found.Get(name).String()
+		if value == "" || !utf8.ValidString(value) {
+			return nil
+		}
+		values[name] = value
+	}
+	return values
 }
 
 // describe returns the description of a resource, with the name of its skill.

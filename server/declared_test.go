@@ -44,7 +44,7 @@ func TestDeclaredResources(t *testing.T) {
 	all.WriteString(indent(t, b.ask("resources/list", "{}")) + indent(t, b.ask("resources/templates/list", "{}")))
 	for _, uri := range []string{
 		"notes://index", "notes://logo", "clock:now", "notes://monday", "notes://tuesday/3", "notes://tuesday/x", "notes://sunday", "notes://mon%64ay",
-		"notes://monday/1/2", "notes://", "rival:all",
+		"notes://monday/1/2", "notes://", "notes://%ff", "notes://%zz", "notes://a:b", "rival:all",
 	} {
 		fmt.Fprintf(&all, "== %s\n%s\n", uri, b.ask("resources/read", fmt.Sprintf(`{"uri": %q}`, uri)))
 	}

@@ -269,7 +269,7 @@ func (s *Skill) Needs() Requires {
 type Resource struct {
 	// URI names it; "" where Template does.
 	URI string
-	// Template names many, as package uritemplate reads it. Each variable is a
+	// Template names many: a URI template (RFC 6570, level 1). Each variable is a
 	// parameter of the skill's script.
 	Template string
 	// Name is never "".

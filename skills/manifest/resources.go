@@ -11,8 +11,9 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
-	"github.com/skillsmcp/skills-mcp/skills/uritemplate"
+	"github.com/yosida95/uritemplate/v3"
 	"gopkg.in/yaml.v3"
 )
 
@@ -84,27 +85,52 @@ func isMIMEType(text string) bool {
 	return err == nil && strings.Contains(parsed, "/") && len(text) <= maxMIMEType
 }
 
+// scheme matches the start of a URI (RFC 3986, 3.1), in lower case as is usual, and uri a
+// whole one (2).
+var (
+	scheme = lazyregexp.New(`^([a-z][a-z0-9+.-]*):.`)
+	uri    = lazyregexp.New(`^(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$`)
+)
+
+// maxURI is the maximum length of a URI or a template, in bytes.
+const maxURI = 512
+
 // checkURI checks the resource's URI or template.
 func (p resourceReader) checkURI(r skills.Resource, at Position) *Error {
 	shown := truncate.String(r.Key(), maxEcho)
-	if (r.URI == "") == (r.Template == "") {
+	m := scheme.FindStringSubmatch(r.Key())
+	switch {
+	case (r.URI == "") == (r.Template == ""):
 		return Errorf(at, "write either uri or uri_template", "it has no URI, or two")
+	case len(r.Key()) > maxURI:
+		return Errorf(at, "write a URI such as notes://today", "%q is longer than %d bytes", shown, maxURI)
+	case m == nil:
+		return Errorf(at, "write a URI such as notes://today", "%q does not begin with a scheme in lower case, such as notes: in notes:today", shown)
+	case slices.Contains(reserved(), m[1]):
+		return Errorf(at, "use a scheme of your own, such as notes:", "%q has the scheme %s:, which means something already", shown, m[1])
+	case r.Template != "":
+		return checkTemplate(r.Template, at)
+	case strings.ContainsAny(r.URI, "{}"):
+		return Errorf(at, "call it uri_template", "%q has variables", shown)
+	case !uri.MatchString(r.URI):
+		return Errorf(at, "write a URI such as notes://today", "%q has characters that a URI cannot have", shown)
 	}
-	scheme, err := uritemplate.Scheme(r.Key())
+	return nil
+}
+
+// checkTemplate checks a template of RFC 6570, level 1: each variable is written as {name},
+// once, and with something before it that tells where it begins.
+func checkTemplate(text string, at Position) *Error {
+	template, err := uritemplate.New(text)
 	if err != nil {
-		return Errorf(at, "write a URI such as notes://today", "%q %v", shown, err)
+		return Errorf(at, "write a template such as notes://{day}", "%q is no template: %v", truncate.String(text, maxEcho), err)
 	}
-	if slices.Contains(reserved(), scheme) {
-		return Errorf(at, "use a scheme of your own, such as notes:", "%q has the scheme %s:, which means something already", shown, scheme)
+	names, plain := template.Varnames(), text
+	for _, name := range names {
+		plain = strings.Replace(plain, "{"+name+"}", "x", 1)
 	}
-	if r.URI != "" {
-		if strings.ContainsAny(r.URI, "{}") {
-			return Errorf(at, "call it uri_template", "%q has variables", shown)
-		}
-		return nil
-	}
-	if _, err = uritemplate.Parse(r.Template); err != nil {
-		return Errorf(at, "write a template such as notes://{day}", "%q %v", shown, err)
+	if len(names) == 0 || strings.Contains(text, "}{") || !uri.MatchString(plain) {
+		return Errorf(at, "write a template such as notes://{day}", "%q has not each variable once, as {name}, with text before it", truncate.String(text, maxEcho))
 	}
 	return nil
 }
@@ -137,8 +163,8 @@ func checkVariables(e *skills.Entry, r skills.Resource, at Position) *Error {
 		return nil
 	}
 	var names []string
-	if template, err := uritemplate.Parse(r.Template); err == nil {
-		names = template.Names()
+	if template, err := uritemplate.New(r.Template); err == nil {
+		names = template.Varnames()
 	}
 	for _, name := range names {
 		if !declares(e, name) {

@@ -60,7 +60,7 @@ func TestResourcesRefused(t *testing.T) {
 		{script, `{uri: "skills-mcp://runs/a/b"}`, "means something already"},
 		{script, `{uri: "a:{day}"}`, "has variables"},
 		{script, `{uri: "a:b\nc"}`, "characters that a URI cannot have"},
-		{script, `{uri_template: "a:{+day}"}`, "not a plain variable"},
+		{script, `{uri_template: "a:{+day}"}`, "not each variable once"},
 		{script, `{uri_template: "a:{night}"}`, `undeclared parameter "night"`},
 		{needs, `{uri: "a:b"}`, `requires the parameter "day"`},
 		{script, `{uri_template: "a:{day}", file: a.txt}`, "cannot be one file"},
