@@ -62,31 +62,18 @@ func (e *entry) current() bool {
 // folder writes or reads the names and types of a folder's entries.
 func (c *codec) folder(entries []fs.DirEntry) []fs.DirEntry {
 	n := c.length(len(entries))
-	var all []dirEntry
-	if c.reading {
-		n = max(0, n)
-		entries, all = make([]fs.DirEntry, n), make([]dirEntry, n)
+	if !c.reading {
+		for _, e := range entries {
+			c.string(e.Name())
+			c.uint(uint64(e.Type()))
+		}
+		return entries
 	}
+	n = max(0, n)
+	entries, all := make([]fs.DirEntry, n), make([]scan.Entry, n)
 	for i := 0; i < n && c.err == nil; i++ {
-		var e dirEntry
-		if !c.reading {
-			e = dirEntry{entries[i].Name(), entries[i].Type()}
-		}
-		e = dirEntry{c.string(e.name), fs.FileMode(c.uint(uint64(e.mode)))}
-		if c.reading {
-			all[i], entries[i] = e, &all[i]
-		}
+		all[i] = scan.NewEntry(c.string(""), fs.FileMode(c.uint(0)))
+		entries[i] = &all[i]
 	}
 	return entries
 }
-
-// A dirEntry is the name and type of an entry of a folder.
-type dirEntry struct {
-	name string
-	mode fs.FileMode
-}
-
-func (e *dirEntry) Name() string               { return e.name }
-func (e *dirEntry) IsDir() bool                { return e.mode.IsDir() }
-func (e *dirEntry) Type() fs.FileMode          { return e.mode }
-func (e *dirEntry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }

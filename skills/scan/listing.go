@@ -13,22 +13,32 @@ import (
 // unknown.
 type listing []fs.DirEntry
 
-// listed is an entry of a listing. The system's entries hold more.
-type listed struct {
+// An Entry is the name and type of an entry of a folder. The system's entries hold more.
+type Entry struct {
 	name string
 	mode fs.FileMode // the type
 }
 
-func (e *listed) Name() string               { return e.name }
-func (e *listed) IsDir() bool                { return e.mode.IsDir() }
-func (e *listed) Type() fs.FileMode          { return e.mode }
-func (e *listed) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+// NewEntry returns an entry, whose address is a [fs.DirEntry] without Info.
+func NewEntry(name string, mode fs.FileMode) Entry { return Entry{name, mode} }
+
+// Name implements [fs.DirEntry].
+func (e *Entry) Name() string { return e.name }
+
+// IsDir implements [fs.DirEntry].
+func (e *Entry) IsDir() bool { return e.mode.IsDir() }
+
+// Type implements [fs.DirEntry].
+func (e *Entry) Type() fs.FileMode { return e.mode }
+
+// Info implements [fs.DirEntry].
+func (e *Entry) Info() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
 
 // newListing returns a listing, not nil, of a folder's entries.
 func newListing(entries []fs.DirEntry) listing {
-	l, all := make(listing, len(entries)), make([]listed, len(entries))
+	l, all := make(listing, len(entries)), make([]Entry, len(entries))
 	for i, e := range entries {
-		all[i] = listed{e.Name(), e.Type()}
+		all[i] = Entry{e.Name(), e.Type()}
 		l[i] = &all[i]
 	}
 	return l

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -123,24 +124,16 @@ func (m *memory) locate(paths []string) (changed []string, simple bool) {
 // forget drops the listings and candidates at and below paths, and of the folders
 // that they are in.
 func (m *memory) forget(paths []string) {
-	gone := map[string]bool{}
 	for _, name := range paths {
-		gone[name] = true
 		delete(m.listings, filepath.Dir(name))
 		for dir := range upwards(name) {
 			delete(m.candidates, dir)
 		}
+		below := name + string(filepath.Separator)
+		covered := func(at string) bool { return at == name || strings.HasPrefix(at, below) }
+		maps.DeleteFunc(m.listings, func(dir string, _ listing) bool { return covered(dir) })
+		maps.DeleteFunc(m.candidates, func(dir string, _ []*candidate) bool { return covered(dir) })
 	}
-	covered := func(name string) bool {
-		for dir := range upwards(name) {
-			if gone[dir] {
-				return true
-			}
-		}
-		return false
-	}
-	maps.DeleteFunc(m.listings, func(dir string, _ listing) bool { return covered(dir) })
-	maps.DeleteFunc(m.candidates, func(dir string, _ []*candidate) bool { return covered(dir) })
 }
 
 // upwards yields name and the folders that it lies in.
