@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -175,22 +174,6 @@ func (b *instance) attachTo(ctx context.Context, streams container.AttachOptions
 
 // Ended implements [warmpool.Instance].
 func (b *instance) Ended() bool { return b.shell.Ended() }
-
-// Memory implements [warmpool.Instance].
-func (b *instance) Memory() int64 {
-	ctx, cancel := context.WithTimeout(b.owner.life.Context(), answerTimeout)
-	defer cancel()
-	answer, err := b.engine.api.ContainerStatsOneShot(ctx, b.id)
-	if err != nil {
-		return 0
-	}
-	defer answer.Body.Close()
-	var stats container.StatsResponse
-	if err := json.NewDecoder(answer.Body).Decode(&stats); err != nil {
-		return 0
-	}
-	return int64(stats.MemoryStats.Usage)
-}
 
 // Discard implements [warmpool.Instance].
 func (b *instance) Discard() { b.owner.discard(b) }

@@ -8,19 +8,17 @@ type bucket[I Instance] struct {
 	target int   // how many are to wait
 	used   int64 // the clock at the last take
 	bursts bursts
-	learnt bool  // target is that of bursts, not one that was asked for
-	memory int64 // of an instance; 0 until one was weighed
+	learnt bool // target is that of bursts, not one that was asked for
 
-	ready    []*idle[I] // the oldest first
-	refills  int        // refills that are scheduled
-	starting int        // instances on their way
+	ready    []idle[I] // the oldest first
+	refills  int       // refills that are scheduled
+	starting int       // instances on their way
 	waiters  []*waiter[I]
 }
 
 // An idle instance waits for its use.
 type idle[I Instance] struct {
 	instance I
-	memory   int64
 	timer    *time.Timer // expires it
 }
 
@@ -67,14 +65,11 @@ func (all buckets[I]) crowded(limits Limits) bool {
 	return count >= limits.Max
 }
 
-// full reports whether more waits than may.
+// full reports whether more instances wait than may.
 func (all buckets[I]) full(limits Limits) bool {
-	count, memory := 0, int64(0)
+	count := 0
 	for _, b := range all {
-		for _, entry := range b.ready {
-			count++
-			memory += entry.memory
-		}
+		count += len(b.ready)
 	}
-	return count > max(0, limits.Max) || count > 0 && memory > limits.Memory
+	return count > max(0, limits.Max)
 }

@@ -8,14 +8,13 @@ import (
 
 // Limits bound the instances that wait. A zero field means the default.
 type Limits struct {
-	Max    int           // instances; 8 by default, and none where it is negative
-	Memory int64         // bytes that they hold together; 1 GiB by default
-	Idle   time.Duration // how long one waits at the most; 5 minutes by default
+	Max  int           // instances; 8 by default, and none where it is negative
+	Idle time.Duration // how long one waits at the most; 5 minutes by default
 }
 
 // or returns l with the defaults.
 func (l Limits) or() Limits {
-	return Limits{cmp.Or(l.Max, 8), cmp.Or(l.Memory, 1<<30), cmp.Or(l.Idle, 5*time.Minute)}
+	return Limits{cmp.Or(l.Max, 8), cmp.Or(l.Idle, 5*time.Minute)}
 }
 
 // An Instance is a started one that waits for its single use.
@@ -23,9 +22,6 @@ type Instance interface {
 	comparable
 	// Ended reports whether it has ended, so that it is of no use.
 	Ended() bool
-	// Memory returns the bytes of memory that it holds, or 0 where that is not known. It
-	// may take a second.
-	Memory() int64
 	// Discard ends it in the background. It is called once, by the pool or by the taker.
 	Discard()
 }

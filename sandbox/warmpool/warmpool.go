@@ -290,30 +290,11 @@ func (p *Pool[I]) offer(b *bucket[I], i I) {
 		p.tidy(b)
 		return
 	}
-	entry := &idle[I]{instance: i, timer: time.AfterFunc(p.limits.Idle, func() { p.expire(b, i) })}
-	b.ready = append(b.ready, entry)
+	b.ready = append(b.ready, idle[I]{i, time.AfterFunc(p.limits.Idle, func() { p.expire(b, i) })})
 	p.trim(b)
-	p.weigh(b, entry)
 	if len(b.ready) < b.target {
 		p.scheduleRefill(b)
 	}
-}
-
-// weigh learns in the background how much an idle instance holds, and makes room where
-// that is too much. Those of a bucket are alike: the first is weighed.
-func (p *Pool[I]) weigh(b *bucket[I], entry *idle[I]) {
-	if b.memory > 0 {
-		entry.memory = b.memory
-		p.trim(b)
-		return
-	}
-	p.work.Go(func() {
-		memory := entry.instance.Memory()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		entry.memory, b.memory = memory, memory
-		p.trim(b)
-	})
 }
 
 // trim drops the excess: of b above its target, of all above the limits.
@@ -384,7 +365,7 @@ func (p *Pool[I]) ended(b *bucket[I], i I) {
 
 // remove removes i from those that wait, and reports whether it was there.
 func (p *Pool[I]) remove(b *bucket[I], i I) bool {
-	at := slices.IndexFunc(b.ready, func(entry *idle[I]) bool { return entry.instance == i })
+	at := slices.IndexFunc(b.ready, func(entry idle[I]) bool { return entry.instance == i })
 	if at < 0 {
 		return false
 	}

@@ -32,12 +32,6 @@ func (f *fake) Ended() bool {
 	return f.ended
 }
 
-func (f *fake) Memory() int64 {
-	f.s.mu.Lock()
-	defer f.s.mu.Unlock()
-	return f.s.memory
-}
-
 func (f *fake) Discard() {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
@@ -59,7 +53,6 @@ type stable struct {
 	made    []*fake
 	given   map[*fake]int
 	dropped map[*fake]int
-	memory  int64 // of every instance
 }
 
 // A making is the start of one instance: it waits for its outcome.
@@ -456,33 +449,6 @@ func TestPoolMaxOfOne(t *testing.T) {
 	})
 }
 
-func TestPoolMemory(t *testing.T) {
-	bubble(t, Limits{Memory: 10 << 20}, func(t *testing.T, s *stable) {
-		s.memory = 4 << 20
-		for _, skill := range []string{"a", "b", "c"} {
-			s.must(like{skill: skill}, 1)
-		}
-		for skill, want := range map[string]int{"a": 0, "b": 1, "c": 1} {
-			if got := s.idle(like{skill: skill}); got != want {
-				t.Errorf("%s: %d wait, want %d", skill, got, want)
-			}
-		}
-	})
-}
-
-// A container that is too heavy on its own does not wait, and is not started
-// anew all the time.
-func TestPoolTooHeavy(t *testing.T) {
-	bubble(t, Limits{Memory: 1 << 20}, func(t *testing.T, s *stable) {
-		s.memory = 2 << 20
-		s.must(like{skill: "a"}, 1)
-		s.wantIdle(like{skill: "a"}, 0)
-		if len(s.made) != 2 {
-			t.Errorf("%d were made", len(s.made))
-		}
-	})
-}
-
 func TestPoolIdle(t *testing.T) {
 	bubble(t, Limits{Idle: time.Minute}, func(t *testing.T, s *stable) {
 		s.must(like{skill: "a"}, 2)
@@ -621,7 +587,7 @@ func TestPoolConcurrent(t *testing.T) {
 // given twice or lost, and the bounds hold.
 func TestPoolRandom(t *testing.T) {
 	for seed := range int64(200) {
-		bubble(t, Limits{Max: 3, Memory: 10 << 20, Idle: time.Minute}, func(t *testing.T, s *stable) {
+		bubble(t, Limits{Max: 3, Idle: time.Minute}, func(t *testing.T, s *stable) {
 			(&chaos{stable: s, random: rand.New(rand.NewSource(seed))}).run()
 			if t.Failed() {
 				t.Fatalf("seed %d", seed)
@@ -698,7 +664,6 @@ func (c *chaos) step() {
 func (c *chaos) answer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.memory = c.random.Int63n(6 << 20)
 	if len(c.making) == 0 {
 		return
 	}

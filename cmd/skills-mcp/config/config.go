@@ -149,9 +149,8 @@ type Slots struct {
 
 // Pool bounds the started containers that wait for a call.
 type Pool struct {
-	Max    int           `yaml:"max"`    // containers; 0 keeps none
-	Memory Size          `yaml:"memory"` // that they hold together while they wait
-	Idle   time.Duration `yaml:"idle"`   // how long one waits for a call
+	Max  int           `yaml:"max"`  // containers; 0 keeps none
+	Idle time.Duration `yaml:"idle"` // how long one waits for a call
 }
 
 // Kept bounds the sandboxes that live between calls. It converts to [session.Limits].
@@ -190,7 +189,7 @@ func Default() *Config {
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
 			Slots:  Slots{PerTenant: slots.PerTenant, Queue: slots.Queue},
-			Pool:   Pool{Max: 8, Memory: 1 << 30, Idle: 5 * time.Minute},
+			Pool:   Pool{Max: 8, Idle: 5 * time.Minute},
 			Kept:   Kept(session.DefaultLimits()),
 			Asking: Asking(elicit.DefaultLimits()),
 

@@ -22,7 +22,7 @@ sandbox:
   runtime: runsc
   limits: {memory: 1GB, timeout: 90s}
   slots: {total: 8, per_skill: 2}
-  pool: {max: 0, memory: 256MB, idle: 30s}
+  pool: {max: 0, idle: 30s}
   kept: {total: 1, lifetime: 2h}
   asking: {wait: 1m, per_caller: 2}
   dependencies: build
@@ -42,7 +42,7 @@ expose: {mode: search, max_tools: 5, pin: [deploy, "team/*"]}
 	want.Sandbox.Runtime = "runsc"
 	want.Sandbox.Limits.Memory, want.Sandbox.Limits.Timeout = 1<<30, 90*time.Second
 	want.Sandbox.Slots.Total, want.Sandbox.Slots.PerSkill = 8, 2
-	want.Sandbox.Pool = Pool{Max: 0, Memory: 256 << 20, Idle: 30 * time.Second}
+	want.Sandbox.Pool = Pool{Max: 0, Idle: 30 * time.Second}
 	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
 	want.Sandbox.Asking.Wait, want.Sandbox.Asking.PerCaller = time.Minute, 2
 	want.Tools.RunCode = true
@@ -75,7 +75,6 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {slots: {queue: -1}}":                "sandbox.slots.queue is too small; write at least 1",
 		"sandbox: {slots: {total: -1}}":                "sandbox.slots.total is too small; write at least 1, or 0 for twice the number of processors",
 		"sandbox: {pool: {max: -1}}":                   "sandbox.pool.max is too small; write at least 1, or 0 for no pool",
-		"sandbox: {pool: {memory: 1MB}}":               "sandbox.pool.memory is too small; write at least 16MB",
 		"sandbox: {pool: {idle: 0s}}":                  "sandbox.pool.idle is too small; write at least 1s",
 		"sandbox: {pool: {maxx: 1}}":                   `line 1: unknown key "maxx"; did you mean "max"?`,
 		"sandbox: {kept: {per_caller: 0}}":             "sandbox.kept.per_caller is too small; write at least 1",

@@ -144,7 +144,6 @@ func (c *Config) validateMinimums() error {
 		{"sandbox.slots.per_skill", s.Slots.PerSkill >= 0, "1, or 0 for all slots but one"},
 		{"sandbox.slots.queue", s.Slots.Queue >= 1, "1"},
 		{"sandbox.pool.max", s.Pool.Max >= 0, "1, or 0 for no pool"},
-		{"sandbox.pool.memory", s.Pool.Memory >= 16<<20, "16MB"},
 		{"sandbox.pool.idle", s.Pool.Idle >= time.Second, "1s"},
 		{"sandbox.kept.total", s.Kept.Total >= 1, "1"},
 		{"sandbox.kept.per_caller", s.Kept.PerTenant >= 1, "1"},

@@ -105,7 +105,7 @@ func guard() *protect.Guard {
 // pool returns the bounds of waiting containers; the driver's zero value is its
 // default, so none is -1.
 func (s *Sandboxes) pool() warmpool.Limits {
-	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Memory: int64(s.Sandbox.Pool.Memory), Idle: s.Sandbox.Pool.Idle}
+	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Idle: s.Sandbox.Pool.Idle}
 	if pool.Max == 0 || s.Single {
 		pool.Max = -1
 	}
