@@ -16,7 +16,7 @@ import (
 // doctorCommand prints a diagnosis of the machine.
 type doctorCommand struct {
 	*app
-	json, registry bool
+	json bool
 }
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -26,15 +26,13 @@ func newDoctorCommand(a *app) *cobra.Command {
 		Short: "Say what works here and what does not, and how to fix it",
 		Long: `Look at everything that skills need: the configuration, the folders they are
 found in, the workspace, the Docker engine with its images, and the native
-sandbox, in which a tiny command is run as a skill would be. Nothing is pulled:
-where an image is not there, --registry asks the registry whether it can be had.
+sandbox, in which a tiny command is run as a skill would be. Nothing is pulled.
 Exits with 1 when skills cannot be run.`,
-		Example: "  skills-mcp doctor --registry",
+		Example: "  skills-mcp doctor --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&c.registry, "registry", false, "ask registries whether images that are not there can be had")
 	a.exposeFlag(cmd)
 	return cmd
 }
@@ -45,7 +43,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	s.Sandboxes.Single = true
-	sections, err := diagnosis.Sections(ctx, s, catalog, c.registry)
+	sections, err := diagnosis.Sections(ctx, s, catalog)
 	if err != nil {
 		return err
 	}

@@ -113,35 +113,11 @@ func checkImage(ctx context.Context, e *engine, role, ref string) sandbox.Findin
 	found, err := e.inspectImage(ctx, role, ref)
 	switch {
 	case cerrdefs.IsNotFound(err):
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there; the first call tries to pull it", Remedy: pullAhead(role)}
+		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there; the first call tries to pull it", Remedy: "get it ahead with: skills-mcp image pull " + role}
 	case err != nil:
 		return problem(subject, err)
 	}
 	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf("%s is there (%.19s)", ref, found.id)}
-}
-
-func pullAhead(role string) string { return "get it ahead with: skills-mcp image pull " + role }
-
-// CheckRegistry asks the registry of a role's image whether it can be pulled, and
-// pulls nothing. Calls of most skills fail without the image of the role "default".
-func (d *Driver) CheckRegistry(ctx context.Context, role string) sandbox.Finding {
-	subject, ref := "image "+role, d.roles[role]
-	e, err := d.connect(ctx)
-	if err != nil {
-		return problem(subject, err)
-	}
-	_, err = e.api.DistributionInspect(ctx, ref, "")
-	switch {
-	case err == nil:
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there; its registry has it, and the first call pulls it", Remedy: pullAhead(role)}
-	case e.kind == "podman":
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there; Podman does not ask registries without pulling", Remedy: pullAhead(role)}
-	}
-	found := problem(subject, notPulled(e, role, ref, err))
-	if role != "default" {
-		found.Level = sandbox.LevelWarning
-	}
-	return found
 }
 
 // checkLayers returns a finding about the layers, where there are any.

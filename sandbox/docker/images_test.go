@@ -46,26 +46,3 @@ func TestPullFails(t *testing.T) {
 		}
 	}
 }
-
-// A registry is asked for an image without pulling it.
-func TestCheckRegistry(t *testing.T) {
-	for _, test := range []struct {
-		role   string
-		status int
-		want   sandbox.Level
-		says   string
-	}{
-		{"default", 200, sandbox.LevelWarning, "its registry has it"},
-		{"default", 403, sandbox.LevelFailed, "cannot be pulled: denied"},
-		{"node", 403, sandbox.LevelWarning, "cannot be pulled: denied"},
-	} {
-		f := newFake(t)
-		f.fault("GET /distribution/{ref}/json", func(w http.ResponseWriter, r *http.Request) {
-			respond(w, test.status, map[string]any{"message": "denied"})
-		})
-		found := f.driver(t, Options{Images: map[string]string{test.role: "absent:1"}}).CheckRegistry(t.Context(), test.role)
-		if found.Level != test.want || !strings.Contains(found.Detail, test.says) || f.pulls != 0 {
-			t.Errorf("%s, %d: %+v, %d pulls", test.role, test.status, found, f.pulls)
-		}
-	}
-}

@@ -25,7 +25,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
@@ -67,9 +66,8 @@ type diagnosis struct {
 	catalog  *skills.Catalog
 }
 
-// Sections returns the checks of each subject, and a verdict last. With registry,
-// registries are asked for images that are missing.
-func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog, registry bool) ([]Section, error) {
+// Sections returns the checks of each subject, and a verdict last. Registries are not asked.
+func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) ([]Section, error) {
 	d := &diagnosis{s, catalog}
 	sections := []Section{
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
@@ -79,7 +77,7 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog, r
 		if chosen := d.settings.Sandbox.Driver; chosen != name && chosen != "auto" {
 			continue
 		}
-		tried, err := d.tryDriver(ctx, name, registry)
+		tried, err := d.tryDriver(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -88,33 +86,25 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog, r
 	return append(sections, Section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.settings.Sandbox.Driver, sections)}}), nil
 }
 
-// checkDocker checks an engine and, if asked to, the registries of images that it
-// does not have.
-func checkDocker(ctx context.Context, d *docker.Driver, registry bool) []sandbox.Finding {
-	findings := d.Check(ctx)
-	for i, f := range findings {
-		if role, image := strings.CutPrefix(f.Subject, "image "); image && registry && f.Level == sandbox.LevelWarning {
-			findings[i] = d.CheckRegistry(ctx, role)
-		}
-	}
-	return findings
-}
-
 // trial is the subject of the finding about the test command.
 const trial = "a command"
 
+// A checkedDriver is a driver that says which of its parts work on this machine.
+type checkedDriver interface {
+	sandbox.Driver
+	Check(ctx context.Context) []sandbox.Finding
+}
+
 // tryDriver checks a driver, and whether a command runs in its sandbox, from a snapshot
 // and with the workspaces, as a skill's does.
-func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (checked Section, err error) {
-	var driver sandbox.Driver
-	checked.Name = name
+func (d *diagnosis) tryDriver(ctx context.Context, name string) (checked Section, err error) {
+	var driver checkedDriver
 	if name == "docker" {
-		d := d.settings.Sandboxes.Docker()
-		driver, checked.Findings = d, checkDocker(ctx, d, registry)
+		driver = d.settings.Sandboxes.Docker()
 	} else {
-		d := d.settings.Sandboxes.Native()
-		driver, checked.Findings = d, d.Check(ctx)
+		driver = d.settings.Sandboxes.Native()
 	}
+	checked.Name, checked.Findings = name, driver.Check(ctx)
 	runner := sandbox.New(driver, &sandbox.Options{Limits: d.settings.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	if checked.Findings[0].Level == sandbox.LevelFailed { // no engine, or no namespaces
@@ -129,7 +119,7 @@ func (d *diagnosis) tryDriver(ctx context.Context, name string, registry bool) (
 	case checked.Findings[image].Level == sandbox.LevelWarning:
 		checked.outcome = untried
 		checked.Findings = append(checked.Findings, warning(trial, "not tried, as its image is not there",
-			"pull the image, or ask whether it can be had: skills-mcp doctor --registry"))
+			"pull the image with: skills-mcp image pull default"))
 	}
 	return checked, nil
 }

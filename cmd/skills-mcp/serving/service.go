@@ -64,7 +64,7 @@ func (b *Backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 func (b *Backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
 	s, sandboxes := *b.settings, *b.settings.Sandboxes
 	sandboxes.Single, s.Sandboxes = true, &sandboxes
-	found, err := diagnosis.Sections(ctx, &s, b.server.Catalog(), false)
+	found, err := diagnosis.Sections(ctx, &s, b.server.Catalog())
 	if err != nil {
 		return nil, err
 	}
