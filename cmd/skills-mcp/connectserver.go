@@ -19,7 +19,7 @@ import (
 type connectServerCommand struct {
 	*app
 	list, json, dryRun, verify bool
-	remove, tokenEnv           string
+	tokenEnv                   string
 }
 
 func newConnectServerCommand(a *app) *cobra.Command {
@@ -56,11 +56,10 @@ all files, too, compares them, and throws them away.`,
 	f.SetInterspersed(false) // the arguments of a program may look like flags
 	f.BoolVar(&c.list, "list", false, "list the connected servers")
 	f.BoolVar(&c.json, "json", false, "with --list or --dry-run: print JSON")
-	f.StringVar(&c.remove, "remove", "", "disconnect the server `NAME`, as disconnect-server does")
 	f.StringVar(&c.tokenEnv, "token-env", "", "send the bearer token in the variable `VARIABLE`, over HTTP")
 	f.BoolVar(&c.dryRun, "dry-run", false, "show what the server at ADDRESS lists, and connect nothing")
 	f.BoolVar(&c.verify, "verify", false, "with --dry-run: fetch and verify all files of its skills")
-	cmd.MarkFlagsMutuallyExclusive("list", "remove", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("list", "dry-run")
 	return cmd
 }
 
@@ -70,14 +69,10 @@ func (c *connectServerCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	switch {
-	case c.list || c.remove != "":
-		if len(args) > 0 {
-			return exitcode.Usage(fmt.Errorf("%q is not expected here", args[0]))
-		}
-		if c.list {
-			return c.printList(ctx, s)
-		}
-		return c.disconnect(ctx, s, c.remove)
+	case c.list && len(args) > 0:
+		return exitcode.Usage(fmt.Errorf("%q is not expected here", args[0]))
+	case c.list:
+		return c.printList(ctx, s)
 	case c.dryRun:
 		server, err := c.server("dry-run", args)
 		if err != nil {
@@ -233,19 +228,6 @@ func (c *connectServerCommand) printList(ctx context.Context, s *setup.Settings)
 	}.print(c.app, c.json, list)
 }
 
-// disconnect removes a server with all that was fetched from it.
-func (a *app) disconnect(ctx context.Context, s *setup.Settings, name string) error {
-	found, err := s.Host.Remove(ctx, name)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("no server %q is connected; skills-mcp connect-server --list lists them", plain.Visible(name))
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s is disconnected, and what was fetched from it is removed\n", name)
-	return err
-}
-
 func newDisconnectServerCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "disconnect-server NAME",
@@ -259,7 +241,15 @@ with your consents. Nothing is asked.`,
 			if err != nil {
 				return err
 			}
-			return a.disconnect(cmd.Context(), s, args[0])
+			found, err := s.Host.Remove(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if !found {
+				return fmt.Errorf("no server %q is connected; skills-mcp connect-server --list lists them", plain.Visible(args[0]))
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s is disconnected, and what was fetched from it is removed\n", args[0])
+			return err
 		},
 	}
 }

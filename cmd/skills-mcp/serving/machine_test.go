@@ -341,7 +341,6 @@ func TestManageSettings(t *testing.T) {
 	workspace := t.TempDir()
 	putFile(t, filepath.Join(workspace, ".skills-mcp.yaml"), "policy: {mode: read-only, deny: [x]}\n")
 	t.Setenv(endpoint.TokenVariable, "s3cret")
-	t.Setenv(setup.BudgetVariable, "5000")
 	m, _ := newManaged(t, variable, workspace)
 	flags := Flags{ui: true, listen: "127.0.0.1:0"}
 	if err := flags.apply(&m.settings.Serve); err != nil {
@@ -362,18 +361,17 @@ func TestManageSettings(t *testing.T) {
 		got[s.Key], got[s.Group] = s, s
 	}
 	for key, want := range map[string][2]string{
-		"configuration":        {"config.yaml", "--config"},
-		"sandbox.driver":       {"native", "set"},
-		"sandbox.env":          {"API_KEY=…", "set"},
-		"expose.max_tools":     {"5", "set"},
-		"expose.catalog_chars": {"5000", "set"},
-		"workspaces":           {filepath.Base(workspace), "set"},
-		"policy.mode":          {"read-only", ".skills-mcp.yaml"},
-		"serve.ui":             {"true", "set"},
-		"serve.listen":         {"127.0.0.1:0", "set"},
-		"policy.deny":          {"x", ".skills-mcp.yaml"},
-		"token of clients":     {"set", endpoint.TokenVariable},
-		"sandbox.limits.cpus":  {"1", "default"},
+		"configuration":       {"config.yaml", "--config"},
+		"sandbox.driver":      {"native", "set"},
+		"sandbox.env":         {"API_KEY=…", "set"},
+		"expose.max_tools":    {"5", "set"},
+		"workspaces":          {filepath.Base(workspace), "set"},
+		"policy.mode":         {"read-only", ".skills-mcp.yaml"},
+		"serve.ui":            {"true", "set"},
+		"serve.listen":        {"127.0.0.1:0", "set"},
+		"policy.deny":         {"x", ".skills-mcp.yaml"},
+		"token of clients":    {"set", endpoint.TokenVariable},
+		"sandbox.limits.cpus": {"1", "default"},
 	} {
 		if s := got[key]; !strings.HasSuffix(s.Value, want[0]) || !strings.HasSuffix(s.Origin, want[1]) {
 			t.Errorf("%+v, want %v", s, want)

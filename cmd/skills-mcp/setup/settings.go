@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
@@ -188,8 +187,11 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 		}
 		c.Sandbox.Driver = driver
 	}
-	if err := chooseExpose(&c.Expose, f.Expose); err != nil {
-		return nil, err
+	if mode := f.Expose; mode != "" {
+		if !slices.Contains(exposure.Modes(), mode) {
+			return nil, exitcode.Usage(fmt.Errorf("--expose is %q; write one of auto, all, search", mode))
+		}
+		c.Expose.Mode = mode
 	}
 	return c, nil
 }
@@ -243,27 +245,4 @@ func warnMissing(folders []string, logger *slog.Logger) {
 			logger.Warn("a folder to find skills in does not exist", "folder", folder)
 		}
 	}
-}
-
-// BudgetVariable limits the total length of the skills' descriptions, in characters,
-// as in the Skill tool. It overrides the configuration.
-const BudgetVariable = "SKILLS_PROMPT_CHAR_BUDGET"
-
-// chooseExpose applies the mode of --expose, if any, and the variable.
-func chooseExpose(e *config.Expose, mode string) error {
-	if text := os.Getenv(BudgetVariable); text != "" {
-		chars, err := strconv.Atoi(text)
-		if err != nil || chars < 1 {
-			return exitcode.Usage(fmt.Errorf("%s is %q; write a number of characters", BudgetVariable, text))
-		}
-		e.CatalogChars = chars
-	}
-	if mode == "" {
-		return nil
-	}
-	if !slices.Contains(exposure.Modes(), mode) {
-		return exitcode.Usage(fmt.Errorf("--expose is %q; write one of auto, all, search", mode))
-	}
-	e.Mode = mode
-	return nil
 }
