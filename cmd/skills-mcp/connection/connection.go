@@ -1,6 +1,6 @@
 // Package connection makes the entries of this server in the configurations of MCP clients: a
 // command with the flags of this program, or the address and the token of a running server. It
-// says what a person has to know about each.
+// has the warnings and hints of each for its person.
 //
 // Start with [Connection.Entry].
 package connection
@@ -200,7 +200,7 @@ func thisProgram() (string, error) {
 	return program, nil
 }
 
-// Add adds the entry to the client's file, and returns what was done in lines: one line if
+// Add adds the entry to the client's file, and returns a report in lines: one line if
 // nothing was to be done.
 func (c *Connection) Add(target connect.Target, entry connect.Entry) ([]string, error) {
 	result, err := c.Client.Add(target, c.Name, entry, &connect.Options{Force: c.Force})
@@ -214,7 +214,7 @@ func (c *Connection) Add(target connect.Target, entry connect.Entry) ([]string, 
 	return append(append(lines, backup(result)...), "Restart "+c.Client.Title+" to use it."), nil
 }
 
-// Remove removes the entry from the client's file, and returns what was done in lines.
+// Remove removes the entry from the client's file, and returns a report in lines.
 func (c *Connection) Remove(target connect.Target, entry connect.Entry) ([]string, error) {
 	result, err := c.Client.Remove(target, c.Name, entry, &connect.Options{Force: c.Force})
 	if err != nil {

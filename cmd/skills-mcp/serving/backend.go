@@ -105,7 +105,7 @@ func (b *Backend) newApprovals() *approval.Approvals {
 	return approval.New(b.settings.Store, options)
 }
 
-// serverOptions returns the options of the server. It opens what they need.
+// serverOptions returns the options of the server. It opens the parts that they need.
 func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
 	s := b.settings
 	options := serverOptions(s, snapshots)

@@ -29,7 +29,7 @@ type Page struct {
 }
 
 // NewPage returns the page of a server with the URL base. Its first requests parse and
-// build what they need. The caller closes it.
+// build its parts. The caller closes it.
 func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authenticator) *Page {
 	agent := &seal.Agent{}
 	if hash := b.settings.Policy.Passphrase; hash != "" {

@@ -23,7 +23,7 @@ type apiServer struct {
 	running *jobs.Jobs
 }
 
-// mount mounts the API, which builds what it needs at its first request.
+// mount mounts the API, which builds its parts at its first request.
 func (s *apiServer) mount(srv *httpd.Server) { srv.Handle(api.Path, s.Handler()) }
 
 // Close ends the runs, and so the requests that wait for them.

@@ -76,7 +76,7 @@ func (m *machine) folderSettings() []web.Setting {
 	}
 }
 
-// projectSettings returns what the workspace's own file adds.
+// projectSettings returns the settings of the workspace's own file.
 func projectSettings(s *setup.Settings) (all []web.Setting) {
 	p := s.Workspaces.Project
 	if p == nil {
