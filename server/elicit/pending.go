@@ -130,14 +130,14 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 	if err != nil {
 		return nil, rpc.InvalidParams(err.Error()+"; make the request again without it", nil)
 	}
-	r, found := d.runs.Find(s.Run)
-	if !found || !s.Expires.IsZero() && time.Now().After(s.Expires) {
+	r, found := d.runs.Find(s.run)
+	if !found {
 		return nil, ErrGone
 	}
 	if !r.attach(&c) {
 		return nil, ErrTwice
 	}
-	r.deliver(s.Round, &c)
+	r.deliver(s.round, &c)
 	return d.await(ctx, &c, r)
 }
 
@@ -187,7 +187,6 @@ type PendingCall struct {
 	call     *Call      // the current request; nil between two
 	round    int        // counts the questions
 	shown    bool       // the client has got the question
-	expires  time.Time  // of the question
 	pending  map[string]*Request
 	answers  map[string]json.RawMessage
 	answered chan struct{} // closed when nothing is pending
@@ -196,7 +195,7 @@ type PendingCall struct {
 
 // Ask implements [Asker].
 func (r *PendingCall) Ask(ctx context.Context, requests map[string]*Request) (map[string]json.RawMessage, error) {
-	answered := r.open(ctx, requests)
+	answered := r.open(requests)
 	select {
 	case <-answered:
 	case <-ctx.Done():
@@ -211,12 +210,11 @@ func (r *PendingCall) Ask(ctx context.Context, requests map[string]*Request) (ma
 }
 
 // open asks the client, and uses the answers that it gave in advance.
-func (r *PendingCall) open(ctx context.Context, requests map[string]*Request) (answered <-chan struct{}) {
+func (r *PendingCall) open(requests map[string]*Request) (answered <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round++
 	r.shown = false
-	r.expires, _ = ctx.Deadline()
 	r.pending, r.answers, r.answered = maps.Clone(requests), map[string]json.RawMessage{}, make(chan struct{})
 	r.take(r.given, true)
 	select {
@@ -304,7 +302,7 @@ func (r *PendingCall) asks() (state, map[string]*Request) {
 		return state{}, nil
 	}
 	r.put(time.Now())
-	return state{r.ID, r.round, r.expires}, maps.Clone(r.pending)
+	return state{r.ID, r.round}, maps.Clone(r.pending)
 }
 
 // put sets when the client got the pending requests. It needs mu.
