@@ -178,13 +178,12 @@ func (c *connectServerCommand) look(ctx context.Context, s *setup.Settings, serv
 		Description string `json:"description"`
 		Files       int    `json:"files"`
 		Bytes       int64  `json:"bytes"`
-		Dynamic     bool   `json:"dynamic"`
 		Verified    bool   `json:"verified"`
 	}
 	var list []looked
 	var errs []error
 	for _, e := range offered.Entries {
-		one := looked{e.Name(), e.URI, e.Description(), len(e.Files), e.Size(), e.Dynamic, false}
+		one := looked{e.Name(), e.URI, e.Description(), len(e.Files), e.Size(), false}
 		if c.verify {
 			err := session.Fetch(ctx, e, func(skillshost.Resource, []byte) error { return nil })
 			one.Verified = err == nil

@@ -48,10 +48,7 @@ type Resource struct {
 type Entry struct {
 	URI         string
 	Frontmatter map[string]any // as JSON values
-	// Files are all files, SKILL.md among them; none for a dynamic skill.
-	Files []Resource
-	// Dynamic reports that the server does not state the files.
-	Dynamic bool
+	Files       []Resource     // all, SKILL.md among them
 
 	name   string // of the skill
 	prefix string // the folders above it, joined by "/"; "" is none
@@ -89,10 +86,6 @@ func parseEntry(raw json.RawMessage) (*Entry, error) {
 	e := &Entry{URI: given.URI, Frontmatter: given.Frontmatter, raw: raw}
 	if err := e.identify(); err != nil {
 		return nil, &EntryError{given.URI, err.Error()}
-	}
-	if string(given.Resources) == `"dynamic"` {
-		e.Dynamic = true
-		return e, nil
 	}
 	if err := e.readFiles(given.Resources); err != nil {
 		return nil, &EntryError{given.URI, err.Error()}
@@ -166,9 +159,12 @@ func checkName(name string) error {
 // readFiles reads the list of files. It refuses names that lead out of the skill's
 // folder, and two that some file system takes for one.
 func (e *Entry) readFiles(raw json.RawMessage) error {
+	if string(raw) == `"dynamic"` {
+		return errors.New(`its server does not state its files ("dynamic"), so that nothing of it can be consented to or verified`)
+	}
 	var all []json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return errors.New(`its resources are neither a list nor "dynamic"`)
+		return errors.New("its resources are no list")
 	}
 	if len(all) > maxFiles {
 		return fmt.Errorf("it has more than %d files", maxFiles)
@@ -274,7 +270,8 @@ func (e *Entry) Set() string {
 	for i, r := range e.Files {
 		files[i] = stated{r.URI, r.Digest, r.Size}
 	}
-	text, _ := json.Marshal([]any{"skill set 1", e.URI, e.Frontmatter, files, e.Dynamic}) // of JSON, so it is some; sorted by name
+	const dynamic = false // of earlier versions, whose digests stay
+	text, _ := json.Marshal([]any{"skill set 1", e.URI, e.Frontmatter, files, dynamic}) // of JSON, so it is some; sorted by name
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
@@ -297,9 +294,6 @@ func sameJSON(a, b any) bool {
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
-
-// errDynamic is returned for a skill whose files are not stated.
-var errDynamic = errors.New(`its server does not state its files ("dynamic"), so that nothing of it can be consented to or verified`)
 
 // Name returns the skill's name.
 func (e *Entry) Name() string { return e.name }

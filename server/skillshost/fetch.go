@@ -13,34 +13,21 @@ import (
 // verified: its size, its digest, and the fields of its frontmatter. It ends with the
 // first error: nothing that was kept may be used then.
 func (s *Session) Fetch(ctx context.Context, e *Entry, keep func(r Resource, data []byte) error) error {
-	if e.Dynamic {
-		return &VerificationError{e.URI, errDynamic}
-	}
-	order := slices.Clone(e.Files)
-	slices.SortStableFunc(order, func(a, b Resource) int {
-		return boolOrder(a.name != skillFile) - boolOrder(b.name != skillFile)
-	})
-	for i := range order {
-		r := &order[i]
-		data, err := s.read(ctx, r)
+	first := e.file(skillFile)
+	rest := slices.DeleteFunc(slices.Clone(e.Files), func(r Resource) bool { return r.name == skillFile })
+	for _, r := range append([]Resource{*first}, rest...) {
+		data, err := s.read(ctx, &r)
 		if err == nil && r.name == skillFile {
 			err = e.checkFrontmatter(data)
 		}
 		if err == nil {
-			err = keep(*r, data)
+			err = keep(r, data)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func boolOrder(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // checkFrontmatter returns a [*VerificationError] for a SKILL.md whose frontmatter is not the entry's,

@@ -184,8 +184,6 @@ func (h *Host) Propose(skill *skills.Skill) (*run.Fetch, error) {
 	switch {
 	case l == nil:
 		return nil, ErrGone
-	case l.entry.Dynamic:
-		return nil, &VerificationError{l.entry.URI, errDynamic}
 	case h.shelf.consented(l.server, l.entry):
 		return nil, nil
 	}

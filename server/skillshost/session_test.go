@@ -71,7 +71,6 @@ func TestVerification(t *testing.T) {
 		{"longer", text + "x", nil, "has 46 bytes, and its server states 45"},
 		{"a field differs", text, func(e object) { e["frontmatter"].(object)["description"] = "Another" }, `the field "description" in its SKILL.md is not the one`},
 		{"a field more in the entry", text, func(e object) { e["frontmatter"].(object)["license"] = "MIT" }, `the field "license" in its SKILL.md is not the one`},
-		{"dynamic", text, func(e object) { e["resources"] = "dynamic" }, `"dynamic"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFake(t, map[string]string{uri: text, other: "z"})
@@ -148,7 +147,8 @@ func TestEntries(t *testing.T) {
 		{"files in folders", with("skill://a/x/1", "skill://a/x/2", "skill://a/X1"), ""},
 		{"no object", "text", "is not as the extension has it"},
 		{"no files", set("resources", []object{}), "do not have its SKILL.md"},
-		{"no list", set("resources", "all"), `neither a list nor "dynamic"`},
+		{"no list", set("resources", "all"), "no list"},
+		{"dynamic", set("resources", "dynamic"), `"dynamic"`},
 		{"another name", set("frontmatter", object{"name": "b", "description": "x"}), "is not that of its URI"},
 		{"no description", set("frontmatter", object{"name": "a"}), "description is missing"},
 		{"a name in capitals", object{"uri": "skill://A/SKILL.md", "frontmatter": object{"name": "A", "description": "x"}}, "not one that the Agent Skills standard allows"},
@@ -182,7 +182,8 @@ func TestEntries(t *testing.T) {
 				if method != "skills/list" {
 					return nil
 				}
-				return pageOf("", test.entry, object{"uri": "skill://other/SKILL.md", "frontmatter": object{"name": "other", "description": "x"}, "resources": "dynamic"})
+				other := object{"uri": "skill://other/SKILL.md", "digest": "sha256:" + strings.Repeat("0", 64), "size": 1}
+				return pageOf("", test.entry, object{"uri": "skill://other/SKILL.md", "frontmatter": object{"name": "other", "description": "x"}, "resources": []object{other}})
 			}
 			l, err := f.connect(t, nil).List(t.Context())
 			must(t, err)
@@ -386,7 +387,7 @@ func FuzzEntry(f *testing.F) {
 			}
 			seen[fold(r.name)] = true
 		}
-		if !e.Dynamic && e.file(skillFile) == nil {
+		if e.file(skillFile) == nil {
 			t.Error("no SKILL.md")
 		}
 	})

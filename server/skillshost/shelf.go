@@ -242,9 +242,6 @@ func (s *shelf) consented(server *Server, e *Entry) bool {
 // complete reports whether all files of an entry are there, and its frontmatter is that of
 // the file: another entry may have had the same files.
 func (s *shelf) complete(label string, e *Entry) bool {
-	if e.Dynamic {
-		return false
-	}
 	data, err := s.blob(label, e.file(skillFile))
 	if err != nil || e.checkFrontmatter(data) != nil {
 		return false
