@@ -17,8 +17,6 @@ import (
 type module interface {
 	// Runs reports whether the script does something beyond defining names.
 	Runs() bool
-	// Asks reports whether the script waits for somebody at a terminal.
-	Asks() bool
 	// commandLine returns the command line of the script with this file name, nil if
 	// the source does not determine it, and notes on parts that are not known. That of
 	// a script which certainly takes no arguments has a schema without properties. It

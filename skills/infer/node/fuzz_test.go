@@ -30,7 +30,6 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) {
 		m := NewModule(source)
 		m.Runs()
-		m.Asks()
 		read := m.Read()
 		if read.CommandLine == nil {
 			if len(read.Notes) == 0 {
@@ -78,7 +77,6 @@ func TestHostile(t *testing.T) {
 		start := time.Now()
 		m := NewModule(source)
 		m.Runs()
-		m.Asks()
 		m.Read()
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q: %v", part, took)

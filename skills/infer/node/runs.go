@@ -1,7 +1,6 @@
 package node
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
@@ -62,53 +61,6 @@ func isDefinition(n *syntax.Node) bool {
 	case "Object.defineProperty":
 		return len(n.Kids) > 1 && strings.HasSuffix(n.Kids[1].Dotted(), "exports")
 	case "dotenv.config", "config":
-		return true
-	}
-	return false
-}
-
-// isAsking reports whether a module asks somebody at a terminal.
-func isAsking(name string) bool {
-	switch strings.TrimPrefix(name, "node:") {
-	case "readline", "readline/promises", "readline-sync", "inquirer", "prompts", "prompt", "prompt-sync", "enquirer", "@clack/prompts":
-		return true
-	}
-	return strings.HasPrefix(name, "@inquirer/")
-}
-
-// Asks reports whether the program waits for somebody at a terminal: it uses a module
-// that asks, and calls a function for a question. A source that cannot be read may.
-func (m *Module) Asks() bool {
-	if !m.parse() {
-		return true
-	}
-	loads, calls, builtin := false, false, false
-	for _, n := range m.tree.Body {
-		n.Each(func(n *syntax.Node) bool {
-			switch n.Kind {
-			case syntax.Import:
-				loads = loads || isAsking(n.Name)
-			case syntax.Call:
-				name := n.Kids[0].Dotted()
-				if (name == "require" || name == "import") && len(n.Kids) > 1 && n.Kids[1].Kind == syntax.String {
-					loads = loads || isAsking(n.Kids[1].Name)
-				}
-				builtin = builtin || (name == "prompt" || name == "confirm") && len(n.Kids) > 1
-				calls = calls || asks(n.Kids[0])
-			case syntax.Mentions:
-				calls = calls || slices.ContainsFunc(n.Kids, asks)
-			}
-			return true
-		})
-	}
-	return loads && (calls || builtin)
-}
-
-// asks reports whether the function of a call asks a question.
-func asks(callee *syntax.Node) bool {
-	name := callee.Name
-	switch name {
-	case "question", "prompt", "prompts", "inquirer", "keyInSelect", "keyInYN", "questionNewPassword", "confirm", "select", "input", "password", "checkbox", "text", "multiselect", "get":
 		return true
 	}
 	return false

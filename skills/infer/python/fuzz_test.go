@@ -27,7 +27,6 @@ func FuzzRead(f *testing.F) {
 		s := Read("tool.py", source)
 		Tools(source)
 		NewModule(source).Runs()
-		NewModule(source).Asks()
 		if line, err := syntax.SyntaxError(source); err != nil && line < 1 {
 			t.Errorf("%v on line %d", err, line)
 		}

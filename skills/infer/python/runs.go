@@ -104,32 +104,3 @@ func nestsCalls(n *syntax.Node) bool {
 func computes(n *syntax.Node) bool {
 	return isCall(n) || n.Kind == syntax.Comprehension || n.Kind == syntax.Name && !strings.HasPrefix(n.Name, "__")
 }
-
-// Asks reports whether the module calls input, or another function that waits for
-// somebody at a terminal. A source that cannot be read may.
-func (m *Module) Asks() bool {
-	if _, err := m.parse(); err != nil {
-		return true
-	}
-	own := m.tokens.defined() // names that the module defines
-	for _, s := range m.body {
-		for _, as := range s.Imports {
-			own[as.Name] = own[as.Name] || as.Path != as.Name && as.Path != "getpass.getpass"
-		}
-	}
-	for at := range m.tokens {
-		name, before := m.tokens.text(at), m.tokens.text(at-1)
-		switch {
-		case m.tokens.text(at+1) != "(" || own[name]:
-		case name == "input" || name == "raw_input":
-			if before != "." {
-				return true
-			}
-		case name == "getpass":
-			if before != "." || m.tokens.text(at-2) == "getpass" {
-				return true
-			}
-		}
-	}
-	return false
-}

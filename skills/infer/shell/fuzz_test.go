@@ -23,7 +23,6 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte, value string) {
 		m := NewModule(source)
 		m.Runs()
-		m.Asks()
 		c, _ := m.Read()
 		if c == nil {
 			return

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -58,25 +57,4 @@ func tells(word *syntax.Word) bool {
 		}
 		return false
 	})
-}
-
-// Asks reports whether the script has a command that waits for a person at a
-// terminal: read -p, or select. It is true of a source that cannot be read.
-func (m *Module) Asks() bool {
-	file := m.parse()
-	return file == nil || contains(file, func(node syntax.Node) bool {
-		switch n := node.(type) {
-		case *syntax.ForClause:
-			return n.Select
-		case *syntax.CallExpr:
-			return command(n) == "read" && slices.ContainsFunc(n.Args, isPrompt)
-		}
-		return false
-	})
-}
-
-// isPrompt reports whether a word is an option of read with a prompt: -p, -rp.
-func isPrompt(word *syntax.Word) bool {
-	text, _, _ := literal(word)
-	return strings.HasPrefix(text, "-") && strings.Contains(text, "p")
 }
