@@ -91,9 +91,12 @@ func (t *tree) interpret(touched set, ops map[string]fsnotify.Op) (moved []strin
 
 // concerns reports whether an event at a path on disk may change the plan.
 func (t *tree) concerns(path string) bool {
+	if t.plan.watches(path) {
+		return true
+	}
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	info, err := os.Lstat(path)
-	if t.plan.watches(path) || err == nil && info.Mode()&(fs.ModeDir|fs.ModeSymlink) != 0 && !scan.Skip(name) {
+	if t.plan.folders[dir] != nil && err == nil && info.Mode()&(fs.ModeDir|fs.ModeSymlink) != 0 && !scan.Skip(name) {
 		return true
 	}
 	for user := range t.plan.steps[dir][name] {

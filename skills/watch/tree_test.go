@@ -129,6 +129,11 @@ func TestAnEventCostsWhatItTouched(t *testing.T) {
 	if s.source.adds != 2 {
 		t.Errorf("two new folders added %d watches", s.source.adds)
 	}
+	before := s.plan
+	s.event(fsnotify.Create, mkdir(t, filepath.Dir(root), "other"))
+	if s.plan != before {
+		t.Error("a folder beside the root made a new plan")
+	}
 }
 
 // Some systems say that a folder is written when an entry of it changes.
