@@ -7,27 +7,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// functions are those of a module, by their definitions.
-type functions struct {
-	of       map[*syntax.Function]*function
-	declares func(name string) bool // nil for no name
-	wanted   map[string]bool        // functions that lead to one that declares arguments, and apps of typer
-}
-
-// get returns the function of a definition. It is relevant if a name in it declares
-// arguments, or is wanted, and if it defines a command.
-func (f *functions) get(def *syntax.Function) *function {
-	if f.of[def] == nil {
-		inside := code(def.Tokens)
-		f.of[def] = &function{Function: def, relevant: inside.hasName(f.leads) || inside.definesCommand()}
-	}
-	return f.of[def]
-}
-
-func (f *functions) leads(name string) bool {
-	return f.wanted[name] || f.declares != nil && f.declares(name)
-}
-
 // findRelevant finds the functions that declare arguments, those that name one of these,
 // and the commands of click and typer. Only they are followed. Declares reports whether a
 // name declares arguments.
@@ -82,14 +61,4 @@ func isCommand(decorator *syntax.Node) bool {
 		decorator = decorator.Kids[0]
 	}
 	return decorator.Name == "command" || decorator.Name == "group"
-}
-
-// definesCommand reports whether a function has a decorator like "@app.command".
-func (c code) definesCommand() bool {
-	for at := range c {
-		if name := c.text(at + 3); c.text(at) == "@" && (name == "command" || name == "group") {
-			return true
-		}
-	}
-	return false
 }

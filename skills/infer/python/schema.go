@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // shape gives an argument the values of an action.
@@ -140,4 +142,29 @@ func (a *action) listJSON() (any, bool) {
 func (a *action) chosen(v any) bool {
 	enum := a.enum()
 	return enum == nil || slices.Contains(enum, v)
+}
+
+// placeholder matches a conversion of a help text.
+var placeholder = lazyregexp.New(`%(?:%|\((\w+)\)[srd])`)
+
+// expandedHelp returns the help of an argument as argparse prints it, in one line: with
+// the default and the name of the script filled in, and an ellipsis for what is not known.
+func (a *action) expandedHelp(prog string) string {
+	text := placeholder.ReplaceAllStringFunc(a.help, func(found string) string {
+		switch found {
+		case "%%":
+			return "%"
+		case "%(prog)s":
+			return prog
+		case "%(default)s", "%(default)d":
+			if a.fallback == nil {
+				return "None"
+			}
+			if text, ok := pyStr(a.fallback); ok && a.fallback != suppress {
+				return text
+			}
+		}
+		return "…"
+	})
+	return strings.Join(strings.Fields(text), " ")
 }

@@ -29,11 +29,8 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 		told.add(note.Line, "%s", note.Text)
 		return nil
 	}
-	line := newCommandLine(top, told)
-	if line != nil {
-		line.stdin = m.readsInput()
-	}
-	return line
+	top.stdin = m.readsInput()
+	return newCommandLine(top, told)
 }
 
 func newWordParser(name string) *parser {

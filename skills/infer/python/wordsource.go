@@ -20,7 +20,6 @@ func (m *Module) library() *Note {
 	for at, tok := range m.tokens {
 		before, next := m.tokens.text(at-1), m.tokens.text(at+1)
 		switch {
-		case tok.Kind == syntax.NameToken && (tok.Text == "import" || tok.Text == "from"):
 		case tok.Kind == syntax.NameToken && tok.Text == "orig_argv", tok.Kind == syntax.NameToken && tok.Text == "exec" && next == "(" && before != ".", tok.Text == "execfile" && next == "(":
 			return &Note{tok.Line, tok.Text + " may read the arguments"}
 		}
@@ -97,10 +96,10 @@ func (m *Module) readsInput() bool {
 		next, before := m.tokens.text(at+1), m.tokens.text(at-1)
 		switch {
 		case tok.Kind == syntax.NameToken && tok.Text == "stdin":
-			if next != "=" && next != "." || next == "." && m.tokens.text(at+2) != "isatty" && m.tokens.text(at+2) != "close" && m.tokens.text(at+2) != "reconfigure" && m.tokens.text(at+2) != "write" && m.tokens.text(at+2) != "flush" {
-				if before == "." && m.tokens.text(at-2) == "sys" || before == "import" || before == "," {
-					return true
-				}
+			method := m.tokens.text(at + 2)
+			read := next != "=" && (next != "." || !slices.Contains([]string{"isatty", "close", "reconfigure", "write", "flush"}, method))
+			if read && (before == "." && m.tokens.text(at-2) == "sys" || before == "import" || before == ",") {
+				return true
 			}
 		case tok.Kind == syntax.NameToken && (tok.Text == "input" || tok.Text == "raw_input") && next == "(" && before != "." && before != "def":
 			return true
