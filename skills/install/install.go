@@ -41,7 +41,7 @@ type Target struct {
 // Options configure an [Installer]. The zero value has no fetchers.
 type Options struct {
 	Fetchers map[source.Kind]Fetcher
-	Limits quarantine.Limits
+	Limits   quarantine.Limits
 	// Now is the clock of installation times; nil is [time.Now].
 	Now func() time.Time
 }

@@ -81,11 +81,7 @@ func (r *registry) get(ctx context.Context, path string, query url.Values, answe
 
 // send makes a call and decodes its answer.
 func (r *registry) send(ctx context.Context, get download.Get, answer any) error {
-	get.Named, get.Limit = r.named, maxAnswer
-	get.Header = http.Header{"Accept": {"application/json"}}
-	if get.Post != nil {
-		get.Header.Set("Content-Type", "application/json")
-	}
+	get.Named, get.Limit, get.JSON = r.named, maxAnswer, true
 	body, _, err := r.client.Get(ctx, get)
 	if err != nil {
 		return err

@@ -73,7 +73,11 @@ func (c *Client) attempt(ctx context.Context, get *Get, u *url.URL, to io.Writer
 	}
 	do := get.Do
 	if do == nil {
-		do = c.ownClient(get, u).Do
+		named := ""
+		if get.Named {
+			named = u.Hostname()
+		}
+		do = c.HTTPClient(named, false).Do
 	}
 	answer, err := do(r)
 	if err != nil {
@@ -89,16 +93,6 @@ func (c *Client) attempt(ctx context.Context, get *Get, u *url.URL, to io.Writer
 	return get.copy(to, answer, u)
 }
 
-func (c *Client) ownClient(get *Get, u *url.URL) *http.Client {
-	named := ""
-	if get.Named {
-		named = u.Hostname()
-	}
-	client := c.HTTPClient(named, false)
-	client.Transport = &origin{client.Transport, u, get.Header}
-	return client
-}
-
 func (c *Client) request(ctx context.Context, get *Get, u *url.URL) (*http.Request, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if get.Post != nil {
@@ -110,6 +104,12 @@ func (c *Client) request(ctx context.Context, get *Get, u *url.URL) (*http.Reque
 	}
 	r.Header.Set("Accept-Encoding", "identity") // a compressed body has another digest
 	r.Header.Set("User-Agent", c.options.UserAgent)
+	if get.JSON {
+		r.Header.Set("Accept", "application/json")
+	}
+	if get.Post != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	return r, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -140,7 +139,9 @@ func (t *transports) proxied(r *http.Request) bool {
 	return err == nil && proxy != nil
 }
 
+// checkRedirect bounds the redirects, and removes the Referer, which may hold a secret.
 func checkRedirect(r *http.Request, via []*http.Request) error {
+	r.Header.Del("Referer")
 	switch {
 	case len(via) > maxRedirects:
 		return &source.RefusedError{Reason: fmt.Sprintf("%s redirects more than %d times", via[0].URL.Redacted(), maxRedirects)}
@@ -148,24 +149,4 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 		return &source.RefusedError{Reason: fmt.Sprintf("%s redirects from https to http", via[len(via)-1].URL.Redacted())}
 	}
 	return nil
-}
-
-// An origin adds headers to the requests to one origin, and removes the Referer, which
-// may hold a secret, from all.
-type origin struct {
-	next   http.RoundTripper
-	url    *url.URL
-	header http.Header
-}
-
-// RoundTrip implements [http.RoundTripper].
-func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Del("Referer")
-	if r.URL.Scheme == o.url.Scheme && strings.EqualFold(r.URL.Host, o.url.Host) {
-		for name, values := range o.header {
-			r.Header[http.CanonicalHeaderKey(name)] = values
-		}
-	}
-	return o.next.RoundTrip(r)
 }

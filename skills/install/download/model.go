@@ -36,9 +36,9 @@ type Get struct {
 	// Named reports that the person wrote the URL's host, so that it may be private,
 	// and plain HTTP if it is this machine's own. Hosts that a server names may not.
 	Named bool
-	// Header is sent to the URL's own origin and to no other that it redirects to.
-	Header http.Header
-	// Post makes it a POST request with this body; nil is a GET request.
+	// JSON asks for an answer in JSON.
+	JSON bool
+	// Post makes it a POST request with this JSON; nil is a GET request.
 	Post []byte
 	// Do makes the requests, as [http.Client.Do] of [Client.HTTPClient] does, for a server
 	// that wants credentials; nil is the client's own.

@@ -81,7 +81,7 @@ func (f *Fetcher) index(ctx context.Context, location string, named bool) (*url.
 		at = &url.URL{Scheme: at.Scheme, Host: at.Host, Path: indexPath}
 	}
 	body, _, err := f.client.Get(ctx, download.Get{
-		URL: at.String(), Named: named, Limit: maxIndex, Header: http.Header{"Accept": {"application/json"}},
+		URL: at.String(), Named: named, Limit: maxIndex, JSON: true,
 	})
 	if site && (isAbsent(err) || err == nil && isPage(body)) {
 		return nil, nil, fmt.Errorf("%s publishes no skills: it has no %s (discovery 0.2.0); write the URL of an archive, or git+https:// for a repository", at.Host, indexPath)
