@@ -24,9 +24,6 @@ import (
 // Find returns the entries of all tools in the order of their paths, and an error for
 // each lock file that cannot be read. A folder that several tools claim is one candidate.
 func Find(ctx context.Context, o Options) ([]*Candidate, error) {
-	if o.Now.IsZero() {
-		o.Now = time.Now()
-	}
 	a, err := newAdopter(ctx, o)
 	if err != nil {
 		return nil, err
@@ -104,7 +101,7 @@ func (a *adopter) describe(ctx context.Context, r *record, dir string) (*lock.St
 	s.Name = cmp.Or(s.Name, path.Base(dir))
 	s.Installed = r.installed
 	if s.Installed.IsZero() {
-		s.Installed = a.Now.UTC().Truncate(time.Second)
+		s.Installed = time.Now().UTC().Truncate(time.Second)
 	}
 	if claim := r.recorded; claim != nil {
 		hash, err := claim.sum(ctx, files, s.Files)

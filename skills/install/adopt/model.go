@@ -1,8 +1,6 @@
 package adopt
 
 import (
-	"time"
-
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -22,8 +20,6 @@ type Options struct {
 	Home bool
 	// State is the absolute host path of $XDG_STATE_HOME; "" if it is not set.
 	State string
-	// Now is the time of the adoption; the zero time is the current one.
-	Now time.Time
 }
 
 // A Candidate is an entry of another tool's lock file.
