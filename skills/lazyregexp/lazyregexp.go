@@ -52,10 +52,6 @@ func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 
 func (r *Regexp) ReplaceAllString(s, by string) string { return r.compiled().ReplaceAllString(s, by) }
 
-func (r *Regexp) ReplaceAllLiteralString(s, by string) string {
-	return r.compiled().ReplaceAllLiteralString(s, by)
-}
-
 func (r *Regexp) ReplaceAllFunc(b []byte, by func([]byte) []byte) []byte {
 	return r.compiled().ReplaceAllFunc(b, by)
 }

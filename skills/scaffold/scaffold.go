@@ -97,27 +97,14 @@ func Write(dir, name, language string) (files []File, err error) {
 			err = errors.Join(err, os.RemoveAll(folder)) // nobody else has written to it yet
 		}
 	}()
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
 	for _, file := range files {
-		if err := write(root, file); err != nil {
+		at := filepath.Join(folder, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(at, file.Data, file.Mode); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
-}
-
-func write(root *os.Root, file File) error {
-	if err := root.MkdirAll(filepath.FromSlash(path.Dir(file.Name)), 0o777); err != nil {
-		return err
-	}
-	out, err := root.OpenFile(filepath.FromSlash(file.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, file.Mode)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(file.Data)
-	return errors.Join(err, out.Close())
 }
