@@ -185,7 +185,7 @@ var walls = map[string]string{
 	"server/seal":                 "server/store skills/atomicfile",
 	"server/skillshost":           "server/run server/seal server/store server/termtext skills skills/atomicfile skills/lazyregexp skills/manifest skills/skillfs skills/truncate",
 	"server/store":                "",
-	"server/tasks":                "server/identity server/rpc server/work",
+	"server/tasks":                "server/elicit server/identity server/rpc server/work",
 	"server/termtext":             "skills",
 	"server/titles":               "server/termtext skills skills/truncate",
 	"server/transport":            "server/identity server/rpc server/termtext",
