@@ -270,7 +270,7 @@ func (e *Entry) Set() string {
 	for i, r := range e.Files {
 		files[i] = stated{r.URI, r.Digest, r.Size}
 	}
-	const dynamic = false // of earlier versions, whose digests stay
+	const dynamic = false                                                               // of earlier versions, whose digests stay
 	text, _ := json.Marshal([]any{"skill set 1", e.URI, e.Frontmatter, files, dynamic}) // of JSON, so it is some; sorted by name
 	sum := sha256.Sum256(text)
 	return "sha256:" + hex.EncodeToString(sum[:])
