@@ -91,18 +91,18 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestLimits keeps the code's own structure. Lower a limit as the code allows: the aim is
-// 30 methods, no back arrows, and circles of 5 files. 32 of the arrows, and the largest
-// method set, are in skills/infer.
+// TestLimits keeps the code's own structure. The back arrows are those of two evaluators,
+// in skills/infer/node and skills/infer/python, whose expressions are calls and whose calls
+// have expressions. The suites of integration/bench may have more methods.
 func TestLimits(t *testing.T) {
-	const maxMethods, maxBack, maxCircle = 81, 34, 9
+	const maxMethods, maxBack, maxCircle = 30, 4, 4
 	packages, err := Load(t.Context(), filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	back := 0
 	for _, p := range packages {
-		if p.Methods.N > maxMethods {
+		if p.Methods.N > maxMethods && !strings.HasPrefix(p.Path, "integration/") {
 			t.Errorf("%s: %s has %d methods, more than %d; give its parts types of their own", p.Path, p.Methods.Name, p.Methods.N, maxMethods)
 		}
 		if len(p.Circle) > maxCircle {

@@ -83,7 +83,7 @@ func (m *Machine) take(ctx context.Context, i *Inventory) error {
 	}
 	last := m.last(i.Project)
 	i.Checked = last.at
-	c := t.compare(ctx, file)
+	c := newComparison(ctx, t, file)
 	for name, entry := range file.Entries {
 		if !entry.Exists() {
 			continue
@@ -108,11 +108,11 @@ type comparison struct {
 	err    error
 }
 
-// compare compares the named entries, or all.
-func (t *Target) compare(ctx context.Context, file *lock.File, names ...string) *comparison {
-	c := &comparison{target: t, file: file}
+// newComparison compares the named entries of a target, or all.
+func newComparison(ctx context.Context, target *Target, file *lock.File, names ...string) *comparison {
+	c := &comparison{target: target, file: file}
 	if len(file.Entries) > 0 {
-		c.found, c.err = t.Verify(ctx, names...)
+		c.found, c.err = target.Verify(ctx, names...)
 	}
 	return c
 }
@@ -143,7 +143,7 @@ func (m *Machine) Origin(ctx context.Context, skill *skills.Skill) *describe.Ins
 	if entry == nil {
 		return nil
 	}
-	return t.compare(ctx, file, name).describe(name, entry)
+	return newComparison(ctx, t, file, name).describe(name, entry)
 }
 
 // Origins is Origin for many skills: all entries of a target are compared at once. It is for
@@ -158,7 +158,7 @@ func (m *Machine) Origins() func(ctx context.Context, skill *skills.Skill) *desc
 			if t == nil {
 				return nil
 			}
-			c = t.compare(ctx, file)
+			c = newComparison(ctx, t, file)
 			known[project] = c
 		}
 		name, entry := c.target.entryOf(c.file, skill)
