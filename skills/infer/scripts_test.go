@@ -235,6 +235,7 @@ func TestNames(t *testing.T) {
 		{"a/run.py b/run.py", "a_run b_run"},
 		{"a/run.py a-run.py a/run.sh", "run_py a_run run_sh"},
 		{"run_py.sh run.py run.sh", "run_py_sh run run_sh"},
+		{"a/run.py a/run.sh b/run.py b/run.sh", "a_run_py a_run_sh b_run_py b_run_sh"},
 		{"日本.py", "py"},
 		{long, strings.Repeat("x", 31) + "_4886c240"},
 	} {

@@ -79,6 +79,8 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {pool: {maxx: 1}}":                   `line 1: unknown key "maxx"; did you mean "max"?`,
 		"sandbox: {kept: {per_caller: 0}}":             "sandbox.kept.per_caller is too small; write at least 1",
 		"sandbox: {asking: {wait: 10ms}}":              "sandbox.asking.wait is too small; write at least 1s",
+		"record: {keep: soon}":                         `line 1: "soon" is not a time; write for example 90d or 12h`,
+		"record: {keep: 1d2h}":                         `line 1: "1d2h" is not a time; write for example 90d or 12h`,
 		"tools: {run_cod: true}":                       `line 1: unknown key "run_cod"; did you mean "run_code"?`,
 		"expose: {mode: none}":                         `expose.mode is "none"; write one of auto, all, search`,
 		"expose: {max_tools: 0}":                       "expose.max_tools is too small; write at least 1",
