@@ -191,7 +191,7 @@ var walls = map[string]string{
 	"server/transport":            "server/identity server/rpc server/termtext",
 	"server/trust":                "server/run server/seal server/store skills skills/stamp",
 	"server/usage":                "",
-	"skills":                      "skills/lazyregexp",
+	"skills":                      "",
 	"skills/activation":           "skills skills/scan skills/skillfs",
 	"skills/atomicfile":           "",
 	"skills/cache":                "skills skills/atomicfile skills/scan skills/stamp",

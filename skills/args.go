@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Args passes a call's arguments to a script. The implementations are [Flags],
@@ -205,10 +204,10 @@ func (f Flags) Pass(args map[string]any) (Passed, error) {
 type Joining struct{ Numbers, Texts bool }
 
 // number matches numbers: "-1" is a value, not a flag.
-var number = lazyregexp.New(`^-(?:\d|\.\d)[\d.eE+-]*$`)
+var number = lazily(`^-(?:\d|\.\d)[\d.eE+-]*$`)
 
 func (j Joining) joins(text string) bool {
-	if number.MatchString(text) {
+	if number().MatchString(text) {
 		return j.Numbers
 	}
 	return j.Texts && strings.HasPrefix(text, "-")
@@ -247,7 +246,7 @@ func (f Flags) params() []Param { return f }
 
 // flag renders one argument. Declared parameters have a name that will do.
 func flag(name string, value any, declared string, how Joining) ([]string, error) {
-	if !paramName.MatchString(name) {
+	if !paramName().MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be passed as a parameter; use letters, digits, - and _", name)
 	}
 	text, err := Render(value, declared)

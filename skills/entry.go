@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // An Entry is the script or program of a skill.
@@ -160,7 +159,7 @@ func (e *Entry) Files() []FileParam {
 }
 
 // placeholder matches {name} in a script's path.
-var placeholder = lazyregexp.New(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+var placeholder = lazily(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // Placeholders returns the parameters that the script's path is made of.
 func (e *Entry) Placeholders() []string {
@@ -168,7 +167,7 @@ func (e *Entry) Placeholders() []string {
 		return nil
 	}
 	var names []string
-	for _, m := range placeholder.FindAllStringSubmatch(e.Script, -1) {
+	for _, m := range placeholder().FindAllStringSubmatch(e.Script, -1) {
 		if !slices.Contains(names, m[1]) {
 			names = append(names, m[1])
 		}
@@ -179,7 +178,7 @@ func (e *Entry) Placeholders() []string {
 // ExpandScript returns the path of the script with value(name) in place of
 // each placeholder.
 func (e *Entry) ExpandScript(value func(name string) string) string {
-	return placeholder.ReplaceAllStringFunc(e.Script, func(m string) string {
+	return placeholder().ReplaceAllStringFunc(e.Script, func(m string) string {
 		return value(m[1 : len(m)-1])
 	})
 }

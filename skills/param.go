@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // A Param is one declared parameter of an entry.
@@ -63,10 +62,10 @@ func (p Param) Choices() []string {
 }
 
 // paramName matches a name that can be passed as "--name".
-var paramName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+var paramName = lazily(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
 
 // IsParamName reports whether a name can be passed as "--name".
-func IsParamName(name string) bool { return paramName.MatchString(name) }
+func IsParamName(name string) bool { return paramName().MatchString(name) }
 
 // Properties returns the parameters of a schema that was not made of them.
 func Properties(s *jsonschema.Schema) []Param {
@@ -99,7 +98,7 @@ type FileParam struct {
 }
 
 // extension matches the extension of a file's name.
-var extension = lazyregexp.New(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+var extension = lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 // Takes reports whether a value that the parameter is given is the name of a file
 // that is relative.
@@ -116,7 +115,7 @@ func (f FileParam) Takes(value string) bool {
 	if f.Certain {
 		return true
 	}
-	return value == "." || strings.Contains(value, "/") || extension.MatchString(value)
+	return value == "." || strings.Contains(value, "/") || extension().MatchString(value)
 }
 
 // Render writes a value of encoding/json as a script sees it: text as it is,

@@ -5,20 +5,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // bangCommand matches an inline command of Claude Code's: !`command`.
-var bangCommand = lazyregexp.New("(?m)(^|\\s)!`[^`\n]+`")
+var bangCommand = lazily("(?m)(^|\\s)!`[^`\n]+`")
 
 // variable matches the variables of Instantiate, and a backslash that escapes
 // one.
-var variable = lazyregexp.New(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
+var variable = lazily(`\\?\$(ARGUMENTS(?:\[\d+\])?|\d+|[A-Za-z_][A-Za-z0-9_-]*|\{CLAUDE_SKILL_DIR\}|\{CLAUDE_PLUGIN_ROOT\})|\{baseDir\}`)
 
 // HasInlineCommands reports whether a text has an inline command.
 func HasInlineCommands(text string) bool {
-	return strings.Contains(text, "!`") && bangCommand.MatchString(text)
+	return strings.Contains(text, "!`") && bangCommand().MatchString(text)
 }
 
 // maxFilledIn bounds the text put into instructions, in bytes: each mention of
@@ -44,7 +42,7 @@ func (s *Skill) Instantiate(args, dir string) (string, error) {
 	}
 	words := SplitWords(args)
 	mentioned, left := false, maxFilledIn
-	text := variable.ReplaceAllStringFunc(instructions, func(m string) string {
+	text := variable().ReplaceAllStringFunc(instructions, func(m string) string {
 		if escaped, ok := strings.CutPrefix(m, `\`); ok {
 			if s.isArgument(escaped) {
 				return escaped
