@@ -39,7 +39,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	n := flags.Int("n", 100, "make `N` changes")
 	seed := flags.Uint64("seed", 1, "choose them by `SEED`")
-	run := flags.String("run", "TestScript", "run the tests of ./integration that match `PATTERN`; none if empty")
+	run := flags.String("run", "TestCommandLine", "run the tests of ./integration that match `PATTERN`; none if empty")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
