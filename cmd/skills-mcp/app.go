@@ -93,7 +93,7 @@ func (a *app) printJSON(value any) error {
 	return err
 }
 
-// A listing is how a command prints a list.
+// A listing is the output of a command that lists things, as JSON or as a table.
 type listing[T any] struct {
 	key      string         // of the list in JSON
 	none     string         // for the person where it is empty

@@ -21,7 +21,7 @@ type Options struct {
 	bounds bounds // a zero field means that of the transport
 }
 
-// bounds are those of a transport.
+// bounds keep a transport from holding too much.
 type bounds struct {
 	message int // bytes of the longest message that is read
 
@@ -45,7 +45,7 @@ type bounds struct {
 	patience  time.Duration // in which a client has to send a message, or to read one
 }
 
-// stdioBounds are those of one stream. More calls are handled at once than the sandbox runs
+// stdioBounds bound one stream. More calls are handled at once than the sandbox runs
 // and queues together, so that a listing gets a slot while every sandbox is busy.
 func stdioBounds() bounds {
 	return bounds{message: 4 << 20, calls: 64, queue: 256, drain: time.Second, grace: 1500 * time.Millisecond, streams: 16}

@@ -11,7 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// A plan is what is to be watched: the roots as they were found, with the folders and
+// A plan lists all that a watcher watches: the roots as they were found, with the folders and
 // links in them. The same folder on disk has a path for each way that leads to it. Paths
 // are as in [Change], those on disk have no links in them.
 type plan struct {

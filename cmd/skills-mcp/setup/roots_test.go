@@ -47,7 +47,7 @@ func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")
 	}
-	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &Workspaces{Folders: []string{"/work"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/work")}
+	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &Workspaces{Folders: []string{"/shop"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/shop")}
 	got := map[skills.Source][]string{}
 	ongrid := 0
 	for _, root := range r.List() {
@@ -58,8 +58,8 @@ func TestRoots(t *testing.T) {
 	}
 	want := map[skills.Source][]string{
 		skills.SourceSession: {
-			"/work/.colony/skills", "/work/.colony/plugins", "/work/.claude/skills", "/work/.claude/plugins", "/work/.claude/commands", "/work/.claude/agents",
-			"/work/.agents/skills", "/work/.agents/plugins", "/work/.github/skills", "/work/.gemini/skills", "/work/skills",
+			"/shop/.colony/skills", "/shop/.colony/plugins", "/shop/.claude/skills", "/shop/.claude/plugins", "/shop/.claude/commands", "/shop/.claude/agents",
+			"/shop/.agents/skills", "/shop/.agents/plugins", "/shop/.github/skills", "/shop/.gemini/skills", "/shop/skills",
 		},
 		skills.SourceUser: {
 			"/home/ann/.colony/skills", "/home/ann/.colony/plugins", "/home/ann/.claude/skills", "/home/ann/.claude/plugins", "/home/ann/.claude/commands", "/home/ann/.claude/agents",
@@ -69,7 +69,7 @@ func TestRoots(t *testing.T) {
 		},
 		skills.SourceSystem: {
 			"/etc/colony/skills", "/etc/colony/plugins", "/etc/skills-mcp/skills", "/etc/skills-mcp/plugins",
-			"/etc/ongrid/skills", "/opt/one", "/opt/two", "/work/three",
+			"/etc/ongrid/skills", "/opt/one", "/opt/two", "/shop/three",
 		},
 		skills.SourceExtra: {"bundled:colony-samples"},
 	}

@@ -81,7 +81,7 @@ func each(body []*syntax.Stmt, visit func(*syntax.Stmt)) {
 	}
 }
 
-// functions are those of a module, by their definitions.
+// functions has the functions of a module by their definitions.
 type functions struct {
 	of       map[*syntax.Function]*function
 	declares func(name string) bool // nil for no name
