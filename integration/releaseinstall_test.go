@@ -56,7 +56,8 @@ func quiet(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	home := t.TempDir()
 	cmd := exec.Command(program, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CACHE_HOME=" + home}
+	// An ordinary user's PATH has not the folders of what dpkg runs.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "HOME=" + home, "XDG_STATE_HOME=" + home, "XDG_CACHE_HOME=" + home}
 	cmd.Dir = home
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -20,16 +20,18 @@ type built struct {
 	terms   []file // licences, that of this program first
 }
 
+const versionVariable = "github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build.version"
+
 // build compiles the program reproducibly: without paths of this machine and
-// without its C library.
-func build(ctx context.Context, p platform) (*built, error) {
+// without its C library. A build with -buildvcs=false has its version from the linker.
+func build(ctx context.Context, p platform, version string) (*built, error) {
 	folder, err := os.MkdirTemp("", "skills-mcp-release-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	name := filepath.Join(folder, p.Program())
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "./cmd/skills-mcp")
+	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -X "+versionVariable+"=v"+version, "-o", name, "./cmd/skills-mcp")
 	compile.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.OS, "GOARCH="+p.Arch)
 	compile.Stderr = os.Stderr
 	if err := compile.Run(); err != nil {

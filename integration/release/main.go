@@ -130,7 +130,7 @@ func (o *options) write(ctx context.Context, log io.Writer) error {
 	}
 	linked, called := map[string]*debug.Module{}, ""
 	for _, p := range o.platforms {
-		b, err := build(ctx, p)
+		b, err := build(ctx, p, o.version)
 		if err != nil {
 			return fmt.Errorf("build for %s: %w", p, err)
 		}
@@ -143,7 +143,7 @@ func (o *options) write(ctx context.Context, log io.Writer) error {
 		}
 	}
 	if called != "v"+o.version {
-		fmt.Fprintf(log, "note: the program calls itself %s; a release is made in a clean checkout of the tag v%s\n", called, o.version)
+		fmt.Fprintf(log, "note: Go calls this checkout %s; a release is made in a clean checkout of the tag v%s\n", called, o.version)
 	}
 	return w.common(r, linked)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -52,6 +53,27 @@ func TestManifests(t *testing.T) {
 		if valid := err == nil && strings.Contains(out, "validation passes"); valid != (p.OS != "plan9") {
 			t.Errorf("%s: %v\n%s", p, err, out)
 		}
+	}
+}
+
+// A release knows its version where Go may not ask git, as in a container that packs it.
+func TestVersionWithoutGit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short leaves out a build of the program")
+	}
+	t.Chdir("../..")
+	t.Setenv("GOFLAGS", "-buildvcs=false")
+	b, err := build(t.Context(), platform{runtime.GOOS, runtime.GOARCH}, "9.8.7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := save(t, "skills-mcp", b.program)
+	if err := os.Chmod(program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "skills-mcp v9.8.7\n") {
+		t.Errorf("version: %v\n%s", err, out)
 	}
 }
 

@@ -11,6 +11,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/server"
 )
 
+// version is the release's, such as v1.2.3, which its build passes to the linker. Go
+// derives a version from the tag itself, unless it is built with -buildvcs=false.
+var version string
+
 // Info has the build information of this binary.
 type Info struct {
 	Version   string   `json:"version"`
@@ -23,7 +27,7 @@ type Info struct {
 
 // Read returns the build information of this binary.
 func Read() Info {
-	b := Info{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: server.ProtocolVersions()}
+	b := Info{Version: cmp.Or(version, "devel"), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Protocols: server.ProtocolVersions()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
