@@ -131,7 +131,8 @@ func (d *Driver) detect() (*pool, error) {
 		return nil, err
 	}
 	if len(h.cgroups.parents) == 0 {
-		d.log.Warn("sandboxes have no cgroup: their memory is watched ten times a second, and processor time bounded by the deadline alone")
+		// Not a warning: each command of the program would begin with it. doctor warns.
+		d.log.Info("sandboxes have no cgroup: their memory is watched ten times a second, and processor time bounded by the deadline alone")
 	}
 	d.host, d.pool = h, newPool(h, d.warm, d.egress)
 	return d.pool, nil
