@@ -235,6 +235,9 @@ func TestLineBuiltins(t *testing.T) {
 		}
 	}
 	everyShell(t, func(t *testing.T, shell []string) {
+		if prefersApplets(t, shell, dir) {
+			t.Skip("SKIPPED: this busybox was built to prefer its own commands to programs in PATH, as Debian's busybox-static is")
+		}
 		for _, name := range names {
 			for _, env := range [][]string{nil, {"ODD=1"}} {
 				env = append(env, "PATH="+dir+":"+os.Getenv("PATH"))
@@ -245,6 +248,19 @@ func TestLineBuiltins(t *testing.T) {
 			}
 		}
 	})
+}
+
+// prefersApplets reports whether even exec runs a shell's own echo instead of the one in
+// dir. No line that is sent can change it: the commands of such an image are busybox's.
+func prefersApplets(t *testing.T, shell []string, dir string) bool {
+	t.Helper()
+	cmd := exec.Command(shell[0], append(shell[1:], "-c", "exec echo x")...)
+	cmd.Env = []string{"PATH=" + dir}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out) == "x\n"
 }
 
 // A program is looked for where the command says, and with a variable of any
