@@ -27,7 +27,6 @@ func newApprovalsCommand(a *app) *cobra.Command {
 With --all also those that were used, denied or revoked, or that have expired. With
 an ID, show that question, with its arguments whole.`,
 		Example: "  skills-mcp approvals --all\n  skills-mcp approvals k3x7q2m4ab",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return c.show(cmd.Context(), args[0])

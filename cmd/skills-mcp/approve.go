@@ -41,9 +41,9 @@ the variable SKILLS_MCP_APPROVAL_TOKEN.`,
 		Example: "  skills-mcp approve k3x7q2m4ab\n  skills-mcp approve k3x7q2m4ab --as bea",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.newPassphrase {
-				return cobra.NoArgs(cmd, args)
+				return noArguments(args)
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return checkArguments(cmd, args)
 		},
 		ValidArgsFunction: c.completePending,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -162,7 +162,6 @@ func newDenyCommand(a *app) *cobra.Command {
 		Short:             "Say no to a call that waits for your yes",
 		Long:              "Say no to a call that waits for a person's yes. The same call is refused then,\nuntil the question would have expired.",
 		Example:           "  skills-mcp deny k3x7q2m4ab",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completePending,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.deny(cmd.Context(), args[0]) },
 	}
@@ -190,7 +189,6 @@ func newRevokeCommand(a *app) *cobra.Command {
 next call is asked about again. The consent to the files of a skill of another MCP
 server goes with its approvals.`,
 		Example:           "  skills-mcp revoke docx",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeGiven,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.revoke(cmd.Context(), args[0]) },
 	}

@@ -46,7 +46,6 @@ which is then in no file.`,
   skills-mcp connect vscode --project --write
   skills-mcp connect cursor --http http://127.0.0.1:8765/mcp --write
   skills-mcp connect codex --http https://skills.example/mcp --token-env SKILLS_TOKEN --write`,
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeClients,
 		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if c.to.Client, err = connect.Find(args[0]); err != nil {

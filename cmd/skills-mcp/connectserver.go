@@ -234,7 +234,6 @@ func newDisconnectServerCommand(a *app) *cobra.Command {
 		Long: `End the use of another MCP server's skills, and remove all that was fetched from it,
 with your consents. Nothing is asked.`,
 		Example: "  skills-mcp disconnect-server office",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.settings()
 			if err != nil {

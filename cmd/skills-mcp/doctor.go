@@ -29,7 +29,6 @@ found in, the workspace, the Docker engine with its images, and the native
 sandbox, in which a tiny command is run as a skill would be. Nothing is pulled.
 Exits with 1 when skills cannot be run.`,
 		Example: "  skills-mcp doctor --json",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")

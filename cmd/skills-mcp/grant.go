@@ -37,7 +37,6 @@ func newEnableCommand(a *app) *cobra.Command {
 		Short:             "Let a skill be used again that you have disabled",
 		Long:              "Let a skill be used again that you have disabled with disable. It asks on the\nterminal. A skill that the configuration disables is enabled there.",
 		Example:           "  skills-mcp enable old-thing",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.enable(cmd.Context(), args[0]) },
 	}
@@ -50,7 +49,6 @@ func newDisableCommand(a *app) *cobra.Command {
 		Short:             "Let nobody use a skill",
 		Long:              "Let nobody use a skill: it has no tool, is in no list, and does not run, also in\nservers that are running. The skill of another origin is not meant, even if it\nhas the same name.",
 		Example:           "  skills-mcp disable old-thing",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.disable(cmd.Context(), args[0]) },
 	}
@@ -72,7 +70,6 @@ another skill of the name, count for this one.
 Servers that are running follow. What the configuration says about the skill comes
 first. --remove withdraws the grant.`,
 		Example:           "  skills-mcp grant weather --network wttr.in:443 --approve always",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.grant(cmd.Context(), args[0]) },
 	}

@@ -9,13 +9,17 @@ import (
 
 // printUsage writes how a command is called, with an example at the end. The flags of all
 // commands are in the help of the program alone.
-func printUsage(c *cobra.Command) error {
+func printUsage(c *cobra.Command, groups []commandGroup) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "  %s [command]\n\nCommands:\n", c.CommandPath())
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
+		fmt.Fprintf(&b, "  %s [command]\n", c.CommandPath())
+		if c.HasParent() {
+			groups = []commandGroup{{"Commands", c.Commands()}}
+		}
+		for _, g := range groups {
+			fmt.Fprintf(&b, "\n%s:\n", g.title)
+			for _, sub := range g.commands {
 				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 			}
 		}

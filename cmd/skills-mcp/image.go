@@ -26,7 +26,6 @@ func newImageCommand(a *app) *cobra.Command {
 		Long: `Pull, build and prune the images that the docker driver runs skills in. Which image
 a role has is the setting "images" of the configuration; doctor says whether it is there.`,
 		Example: "  skills-mcp image pull",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.pull(), c.build(), c.prune())
@@ -122,7 +121,6 @@ what BASE lacks. To use the image, name it in the configuration:
 
   images: {default: ` + fullImage + `, node: ` + fullImage + `}`,
 		Example: "  skills-mcp image build --tag mine",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withDocker(func(_ *setup.Settings, d *docker.Driver) error {
 				if err := d.BuildImage(cmd.Context(), tag, base, c.stderr); err != nil {
@@ -148,7 +146,6 @@ a while. They are made again where a skill needs them. Images of roles, and
 whatever else the Docker engine has, stay. The server does the same, with 30
 days, whenever it makes a layer.`,
 		Example: "  skills-mcp image prune --unused 168h",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if unused < 0 {
 				return exitcode.Usage(fmt.Errorf("--unused is %s; write 0s or more", unused))

@@ -35,7 +35,6 @@ The new skill passes "check". "check --strict" names its keys script, params and
 sandbox_image_role, which the Agent Skills standard does not have and without which
 there would be nothing to run.`,
 		Example: "  skills-mcp init my-skill --lang python --dir .claude/skills",
-		Args:    cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},

@@ -52,9 +52,9 @@ in its folder, and the lock file beside.`,
 			case c.all && len(c.skills) > 0:
 				return errors.New("give --all or --skill, not both")
 			case c.locked:
-				return cobra.NoArgs(cmd, args)
+				return noArguments(args)
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return checkArguments(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}

@@ -36,7 +36,6 @@ func newListCommand(a *app) *cobra.Command {
 and only the columns that fit; elsewhere each column in full, and without descriptions,
 which --json has.`,
 		Example: "  skills-mcp list --changed",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().StringVar(&c.source, "source", "", "only skills of `SOURCE`: session (the project), user, system or extra")

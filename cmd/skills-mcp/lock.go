@@ -24,7 +24,6 @@ func newLockCommand(a *app) *cobra.Command {
 		Use:     "lock",
 		Short:   "Take over what other tools have installed",
 		Example: "  skills-mcp lock adopt --dry-run",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newAdoptCommand(a))
@@ -50,7 +49,6 @@ be adopted; the others are.
 Without --project these are your own skills: the lock file is ~/skills-mcp.lock, and the
 other commands find it with --project ~.`,
 		Example: "  skills-mcp lock adopt --project . --dry-run\n  skills-mcp lock adopt",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be adopted, and change nothing")

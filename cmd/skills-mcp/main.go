@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
@@ -75,8 +74,5 @@ func exitCode(ctx context.Context, err error, out *output, stderr io.Writer) int
 		return exitcode.OK
 	}
 	fmt.Fprintln(stderr, "skills-mcp:", termtext.Legible(err.Error()))
-	if strings.HasPrefix(err.Error(), "unknown command") { // cobra has no type for it
-		return exitcode.WrongUsage
-	}
 	return exitcode.Failed
 }

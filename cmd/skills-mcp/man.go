@@ -19,7 +19,6 @@ func addManual(root *cobra.Command) {
 	root.AddCommand(&cobra.Command{
 		Use:    "man DIR SECONDS",
 		Hidden: true,
-		Args:   cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			seconds, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil {

@@ -26,7 +26,6 @@ it is now. Skills of others are accepted at their first use; one that gains a
 capability later is blocked until then, in running servers, too. It asks on a
 terminal, for a number that is shown after the question.`,
 		Example:           "  skills-mcp pin office/report",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}

@@ -23,7 +23,6 @@ func newPluginsCommand(a *app) *cobra.Command {
 		Short:   "List the plugins that skills come from",
 		Long:    "List the plugins that skills come from, and how many skills and agents each has.\nWith --json also their agents, hooks and MCP servers, none of which is run.",
 		Example: "  skills-mcp plugins --json",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")

@@ -43,7 +43,6 @@ fetched for ever. The same files have the same digest each time. .git is left ou
 Credentials are those of Docker: run "docker login REGISTRY" first. A registry of this
 machine may be without TLS.`,
 		Example: "  skills-mcp push ./pdf oci://ghcr.io/OWNER/skills/pdf:1.2.0",
-		Args:    cobra.ExactArgs(2),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0], args[1]) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")

@@ -25,7 +25,6 @@ func newRateCommand(a *app) *cobra.Command {
 		Long: `Say whether a skill did what it promises, perhaps with a note. "show" and models see
 it, with the ratings of models and how the last runs ended. NAME is as in "show".`,
 		Example:           `  skills-mcp rate colony-samples/code-complexity --bad --note "it skips notebooks"`,
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}

@@ -26,7 +26,6 @@ func newReadCommand(a *app) *cobra.Command {
 and as Markdown elsewhere. NAME is as in "show". Nothing of it is run. A skill that is
 blocked until you accept a change of it is not shown; "show" has the difference.`,
 		Example:           "  skills-mcp read colony-samples/scientific-debugging",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,24 +41,43 @@ terminal.`,
 	a.register(root)
 	// Not cobra's: its template keeps each exported method in the program, see [markup].
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version, the commit and the protocol revisions")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitcode.Usage(err) })
-	root.AddCommand(
-		newServeCommand(a), newUICommand(a), newListCommand(a), newShowCommand(a), newReadCommand(a), newSearchCommand(a), newPluginsCommand(a),
-		newRunCommand(a), newRunsCommand(a), newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newInitCommand(a), newCheckCommand(a), newPushCommand(a), newConnectCommand(a), newDoctorCommand(a), newImageCommand(a), newVersionCommand(a),
-		newWhyCommand(a), newGrantCommand(a), newEnableCommand(a), newDisableCommand(a),
-		newTrustCommand(a), newUntrustCommand(a), newPinCommand(a),
-		newInstallCommand(a), newUninstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newVerifyCommand(a), newRollbackCommand(a), newLockCommand(a),
-		newConnectServerCommand(a), newDisconnectServerCommand(a),
-		newRateCommand(a),
-		newEgressCommand(a),
-	)
+	root.SetFlagErrorFunc(flagError)
+	groups := commandGroups(a)
+	for _, g := range groups {
+		root.AddCommand(g.commands...)
+	}
+	root.AddCommand(newEgressCommand(a))
 	addManual(root)
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
-	root.SetUsageFunc(printUsage)
+	more := &groups[len(groups)-1]
+	for _, made := range root.Commands() {
+		if name := made.Name(); name == "completion" || name == "help" {
+			more.commands = append(more.commands, made)
+		}
+	}
+	root.SetUsageFunc(func(c *cobra.Command) error { return printUsage(c, groups) })
 	addExamples(root)
-	asUsage(root)
+	finish(root)
 	return root
+}
+
+// A commandGroup are commands in the order of the program's help: the most used ones first.
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// commandGroups returns all commands.
+func commandGroups(a *app) []commandGroup {
+	return []commandGroup{
+		{"Use skills", []*cobra.Command{newListCommand(a), newSearchCommand(a), newShowCommand(a), newReadCommand(a), newRunCommand(a), newRunsCommand(a), newPluginsCommand(a), newRateCommand(a)}},
+		{"Serve them to MCP clients", []*cobra.Command{newConnectCommand(a), newServeCommand(a), newUICommand(a), newDoctorCommand(a), newImageCommand(a)}},
+		{"Install skills of others", []*cobra.Command{newInstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newRollbackCommand(a), newUninstallCommand(a), newVerifyCommand(a), newLockCommand(a), newConnectServerCommand(a), newDisconnectServerCommand(a)}},
+		{"Decide what they may do", []*cobra.Command{newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newWhyCommand(a), newGrantCommand(a), newTrustCommand(a), newUntrustCommand(a), newPinCommand(a), newEnableCommand(a), newDisableCommand(a)}},
+		{"Make your own", []*cobra.Command{newInitCommand(a), newCheckCommand(a), newPushCommand(a)}},
+		{"More", []*cobra.Command{newVersionCommand(a)}},
+	}
 }
 
 // newEgressCommand returns the command that a driver runs inside of a container.
@@ -67,7 +85,6 @@ func newEgressCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    egress.Command + " [ADDRESS]",
 		Short:  "Forward a sandbox's connections over standard input and output",
-		Args:   cobra.MaximumNArgs(1),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var address string
@@ -79,26 +96,32 @@ func newEgressCommand(a *app) *cobra.Command {
 	}
 }
 
-// asUsage makes wrong arguments of every command an error of usage, also of
-// cobra's own "help" and "completion", which answer them with help.
-func asUsage(cmd *cobra.Command) {
-	switch {
+// finish gives every command its check of arguments, also those of cobra, and help to
+// those that do nothing else.
+func finish(cmd *cobra.Command) {
+	switch check := cmd.Args; {
 	case cmd.Name() == "help" && !cmd.HasSubCommands():
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if _, rest, err := cmd.Root().Find(args); err != nil || len(rest) > 0 {
-				return cmp.Or(err, fmt.Errorf("unknown command %q", strings.Join(args, " ")))
-			}
-			return nil
-		}
-	case !cmd.Runnable():
-		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	}
-	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error { return findHelp(cmd.Root(), args) }
+	case check == nil || strings.HasPrefix(cmd.CommandPath(), cmd.Root().Name()+" completion"):
+		cmd.Args = checkArguments
+	default:
 		cmd.Args = func(cmd *cobra.Command, args []string) error { return exitcode.Usage(check(cmd, args)) }
 	}
-	for _, sub := range cmd.Commands() {
-		asUsage(sub)
+	if !cmd.Runnable() {
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
+	for _, sub := range cmd.Commands() {
+		finish(sub)
+	}
+}
+
+// findHelp wants the words of one command.
+func findHelp(root *cobra.Command, args []string) error {
+	cmd, rest, err := root.Find(args)
+	if err == nil && len(rest) > 0 {
+		return checkArguments(cmd, rest)
+	}
+	return exitcode.Usage(err)
 }
 
 // fromEnvironment sets each flag that was not given from its variable:

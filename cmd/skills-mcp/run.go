@@ -61,7 +61,6 @@ the skill has a parameter of that name:
   --force            overwrite files there
   --json             print the result with exit code, timing and digest as JSON`,
 		Example:           "  skills-mcp run colony-samples/code-complexity --path . --top_n 3",
-		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.run(cmd.Context(), args[0], args[1:])

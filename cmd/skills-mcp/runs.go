@@ -54,7 +54,6 @@ Arguments are recorded without the values of granted variables, and of parameter
 that are marked as secret. The configuration bounds the record: record.keep, record.max.`,
 		Example: `  skills-mcp runs --since 2h --outcome error
   skills-mcp runs --json --since 2026-01-01 > runs.jsonl`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !c.json && !cmd.Flags().Changed("limit") {
 				c.limit = 20

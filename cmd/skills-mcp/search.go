@@ -33,7 +33,7 @@ type searchCommand struct {
 func newSearchCommand(a *app) *cobra.Command {
 	c := &searchCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "search QUERY",
+		Use:   "search QUERY...",
 		Short: "Find skills by what they are for",
 		Long: `Find skills by words of their names, descriptions and instructions, best first, as
 search_skills does for a model. An exact name comes first; skills without some of
@@ -41,7 +41,6 @@ the words are found too. --or adds another phrasing of the same wish.
 
 --clawhub sends the query to the ClawHub registry instead, for skills to install.`,
 		Example: "  skills-mcp search merge pdf files --or \"combine documents\"\n  skills-mcp search --clawhub weather",
-		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.clawhub {
 				return c.runClawHub(cmd.Context(), strings.Join(args, " "))

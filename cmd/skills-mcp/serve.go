@@ -54,7 +54,6 @@ search decide otherwise.
 configuration: which skills exist for them, of which class, and how many run at
 once.`,
 		Example: "  skills-mcp serve --transport http --profile ci",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	a.exposeFlag(cmd)

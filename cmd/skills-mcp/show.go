@@ -26,7 +26,6 @@ func newShowCommand(a *app) *cobra.Command {
 		Short:             "Show one skill in full",
 		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its capabilities and, if it has changed\nsince it was accepted, the difference, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
 		Example:           "  skills-mcp show colony-samples/code-complexity",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}

@@ -42,7 +42,6 @@ is not, and neither are the folders above it and in it. Later changes of its ski
 are checked like those of any skill that is not your own.`,
 		Example: `  skills-mcp trust .
   skills-mcp trust --list`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.list {
 				return c.printList(cmd.Context())
@@ -118,7 +117,6 @@ func newUntrustCommand(a *app) *cobra.Command {
 		Long: `End the trust in a workspace: the folder DIR, or the current one. Nothing is asked.
 Running servers follow at once; calls that run end as they began.`,
 		Example: "  skills-mcp untrust .",
-		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 }

@@ -49,7 +49,6 @@ program gets a link. While it runs, servers of yours that need your yes lead the
 --shortcut adds Skills to your applications, which opens a terminal with this
 command. To remove it, delete the file that it names.`,
 		Example: "  skills-mcp ui\n  skills-mcp ui --no-open --listen 127.0.0.1:8766",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.shortcut {
 				return c.addShortcut()

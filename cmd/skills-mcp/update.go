@@ -120,7 +120,6 @@ func newRollbackCommand(a *app) *cobra.Command {
 It needs no network; a second rollback returns. It asks on the terminal where the
 version before could do more, or where files that you have edited go aside.`,
 		Example:           "  skills-mcp rollback report",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.rollback(cmd.Context(), args[0]) },
 	}

@@ -84,7 +84,6 @@ func newUninstallCommand(a *app) *cobra.Command {
 skills of a pack. Only files that were installed are removed: those that you have
 added or edited are moved aside, and the place is printed.`,
 		Example:           "  skills-mcp uninstall report",
-		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: c.completeInstalled,
 		RunE:              func(cmd *cobra.Command, names []string) error { return c.uninstall(cmd.Context(), names) },
 	}

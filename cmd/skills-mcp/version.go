@@ -19,7 +19,6 @@ func newVersionCommand(a *app) *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version, the commit and the protocol revisions",
 		Example: "  skills-mcp version --json",
-		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return c.run() },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")

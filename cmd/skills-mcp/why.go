@@ -24,7 +24,6 @@ func newWhyCommand(a *app) *cobra.Command {
 refused, what it would be granted, and the rule that decides. A line for each
 caller where they differ. Nothing is run, and nobody is asked.`,
 		Example:           "  skills-mcp why colony-samples/code-complexity --as ci",
-		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}

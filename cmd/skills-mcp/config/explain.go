@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
@@ -29,7 +29,7 @@ func explain(err error, t reflect.Type) error {
 	for i, line := range typeError.Errors {
 		lines[i] = line
 		if m := unknownField.FindStringSubmatch(line); m != nil {
-			lines[i] = fmt.Sprintf("line %s: unknown key %q%s", m[1], m[2], suggest(m[2], keys(t, m[3])))
+			lines[i] = fmt.Sprintf("line %s: unknown key %q%s", m[1], m[2], plain.DidYouMean(m[2], keys(t, m[3])))
 		}
 		if m := wrongType.FindStringSubmatch(line); m != nil {
 			lines[i] = fmt.Sprintf("line %s: %s cannot stand here; write %s", m[1], found(m[2], m[3]), wanted(m[4]))
@@ -69,20 +69,6 @@ func wanted(typeName string) string {
 		return "keys with values, such as {key: value}"
 	}
 	return "another kind of value"
-}
-
-// suggest names the known key that is closest to key, if any is close.
-func suggest(key string, known []string) string {
-	best, distance := "", len(key)/2+1
-	for _, other := range known {
-		if d := levenshtein.Distance(key, other, nil); d < distance {
-			best, distance = other, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // keys returns the keys of the named struct type, which is t or nested in it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docker/go-units"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -72,7 +73,7 @@ func (f *Forms) UnmarshalYAML(node *yaml.Node) error {
 	*f = Forms(node.Value)
 	all := strings.Split(list(approval.AllForms()), ", ")
 	if node.Kind != yaml.ScalarNode || !slices.Contains(all, node.Value) {
-		return fmt.Errorf("line %d: policy.forms is %q; write one of %s%s", node.Line, node.Value, strings.Join(all, ", "), suggest(node.Value, all))
+		return fmt.Errorf("line %d: policy.forms is %q; write one of %s%s", node.Line, node.Value, strings.Join(all, ", "), plain.DidYouMean(node.Value, all))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 )
 
 // A Client is a program that starts MCP servers, with the files that configure it.
@@ -132,7 +134,7 @@ func Find(name string) (Client, error) {
 	clients := Clients()
 	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
-		return Client{}, fmt.Errorf("%q is not a client that is known; write one of %s", name, strings.Join(Names(), ", "))
+		return Client{}, fmt.Errorf("unknown client %q; write one of %s%s", name, strings.Join(Names(), ", "), plain.DidYouMean(name, Names()))
 	}
 	return clients[i], nil
 }

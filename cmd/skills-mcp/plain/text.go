@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agext/levenshtein"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
@@ -52,6 +53,21 @@ func Count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// DidYouMean returns the known word that is closest to one, as the end of an error; "" if
+// none is close.
+func DidYouMean(word string, known []string) string {
+	best, distance := "", len(word)/2+1
+	for _, other := range known {
+		if d := levenshtein.Distance(word, other, nil); d < distance {
+			best, distance = other, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // NonNil returns a list that JSON writes as one, also if it is empty.
