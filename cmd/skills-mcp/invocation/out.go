@@ -21,7 +21,7 @@ func TakeOut(given *RunArgs, left sandbox.Files, stderr io.Writer) error {
 		fmt.Fprintln(stderr, "skills-mcp: not taken from /out:", termtext.Text(why))
 	}
 	if given.out != "" {
-		return writeFiles(given.out, left.Taken, given.force)
+		return writeFiles(given, left.Taken, stderr)
 	}
 	if len(left.Taken) == 0 || given.Json { // the result names them
 		return nil
@@ -34,9 +34,10 @@ func TakeOut(given *RunArgs, left sandbox.Files, stderr io.Writer) error {
 	return err
 }
 
-// writeFiles writes files below dir, which it creates, and follows no link out of it. A
+// writeFiles writes files below the folder of --out, which it creates, and follows no link out of it. A
 // file that cannot be written does not prevent the others.
-func writeFiles(dir string, files []sandbox.File, force bool) error {
+func writeFiles(given *RunArgs, files []sandbox.File, stderr io.Writer) error {
+	dir := given.out
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -47,9 +48,13 @@ func writeFiles(dir string, files []sandbox.File, force bool) error {
 	defer root.Close()
 	var failed []error
 	for _, f := range files {
-		err := writeFile(root, f, force)
-		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s exists; add --force to overwrite it, or name another folder with --out", filepath.Join(dir, filepath.FromSlash(f.Name)))
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		err := writeFile(root, f, given.force)
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			err = fmt.Errorf("%s exists; add --force to overwrite it, or name another folder with --out", name)
+		case err == nil && !given.Json:
+			fmt.Fprintf(stderr, "skills-mcp: wrote %s (%s)\n", termtext.Text(name), sandbox.Bytes(int64(len(f.Data))))
 		}
 		failed = append(failed, err)
 	}

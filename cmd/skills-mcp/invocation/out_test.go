@@ -2,9 +2,11 @@ package invocation
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -19,20 +21,26 @@ func TestWriteFiles(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
 		}
 	}
-	if err := writeFiles(dir, files, false); err != nil {
+	var stderr strings.Builder
+	given := &RunArgs{out: dir}
+	if err := writeFiles(given, files, &stderr); err != nil {
 		t.Fatal(err)
+	}
+	if want := "skills-mcp: wrote " + filepath.Join(dir, "a.txt") + " (1 bytes)\nskills-mcp: wrote " + filepath.Join(dir, "deep/er/b.txt") + " (1 bytes)\n"; stderr.String() != want {
+		t.Errorf("said %q, want %q", stderr.String(), want)
 	}
 	expect("a.txt", "a")
 	expect("deep/er/b.txt", "b")
 
 	files[0].Data = []byte("other")
-	err := writeFiles(dir, append(files[:1:1], sandbox.File{Name: "c.txt", Data: []byte("c")}), false)
+	err := writeFiles(given, append(files[:1:1], sandbox.File{Name: "c.txt", Data: []byte("c")}), &stderr)
 	if want := filepath.Join(dir, "a.txt") + " exists; add --force to overwrite it, or name another folder with --out"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 	expect("a.txt", "a")
 	expect("c.txt", "c")
-	if err := writeFiles(dir, files, true); err != nil {
+	given.force = true
+	if err := writeFiles(given, files, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	expect("a.txt", "other")
@@ -54,11 +62,11 @@ func TestWriteFilesStaysInside(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"folder/victim", "folder/new", "../up"} {
-		if err := writeFiles(dir, []sandbox.File{{Name: name, Data: []byte("theirs")}}, true); err == nil {
+		if err := writeFiles(&RunArgs{out: dir, force: true}, []sandbox.File{{Name: name, Data: []byte("theirs")}}, io.Discard); err == nil {
 			t.Errorf("%s was written", name)
 		}
 	}
-	if err := writeFiles(dir, []sandbox.File{{Name: "file", Data: []byte("theirs")}}, true); err != nil {
+	if err := writeFiles(&RunArgs{out: dir, force: true}, []sandbox.File{{Name: "file", Data: []byte("theirs")}}, io.Discard); err != nil {
 		t.Fatal(err) // in place of the link
 	}
 	if got, err := os.ReadFile(victim); err != nil || string(got) != "mine" {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -142,22 +143,58 @@ func warm(n int) string {
 
 // PrintParams writes a table of an entry's parameters.
 func PrintParams(w io.Writer, entry *skills.Entry) error {
-	return terminal.Facts(w, func(w io.Writer) {
+	lists := false
+	err := terminal.Facts(w, func(w io.Writer) {
 		for _, p := range entry.Params() {
+			lists = lists || p.Schema.Type == "array"
 			fmt.Fprintf(w, "  --%s\t%s\t%s\n", p.Name, paramType(p), plain.OneLine(p.Help(), 400))
 		}
 	})
+	if lists && err == nil {
+		_, err = fmt.Fprintln(w, "\nA list is written as one --PARAM VALUE for each item, or as a JSON array.")
+	}
+	return err
 }
 
+// paramType returns the type of a parameter, with the bounds of its values.
 func paramType(p skills.Param) string {
 	kind := cmp.Or(p.Schema.Type, "any")
-	if p.Path {
+	switch items := p.Schema.Items; {
+	case p.Path:
 		kind = "path"
+	case kind == "array" && items != nil && items.Type != "":
+		kind = "list of " + items.Type
+	case kind == "array":
+		kind = "list"
+	}
+	for _, bound := range bounds(p.Schema) {
+		kind += ", " + bound
 	}
 	if p.Required {
 		kind += ", required"
 	}
 	return kind
+}
+
+// bounds returns the bounds that a schema sets, in words.
+func bounds(s *jsonschema.Schema) []string {
+	length := func(n *uint64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatUint(*n, 10)
+	}
+	var all []string
+	for _, b := range []struct{ words, value string }{
+		{"at least %s", string(s.Minimum)}, {"more than %s", string(s.ExclusiveMinimum)}, {"at most %s", string(s.Maximum)}, {"less than %s", string(s.ExclusiveMaximum)},
+		{"a multiple of %s", string(s.MultipleOf)}, {"at least %s characters", length(s.MinLength)}, {"at most %s characters", length(s.MaxLength)},
+		{"at least %s items", length(s.MinItems)}, {"at most %s items", length(s.MaxItems)}, {"matching %s", s.Pattern},
+	} {
+		if b.value != "" {
+			all = append(all, fmt.Sprintf(b.words, plain.Flat(b.value)))
+		}
+	}
+	return all
 }
 
 // limits renders the limits of a call.
