@@ -49,7 +49,7 @@ func TestListen(t *testing.T) {
 func TestListensAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, newBench().backend(), &Options{bounds: bounds{calls: 1, queue: 1}})
-		for i := range stdioBounds().streams {
+		for i := range 64 {
 			listen(c, fmt.Sprint(i), `{"toolsListChanged":true}`)
 			c.recv()
 		}
@@ -59,7 +59,7 @@ func TestListensAreBounded(t *testing.T) {
 		c.want(text("1000", "x"))
 		begin := time.Now()
 		c.in.Close()
-		for range stdioBounds().streams {
+		for range 64 {
 			if r := c.recv(); r.Error != nil {
 				t.Error(r)
 			}

@@ -242,6 +242,40 @@ func TestBroadcastsNeitherBlockNorLoseTheLast(t *testing.T) {
 	})
 }
 
+// Edits that never pause are told once a second for each kind and each subscription, and
+// the last one always, also where the client hangs up.
+func TestEqualNoticesHaveAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		c := dial(t, b.backend(), nil).greet()
+		listen(c, "7", `{"toolsListChanged":true}`)
+		c.recv()
+		began, told := time.Now(), map[string][]time.Duration{}
+		go func() {
+			for range 25 { // 2.4 s
+				b.SendNotificationToAllClients("notifications/resources/updated", map[string]any{"uri": "a"})
+				b.SendNotificationToAllClients("notifications/resources/updated", map[string]any{"uri": "b"})
+				b.SendNotificationToAllClients("notifications/tools/list_changed", nil)
+				b.SendNotificationToAllClients("notifications/other", nil)
+				time.Sleep(100 * time.Millisecond)
+			}
+			c.in.Close()
+		}()
+		for r, err := c.next(); err == nil; r, err = c.next() {
+			told[r.Method+string(r.Params)] = append(told[r.Method+string(r.Params)], time.Since(began))
+		}
+		want := fmt.Sprint([]time.Duration{0, time.Second, 2 * time.Second, 2500 * time.Millisecond})
+		for _, kind := range []string{`resources/updated{"uri":"a"}`, `resources/updated{"uri":"b"}`, "tools/list_changed", "tools/list_changed{" + fmt.Sprintf(tag, "7") + "}"} {
+			if got := fmt.Sprint(told["notifications/"+kind]); got != want {
+				t.Errorf("%s was told after %s, want %s", kind, got, want)
+			}
+		}
+		if n := len(told["notifications/other"]); n != 25 {
+			t.Errorf("%d of 25 notices that are of no change", n)
+		}
+	})
+}
+
 // mcp-go initialises the session of every modern request. If that were the
 // client's, it would from then on get notices it has not subscribed to.
 func TestModernRequests(t *testing.T) {

@@ -48,7 +48,7 @@ type bounds struct {
 // stdioBounds bound one stream. More calls are handled at once than the sandbox runs
 // and queues together, so that a listing gets a slot while every sandbox is busy.
 func stdioBounds() bounds {
-	return bounds{message: 4 << 20, calls: 64, queue: 256, drain: time.Second, grace: 1500 * time.Millisecond, streams: 16}
+	return bounds{message: 4 << 20, calls: 64, queue: 256, drain: time.Second, grace: 1500 * time.Millisecond, streams: 64}
 }
 
 func httpBounds() bounds {

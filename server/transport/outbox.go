@@ -4,18 +4,33 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // maxNotices is the number of broadcasts that wait for a client that does not read.
 const maxNotices = 2 * maxSubscriptions
+
+// noticeGap is the shortest time between two equal notices of a change: a client that
+// lists again after each one would be busy while somebody edits.
+const noticeGap = time.Second
 
 // A notice is a broadcast on its way to a client.
 type notice struct {
 	method string
 	line   []byte
 	wanted func() bool // asked when it is written; nil is yes
+	due    time.Time   // when it may be written; set by announce
+}
+
+// ofChange reports whether a notice says that something has changed, and not how.
+func (n notice) ofChange() bool {
+	return strings.HasSuffix(n.method, "/list_changed") || n.method == mcp.MethodNotificationResourceUpdated
 }
 
 // notices are a queue of broadcasts whose senders do not wait. Equal ones are merged,
@@ -25,12 +40,13 @@ type notices struct {
 	wake chan struct{} // room for one: there are notices
 
 	writing sync.Mutex // held by each
-	mu      sync.Mutex // guards waiting; taken under writing
+	mu      sync.Mutex // guards the fields below; taken under writing
 	waiting []notice
+	written map[string]time.Time // when each line of a change was taken last, for noticeGap
 }
 
 func newNotices(log *slog.Logger) *notices {
-	return &notices{log: log, wake: make(chan struct{}, 1)}
+	return &notices{log: log, wake: make(chan struct{}, 1), written: map[string]time.Time{}}
 }
 
 // announce queues a notice without waiting. If there are too many, it drops the oldest
@@ -46,31 +62,53 @@ func (q *notices) announce(n notice) {
 		q.log.Warn("the client does not read: dropped a notification", "method", q.waiting[0].method)
 		q.waiting = slices.Delete(q.waiting, 0, 1)
 	}
+	maps.DeleteFunc(q.written, func(_ string, at time.Time) bool { return time.Since(at) >= noticeGap })
+	if at, lately := q.written[string(n.line)]; lately {
+		n.due = at.Add(noticeGap)
+		time.AfterFunc(time.Until(n.due), q.signal)
+	} else {
+		q.signal()
+	}
 	q.waiting = append(q.waiting, n)
+}
+
+// signal has the queue looked at.
+func (q *notices) signal() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take removes the oldest notice and returns it.
-func (q *notices) take() (n notice, ok bool) {
+// take removes the oldest notice that is due by a time, and returns it.
+func (q *notices) take(by time.Time) (n notice, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) == 0 {
+	at := slices.IndexFunc(q.waiting, func(n notice) bool { return !n.due.After(by) })
+	if at < 0 {
 		return notice{}, false
 	}
-	n = q.waiting[0]
-	q.waiting = slices.Delete(q.waiting, 0, 1)
+	n = q.waiting[at]
+	q.waiting = slices.Delete(q.waiting, at, at+1)
+	if n.ofChange() {
+		q.written[string(n.line)] = time.Now()
+	}
 	return n, true
 }
 
-// each passes all queued notices to write. It returns when those are written, too, that
-// a concurrent call has taken.
-func (q *notices) each(write func(line []byte, wanted func() bool)) {
+// each passes the queued notices that are due to write. It returns when those are
+// written, too, that a concurrent call has taken.
+func (q *notices) each(write func(line []byte, wanted func() bool)) { q.until(time.Now(), write) }
+
+// rest passes all queued notices to write, as each does.
+func (q *notices) rest(write func(line []byte, wanted func() bool)) {
+	q.until(time.Now().Add(noticeGap), write)
+}
+
+func (q *notices) until(by time.Time, write func(line []byte, wanted func() bool)) {
 	q.writing.Lock()
 	defer q.writing.Unlock()
-	for n, ok := q.take(); ok; n, ok = q.take() {
+	for n, ok := q.take(by); ok; n, ok = q.take(by) {
 		write(n.line, n.wanted)
 	}
 }
@@ -130,7 +168,7 @@ func (o *outbox) writeRest() {
 		case line := <-o.replies:
 			o.write(line, nil)
 		default:
-			o.each(o.write)
+			o.rest(o.write)
 			return
 		}
 	}

@@ -189,7 +189,7 @@ func (a *responder) follow(ctx context.Context, queue *notices, over <-chan []by
 		case <-queue.wake:
 			queue.each(send)
 		case reply := <-over:
-			queue.each(send)
+			queue.rest(send)
 			return reply
 		case <-ctx.Done():
 			return nil

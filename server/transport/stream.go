@@ -193,7 +193,7 @@ func (s *stream) subscribe(ctx context.Context, m message) {
 			n.wanted = live
 			s.outbox.announce(n)
 		})
-		s.outbox.each(s.writer.write) // the acknowledgement, where there is nothing to wait for
+		s.outbox.rest(s.writer.write) // also the acknowledgement, where there is nothing to wait for
 		s.writer.write(reply, func() bool { return s.calls.finish(c) })
 	}()
 }
