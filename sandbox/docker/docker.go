@@ -6,7 +6,8 @@
 // every path. A few are started ahead of the commands that they are for, and
 // wait; see [warmpool]. All carry labels that name the driver's instance; nothing on
 // the engine without such a label is ever touched. Those of a driver that was
-// killed are removed by the next driver of any process that uses the engine.
+// killed are removed by the next driver of any process that uses the engine, or that
+// is made with [Options.Reclaim].
 package docker
 
 import (
@@ -51,6 +52,9 @@ type Options struct {
 	// another was killed. With "" none is kept: containers of a driver that was
 	// killed stay for a day, and starting one takes twice the time.
 	Dir string
+	// Reclaim removes, in the background from the start, the containers of drivers with
+	// the same Dir that were killed. It contacts no engine without a trace of one.
+	Reclaim bool
 	// Forwarder is the absolute path of a program that is [egress.Main] where its
 	// first argument is [egress.Command], and that runs in containers: a static
 	// one for Linux. With "" commands that are granted hosts cannot run.
@@ -93,8 +97,8 @@ type Driver struct {
 	watchers sync.WaitGroup // goroutines that run until Close; started by connect
 }
 
-// New returns a driver. It contacts no engine: the first use does. Options may
-// be nil.
+// New returns a driver. It contacts no engine: the first use does, or
+// [Options.Reclaim]. Options may be nil.
 func New(options *Options) *Driver {
 	var o Options
 	if options != nil {
@@ -118,7 +122,20 @@ func New(options *Options) *Driver {
 	d.pulls = newPulls(d.owner.life.Context(), &d.owner.background)
 	d.pool = warmpool.New[*instance](&o.Pool)
 	d.layers = newLayers(d.owner, o.DependencyEnv, newPulls(d.owner.life.Context(), &d.owner.background))
+	if o.Reclaim {
+		d.watchers.Go(d.reclaim)
+	}
 	return d
+}
+
+// reclaim connects to an engine, which looks for orphans, if a driver was killed.
+func (d *Driver) reclaim() {
+	if !abandoned(d.dir) {
+		return
+	}
+	if _, err := d.connect(d.owner.life.Context()); err != nil {
+		d.owner.log.Info("containers of a server that was killed may be left until Docker answers", "reason", err)
+	}
 }
 
 // Run implements [sandbox.Driver].

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,6 +126,13 @@ func (l *lease) free(instance string, remove bool) bool {
 		_ = os.Remove(lock.Path())
 	}
 	return err == nil && locked
+}
+
+// abandoned reports whether an instance with files in dir was killed.
+func abandoned(dir string) bool {
+	l := &lease{dir: filepath.Join(dir, "instances")}
+	entries, err := os.ReadDir(l.dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return l.free(e.Name(), false) })
 }
 
 // cleanPipes removes the pipes of instances that ended while a container started.

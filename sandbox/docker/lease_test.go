@@ -164,6 +164,38 @@ func TestReapAfterDeath(t *testing.T) {
 	}
 }
 
+// A new server removes what one that was killed has left, without a command, and leaves
+// the engine alone where none was killed.
+func TestReclaim(t *testing.T) {
+	f := newFake(t)
+	dir := t.TempDir()
+	living := connected(t, f, dir)
+	home := living.owner.lease.home
+	f.leave("living", map[string]string{labelInstance: living.owner.instance, labelHome: home})
+	f.leave("killed", map[string]string{labelInstance: "killed", labelHome: home})
+	defer f.empty()
+	pings := f.count("GET /_ping") + f.count("HEAD /_ping")
+	idle := f.driver(t, Options{Dir: dir, Reclaim: true})
+	idle.watchers.Wait() // it has looked
+	if n := f.count("GET /_ping") + f.count("HEAD /_ping"); n != pings || pings == 0 {
+		t.Errorf("the engine was asked %d times, and %d before", n, pings)
+	}
+
+	killed, err := newLease(dir, "killed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.lock.Close(); err != nil { // as the kernel does
+		t.Fatal(err)
+	}
+	f.driver(t, Options{Dir: dir, Reclaim: true})
+	eventually(t, "the container and the lease are gone", func() bool {
+		return slices.Equal(f.left(), []string{"living"}) && !slices.Contains(instances(t, dir), "killed")
+	})
+	f.driver(t, Options{Dir: t.TempDir(), Reclaim: true}).watchers.Wait()
+	f.driver(t, Options{Reclaim: true}).watchers.Wait()
+}
+
 // A driver without a folder takes part in what is labelled, and no more.
 func TestReapWithoutFolder(t *testing.T) {
 	f := newFake(t)
@@ -383,10 +415,11 @@ func doom(t *testing.T, dir string) (instance string, kill func()) {
 }
 
 // A server that is killed leaves nothing for long: what waits ends by itself,
-// and the next server removes all of it.
+// and the next server removes all of it, and nothing of one that lives.
 func TestKilled(t *testing.T) {
 	options := realEngine(t)
 	instance, kill := doom(t, options.Dir)
+	living, end := doom(t, options.Dir)
 	ctx := context.WithoutCancel(t.Context())
 	d := New(options)
 	defer d.Close()
@@ -394,7 +427,7 @@ func TestKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := func() []container.Summary {
+	list := func(instance string) []container.Summary {
 		t.Helper()
 		all, err := e.list(ctx, labelInstance+"="+instance)
 		if err != nil {
@@ -404,15 +437,16 @@ func TestKilled(t *testing.T) {
 	}
 	running := func() int {
 		n := 0
-		for _, c := range list() {
+		for _, c := range list(instance) {
 			if c.State == "running" {
 				n++
 			}
 		}
 		return n
 	}
-	t.Cleanup(func() { // whatever happens, of this one's nothing stays
-		for _, c := range list() {
+	t.Cleanup(func() { // whatever happens, of these nothing stays
+		end()
+		for _, c := range append(list(instance), list(living)...) {
 			_ = e.remove(context.Background(), c.ID)
 		}
 	})
@@ -423,18 +457,17 @@ func TestKilled(t *testing.T) {
 
 	kill()
 	eventually(t, "what waited has ended by itself", func() bool { return running() == 1 })
-	if len(list()) != 2 {
-		t.Errorf("%d containers are left of 2, and nobody has removed any", len(list()))
+	if n := len(list(instance)); n != 2 {
+		t.Errorf("%d containers are left of 2, and nobody has removed any", n)
 	}
 
-	next := New(options)
+	options.Reclaim = true
+	next := New(options) // no command is needed
 	defer next.Close()
-	if _, err := next.connect(ctx); err != nil { // its first use is enough
-		t.Fatal(err)
-	}
-	eventually(t, "the next server has removed them", func() bool { return len(list()) == 0 })
-	next.owner.reap(ctx, e)
-	if files := instances(t, options.Dir); slices.Contains(files, instance) {
-		t.Error("the file of the one that was killed is left")
+	eventually(t, "the next server has removed them, and the lease", func() bool {
+		return len(list(instance)) == 0 && !slices.Contains(instances(t, options.Dir), instance)
+	})
+	if n := len(list(living)); n != 2 {
+		t.Errorf("%d containers are left of a server that lives, want 2", n)
 	}
 }

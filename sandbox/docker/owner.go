@@ -194,21 +194,19 @@ func (o *owner) reap(ctx context.Context, e *engine) {
 		return // it is tried again soon
 	}
 	orphaned := o.orphaned()
-	for _, c := range all {
-		if ctx.Err() != nil {
-			return
-		}
-		if !orphaned(c.Labels) {
-			continue
+	stays := func(c container.Summary) bool {
+		if ctx.Err() != nil || !orphaned(c.Labels) {
+			return true
 		}
 		// In conflict is a removal with another server's.
 		if err := e.remove(o.work, c.ID); err != nil && !cerrdefs.IsConflict(err) {
 			o.log.Warn("a container that a server left cannot be removed", "container", c.ID, "error", err)
-			continue
+			return true
 		}
 		o.log.Info("removed a container that a server left", "container", c.ID, "skill", c.Labels[labelSkill])
+		return false
 	}
-	o.lease.clean(all)
+	o.lease.clean(slices.DeleteFunc(all, func(c container.Summary) bool { return !stays(c) }))
 }
 
 // orphaned returns a function that reports, by its labels, whether the driver of

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -222,6 +223,29 @@ func TestCgroupRefuses(t *testing.T) {
 	}
 	if want := fmt.Sprint(sandbox.DefaultLimits().Memory/1024) + "\n"; !strings.HasPrefix(got.stdout, want) {
 		t.Errorf("memory of a process is bounded to %q KB, want %q", got.stdout, want)
+	}
+}
+
+// TestReclaim wants a new driver to remove the cgroups of a server that was killed,
+// without a command.
+func TestReclaim(t *testing.T) {
+	killed := exec.Command("true")
+	if err := killed.Run(); err != nil {
+		t.Fatal(err)
+	}
+	parents := findCgroups(slog.New(slog.DiscardHandler)).parents
+	if len(parents) == 0 {
+		t.Skip("SKIPPED: no cgroup to make others in")
+	}
+	left := filepath.Join(parents[0].folder, fmt.Sprintf("%s%d-1", groupPrefix, killed.Process.Pid))
+	if err := os.Mkdir(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := New(&Options{Reclaim: true}).Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the cgroup of a server that was killed is left: %v", err)
 	}
 }
 

@@ -25,7 +25,8 @@ type Driver struct {
 	egress *egress.Options
 	guard  *protect.Guard
 
-	life *sandbox.Lifetime // ended by Close
+	life    *sandbox.Lifetime // ended by Close
+	reclaim sync.WaitGroup    // started by New
 
 	mu   sync.Mutex
 	host *host // nil before the first run
@@ -33,7 +34,7 @@ type Driver struct {
 }
 
 // New returns a Driver; options may be nil. It does nothing before the first
-// run.
+// run, but for [Options.Reclaim].
 func New(options *Options) *Driver {
 	d := &Driver{log: slog.New(slog.DiscardHandler), warm: defaultWarm, life: sandbox.NewLifetime()}
 	if options == nil {
@@ -45,6 +46,9 @@ func New(options *Options) *Driver {
 	d.egress, d.guard = options.Egress, options.Guard
 	if options.Warm != 0 {
 		d.warm = max(options.Warm, 0)
+	}
+	if options.Reclaim {
+		d.reclaim.Go(func() { findCgroups(d.log) })
 	}
 	return d
 }
@@ -108,6 +112,7 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 // Close ends all runs and ready sandboxes, and waits for their end.
 func (d *Driver) Close() error {
 	d.life.End()
+	d.reclaim.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.host == nil {

@@ -66,6 +66,9 @@ type Options struct {
 	// Warm is the number of sandboxes that are ready for later commands, from the
 	// first command on; 0 is 4, and a negative number none.
 	Warm int
+	// Reclaim removes, in the background from the start, the cgroups of servers that
+	// were killed.
+	Reclaim bool
 	// Egress are the options of the proxies for commands that are granted hosts;
 	// nil is the defaults.
 	Egress *egress.Options

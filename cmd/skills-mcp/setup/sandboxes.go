@@ -74,6 +74,7 @@ func (s *Sandboxes) Docker() *docker.Driver {
 	}
 	return docker.New(&docker.Options{
 		Dir:       dir,
+		Reclaim:   !s.Single,
 		Pool:      s.pool(),
 		Forwarder: forwarder(),
 		Egress:    s.Egress(),
@@ -122,7 +123,7 @@ func forwarder() string {
 }
 
 func (s *Sandboxes) Native() *native.Driver {
-	options := &native.Options{Logger: s.logger, Egress: s.Egress(), Guard: guard()}
+	options := &native.Options{Reclaim: !s.Single, Logger: s.logger, Egress: s.Egress(), Guard: guard()}
 	if s.Single {
 		options.Warm = -1
 	}
