@@ -19,7 +19,7 @@ type installArgs struct {
 // newInstallTool returns install_skill.
 func newInstallTool(m *toolMaker, invoke *invoker, installer Installer) mcpserver.ServerTool {
 	return fixedTool[installArgs]{
-		name: string(run.WayInstall), title: "Install a skill", runs: true, writes: true, granted: true, strict: true,
+		name: string(run.WayInstall), title: "Install a skill", writes: true, granted: true,
 		description: "Install a skill from elsewhere, if the person, who is asked, says yes.",
 		handle: func(r *request, args installArgs) (any, error) {
 			return invoke.asTask(r, skills.TaskLong, func(r *request) (*mcp.CallToolResult, error) {

@@ -36,7 +36,7 @@ type matchArgs struct {
 // message, as Conduit does. A model has search_skills.
 func newMatchTool(m *toolMaker, finds *searcher, loader *loader) mcpserver.ServerTool {
 	return fixedTool[matchArgs]{
-		name: matchTool, title: "Match skills", strict: true,
+		name: matchTool, title: "Match skills",
 		description: "Return the names and descriptions of the skills that fit a message, and the instructions of up to two of them, as text for a prompt. For programs; a model uses search_skills and load_skill.",
 		handle: func(r *request, args matchArgs) (any, error) {
 			if strings.TrimSpace(args.Message) == "" {

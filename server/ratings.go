@@ -21,7 +21,7 @@ type rated struct {
 // newRateTool returns rate_skill.
 func newRateTool(m *toolMaker, find *finder, book *feedback.Book) mcpserver.ServerTool {
 	return fixedTool[rateArgs]{
-		name: "rate_skill", title: "Rate a skill", runs: true, writes: true, strict: true,
+		name: "rate_skill", title: "Rate a skill", writes: true, returns: rated{},
 		description: "Say whether a skill that you have used did what it promises. get_skill shows it to others.",
 		handle: func(r *request, args rateArgs) (any, error) {
 			skill, err := find.named(r, args.Name)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -57,12 +56,9 @@ type runArgs struct {
 
 func (t *runTools) runSkill() mcpserver.ServerTool {
 	return fixedTool[runArgs]{
-		name: "run_skill", title: "Run a skill", runs: true, writes: true, granted: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		name: "run_skill", title: "Run a skill", writes: true, granted: true, meta: map[string]any{alwaysLoad: true, resultChars: maxResultChars}, hidden: t.hiddenArgs(),
 		description: "Run an executable skill in a fresh sandbox and return its exit code and output. Reaches every such skill, also those without a tool of their own; get_skill tells their parameters.",
 		handle: func(r *request, args runArgs) (any, error) {
-			if err := onlyRunArgs(r.args); err != nil {
-				return nil, err
-			}
 			skill, err := t.find.named(r, args.Name)
 			if err != nil {
 				return nil, err
@@ -79,17 +75,6 @@ func (t *runTools) runSkill() mcpserver.ServerTool {
 			return t.invoke.asTask(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) { return t.invoke.report(r, req) })
 		},
 	}.tool(t.toolMaker)
-}
-
-// onlyRunArgs returns an error if there are arguments besides those of run_skill: left
-// out without a word, they would have the skill run with its defaults.
-func onlyRunArgs(args map[string]any) error {
-	for name := range args {
-		if !slices.Contains([]string{"name", "params", "timeout_seconds", "container_id"}, name) {
-			return &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf(`there is no parameter %q; those of the skill go into "params"`, name)}
-		}
-	}
-	return nil
 }
 
 type openArgs struct {
@@ -111,7 +96,7 @@ type opened struct {
 
 func (t *runTools) openSandbox() mcpserver.ServerTool {
 	return fixedTool[openArgs]{
-		name: "open_sandbox", title: "Open a sandbox", runs: true,
+		name: "open_sandbox", title: "Open a sandbox", returns: opened{},
 		description: "Open a sandbox that keeps files in /tmp and /out, and processes, between calls: pass its container_id to run_skill or run_code. Workspaces are read-only, there is no network. It ends when it is idle, after its lifetime, or with close_sandbox.",
 		handle: func(r *request, args openArgs) (any, error) {
 			skill, err := t.find.optional(r, args.Skill)
@@ -145,7 +130,7 @@ type closed struct {
 
 func (t *runTools) closeSandbox() mcpserver.ServerTool {
 	return fixedTool[closeArgs]{
-		name: "close_sandbox", title: "Close a sandbox", runs: true,
+		name: "close_sandbox", title: "Close a sandbox", returns: closed{},
 		description: "End a sandbox of open_sandbox, with all files and processes in it.",
 		handle: func(r *request, args closeArgs) (any, error) {
 			return closed{args.ContainerID}, t.invoke.executor.CloseSession(r.ctx, r.principal.Key(), args.ContainerID)
@@ -168,7 +153,7 @@ func (t *runTools) runCode() mcpserver.ServerTool {
 		bare = "It needs such a skill."
 	}
 	return fixedTool[codeArgs]{
-		name: "run_code", title: "Run code", runs: true, writes: true, granted: true, meta: largeResult(), hidden: t.hiddenArgs(),
+		name: "run_code", title: "Run code", writes: true, granted: true, meta: map[string]any{resultChars: maxResultChars}, hidden: t.hiddenArgs(),
 		description: "Run a program that you wrote, such as a skill's instructions ask for, in a fresh sandbox, and return its exit code, output and files in /out. With skill, it has what the person granted that skill, such as hosts, and they may be asked. " + bare,
 		handle: func(r *request, args codeArgs) (any, error) {
 			req := run.CodeRequest{Call: run.Call{Way: run.WayCode}, Language: args.Language, Code: args.Code, Args: args.Args}

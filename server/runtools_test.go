@@ -13,6 +13,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
 // keeper is a driver whose commands print their sandbox, argv and stdin.
@@ -80,6 +81,53 @@ func TestSandboxToolsList(t *testing.T) {
 	golden(t, "sandbox_tools.json", indent(t, string(encoded)))
 	if alone := newBenchWith(t, &keeper{}, Options{RunCode: true}).ask("tools/list", "{}"); strings.Contains(alone, "container_id") || !strings.Contains(alone, `"run_code"`) {
 		t.Errorf("run_code alone: %s", alone)
+	}
+}
+
+// TestOutputSchemas has the structures of the fixed tools, those of errors too, keep to the
+// schemas that the tools declare; the tools whose results may lack a structure declare none.
+func TestOutputSchemas(t *testing.T) {
+	b := newBenchWith(t, &keeper{}, Options{Feedback: newBook(t), RunCode: true, KeptSandboxes: true, MatchSkills: true})
+	tools, _ := b.tools()
+	c := b.connect()
+	opened := b.as(c, "open_sandbox", `{}`)
+	calls := map[string]string{
+		"search_skills": `{"query": "a thing"}`, "list_skills": `{}`, "list_plugins": `{}`, "get_skill": `{"name": "run"}`, "reload_skills": `{}`,
+		"rate_skill": `{"name": "run", "ok": true}`, "open_sandbox": `{}`, "close_sandbox": fmt.Sprintf(`{"container_id": %q}`, opened["container_id"]),
+	}
+	for name, raw := range tools {
+		var tool struct{ OutputSchema json.RawMessage }
+		if err := json.Unmarshal(raw, &tool); err != nil {
+			t.Fatal(err)
+		}
+		if declares := tool.OutputSchema != nil; declares != (calls[name] != "") {
+			t.Errorf("%s: output schema %s", name, tool.OutputSchema)
+		}
+	}
+	for name, right := range calls {
+		var tool struct {
+			OutputSchema struct {
+				Properties map[string]struct{ Type string }
+			}
+		}
+		if err := json.Unmarshal(tools[name], &tool); err != nil {
+			t.Fatal(err)
+		}
+		declared, err := schema.Compile(tools[name], "#/outputSchema")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{right, `{"wrong": 1}`} {
+			structure := b.as(c, name, args)
+			if err := declared.Check(encoded(structure)); err != nil {
+				t.Errorf("%s %s: %v: %s", name, args, err, encoded(structure))
+			}
+			for field := range structure {
+				if args == right && name != "get_skill" && tool.OutputSchema.Properties[field].Type == "" {
+					t.Errorf("%s: the schema has no %s", name, field)
+				}
+			}
+		}
 	}
 }
 

@@ -65,16 +65,21 @@ func TestSearchSkills(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	for args, want := range map[string]string{
-		`{"query": "` + strings.Repeat("x", 1001) + `"}`:                              `"query"`,
-		`{"query": "x", "alternatives": ["` + strings.Repeat("é", 1001) + `"]}`:       `"alternatives" is longer`,
-		`{"query": "x", "alternatives": ["a", "b", "c", "d", "e", "f"]}`:              `"alternatives"`,
-		`{"query": "x", "source": "elsewhere"}`:                                       `"source"`,
-		`{"query": "x", "limit": 0}`:                                                  `"limit"`,
-		`{"query": "x", "cursor": "bm9uc2Vuc2U"}`:                                     `"cursor" is none of this list's`,
-		`{"query": "x", "cursor": "` + strings.Repeat("A", 100_000) + `"}`:            `"cursor" is none of this list's`,
-		`{"query": "x", "cursor": "eyJvZiI6ImFhIiwiYXQiOi0xLCJuYW1lIjoiIn0"}`:         `"cursor" is none of this list's`,
-		`{"query": "\u0000 \t"}`:                                                      ``,
-		`{"query": "x", "alternatives": ["  ", "y"], "limit": "3", "other": "given"}`: ``,
+		`{"query": "` + strings.Repeat("x", 1001) + `"}`:                        `"query"`,
+		`{"query": "x", "alternatives": ["` + strings.Repeat("é", 1001) + `"]}`: `"alternatives" is longer`,
+		`{"query": "x", "alternatives": ["a", "b", "c", "d", "e", "f"]}`:        `"alternatives"`,
+		`{"query": "x", "source": "elsewhere"}`:                                 `"source"`,
+		`{"query": "x", "limit": 0}`:                                            `"limit"`,
+		`{"query": "x", "cursor": "bm9uc2Vuc2U"}`:                               `"cursor" is none of this list's`,
+		`{"query": "x", "cursor": "` + strings.Repeat("A", 100_000) + `"}`:      `"cursor" is none of this list's`,
+		`{"query": "x", "cursor": "eyJvZiI6ImFhIiwiYXQiOi0xLCJuYW1lIjoiIn0"}`:   `"cursor" is none of this list's`,
+		`{"query": "\u0000 \t"}`:                                                ``,
+		`{"query": "x", "alternatives": ["  ", "y"], "limit": "3"}`:             ``,
+		`{"query": "x", "max_results": "2"}`:                                    ``, // Colony's name
+		`{"query": "x", "max_results": 0}`:                                      `"limit" must be at least 1`,
+		`{"query": "x", "limit": 3, "max_results": 2}`:                          `there is no parameter "max_results"`,
+		`{"query": "x", "max_result": 2, "limits": 1}`:                          `there is no parameter "limits"; did you mean "limit"?`,
+		`{"query": "x", "top_k": 3}`:                                            `there is no parameter "top_k"; there are query, alternatives, limit, source, cursor`,
 	} {
 		if a := b.call("search_skills", args); a.IsError != (want != "") || !strings.Contains(a.text(), want) {
 			t.Errorf("%.80s: %.200s, want %q", args, a.text(), want)

@@ -85,15 +85,14 @@ type searchTool struct {
 }
 
 func newSearchTool(m *toolMaker, search *searcher, choose func(*request) func(*skills.Skill) describe.Choice) *searchTool {
-	return &searchTool{m, search, choose, newArguments[searchArgs](false)}
+	return &searchTool{m, search, choose, newArguments[searchArgs]()}
 }
 
 // tool returns the tool. Its description names skills of the view, in at most room bytes.
 func (t *searchTool) tool(v *view, room int) mcpserver.ServerTool {
 	return fixedTool[searchArgs]{
 		name: "search_skills", title: "Search skills", description: searchDescription(v.exposed, room), arguments: t.arguments,
-		// Clients that load tools on demand must always have this one.
-		meta: mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true}),
+		meta: map[string]any{alwaysLoad: true}, returns: hits{},
 		handle: func(r *request, args searchArgs) (any, error) {
 			q, err := args.check()
 			if err != nil {

@@ -63,7 +63,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
 	p.fixed = newFixedTools(maker, finds, p.search, invoke, loads, &o)
-	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly](true)}
+	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly]()}
 	p.publish(&skills.Catalog{})
 	return s
 }

@@ -22,7 +22,7 @@ type skillTools struct {
 	invoke *invoker
 	loader *loader
 	// shared are the arguments of the tools of all instruction skills: there may be
-	// thousands. They are strict: instructions have nobody to pass others on to.
+	// thousands.
 	shared *arguments[argsOnly]
 }
 
@@ -56,7 +56,7 @@ func (s *skillTools) of(skill *skills.Skill, name, title string) (mcpserver.Serv
 }
 
 func (s *skillTools) executable(skill *skills.Skill, name, title string) (mcpserver.ServerTool, error) {
-	t := mcp.Tool{Name: name, Description: toolDescription(skill), Annotations: s.annotate(skill, title), Meta: largeResult()}
+	t := mcp.Tool{Name: name, Description: toolDescription(skill), Annotations: s.annotate(skill, title), Meta: mcp.NewMetaFromMap(map[string]any{resultChars: maxResultChars})}
 	if schema := skill.Entry.Output; schema != nil {
 		encoded, err := json.Marshal(schema)
 		if err != nil {

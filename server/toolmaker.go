@@ -1,10 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
@@ -20,13 +23,12 @@ import (
 // JSON fields are its arguments, and from which its schema is reflected.
 type fixedTool[A any] struct {
 	name, title, description string
-	runs                     bool      // each call starts or ends something: clients must not repeat it
-	writes                   bool      // it may change existing data
-	granted                  bool      // it may do whatever a skill is granted
-	meta                     *mcp.Meta // nil is none
-	strict                   bool      // other arguments are refused
-	hidden                   []string  // arguments that are not offered
-	// arguments replace those of A, strict and hidden, for tools that share theirs.
+	writes                   bool // it may change existing data
+	granted                  bool // it may do whatever a skill is granted
+	meta                     map[string]any
+	returns                  any      // the zero value of its structure; nil where a result may lack one
+	hidden                   []string // arguments that are not offered
+	// arguments replace those of A and hidden, for tools that share theirs.
 	arguments *arguments[A]
 	// handle answers a call. A result that is no *mcp.CallToolResult is returned as
 	// JSON, as text and as structure.
@@ -36,13 +38,17 @@ type fixedTool[A any] struct {
 // tool returns the tool as mcp-go registers it.
 func (t fixedTool[A]) tool(m *toolMaker) mcpserver.ServerTool {
 	if t.arguments == nil {
-		t.arguments = newArguments[A](t.strict, t.hidden...)
+		t.arguments = newArguments[A](t.hidden...)
 	}
 	annotations := mcp.ToolAnnotation{Title: t.title, ReadOnlyHint: hint(!t.writes), DestructiveHint: hint(t.granted), OpenWorldHint: hint(t.granted)}
-	if !t.runs {
-		annotations.IdempotentHint = hint(true)
+	listed := mcp.Tool{Name: t.name, Description: t.description, Annotations: annotations}
+	if t.meta != nil {
+		listed.Meta = mcp.NewMetaFromMap(t.meta)
 	}
-	tool, err := m.tool(mcp.Tool{Name: t.name, Description: t.description, Annotations: annotations, Meta: t.meta}, t.arguments.document, func(r *request) (*mcp.CallToolResult, error) {
+	if t.returns != nil {
+		listed.RawOutputSchema = encoded(outputSchema(t.returns))
+	}
+	tool, err := m.tool(listed, t.arguments.document, func(r *request) (*mcp.CallToolResult, error) {
 		args, err := t.arguments.decode(r.args)
 		if err != nil {
 			return nil, err
@@ -108,31 +114,36 @@ func (m *toolMaker) call(ctx context.Context, in mcp.CallToolRequest, name strin
 // arguments check the arguments of a call and decode them into a T.
 type arguments[T any] struct {
 	document *jsonschema.Schema
-	names    []string // of the properties
+	names    []string // of all properties, also of those that clients do not see
 	schema   *schema.Schema
 }
 
-// newArguments returns the arguments of T's schema, which is compiled once. Strict ones
-// refuse others; those that are hidden are not in the schema.
-func newArguments[T any](strict bool, hidden ...string) *arguments[T] {
-	document := schemaOf[T]()
-	if strict {
-		document.AdditionalProperties = jsonschema.FalseSchema
+// newArguments returns the arguments of T's schema, which is compiled once. Clients do not
+// see the hidden ones.
+func newArguments[T any](hidden ...string) *arguments[T] {
+	document := schemaOf(new(T))
+	document.AdditionalProperties = jsonschema.FalseSchema
+	a := &arguments[T]{document: document, schema: schema.New(schemaOf(new(T)))}
+	for p := document.Properties.Oldest(); p != nil; p = p.Next() {
+		a.names = append(a.names, p.Key)
 	}
 	for _, name := range hidden {
 		document.Properties.Delete(name)
 	}
-	a := &arguments[T]{document: document, schema: schema.New(document)}
-	for p := document.Properties.Oldest(); p != nil; p = p.Next() {
-		a.names = append(a.names, p.Key)
-	}
 	return a
 }
+
+// otherLimit is the name of the argument limit in Colony's search_skills.
+const otherLimit = "max_results"
 
 // decode validates a call's arguments and decodes them. A number that was written
 // as a text, as some models do, becomes one.
 func (a *arguments[T]) decode(given map[string]any) (T, error) {
 	var args T
+	if n, other := given[otherLimit]; other && given["limit"] == nil && slices.Contains(a.names, "limit") {
+		given["limit"] = n
+		delete(given, otherLimit)
+	}
 	for p := a.document.Properties.Oldest(); p != nil; p = p.Next() {
 		if text, ok := given[p.Key].(string); ok && (p.Value.Type == "integer" || p.Value.Type == "number") {
 			if n, err := skills.DecodeJSON(text); err == nil && reflect.TypeOf(n) == reflect.TypeFor[json.Number]() {
@@ -140,7 +151,7 @@ func (a *arguments[T]) decode(given map[string]any) (T, error) {
 			}
 		}
 	}
-	_, err := schema.Misspelt(a.names, given)
+	err := a.known(given)
 	if err == nil {
 		err = a.schema.CheckArguments(given)
 	}
@@ -153,12 +164,45 @@ func (a *arguments[T]) decode(given map[string]any) (T, error) {
 	return args, nil
 }
 
-// schemaOf reflects the schema of a fixed tool's arguments.
-func schemaOf[T any]() *jsonschema.Schema {
+// known returns an error if an argument is none of the properties: left out without a word,
+// it would have the tool do something else than was meant.
+func (a *arguments[T]) known(given map[string]any) error {
+	unknown, err := schema.Misspelt(a.names, given)
+	if err != nil || len(unknown) == 0 {
+		return err
+	}
+	offered := []string{}
+	for p := a.document.Properties.Oldest(); p != nil; p = p.Next() {
+		offered = append(offered, p.Key)
+	}
+	advice := "there are " + cmp.Or(strings.Join(offered, ", "), "none")
+	if slices.Contains(offered, "params") {
+		advice = `those of the skill go into "params"`
+	}
+	return fmt.Errorf("there is no parameter %q; %s", unknown[0], advice)
+}
+
+// schemaOf reflects the schema of a struct.
+func schemaOf(value any) *jsonschema.Schema {
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, AllowAdditionalProperties: true}
-	schema := r.Reflect(new(T))
+	schema := r.Reflect(value)
 	schema.Version = ""
 	return schema
+}
+
+// outputSchema reflects the schema of a tool's structure, with the names and types of its
+// fields only: it is a part of tools/list. None is required, since a failed call has an error
+// in their place.
+func outputSchema(value any) *jsonschema.Schema {
+	fields := jsonschema.NewProperties()
+	for p := schemaOf(value).Properties.Oldest(); p != nil; p = p.Next() {
+		field := &jsonschema.Schema{Type: p.Value.Type}
+		if p.Value.Items != nil {
+			field.Items = &jsonschema.Schema{Type: p.Value.Items.Type}
+		}
+		fields.Set(p.Key, field)
+	}
+	return &jsonschema.Schema{Type: "object", Properties: fields}
 }
 
 func hint(b bool) *bool { return &b }
@@ -168,11 +212,11 @@ func hint(b bool) *bool { return &b }
 // growth by quoting.
 const maxResultChars = 4 * result.MaxText
 
-// largeResult returns metadata that asks a client not to cut a result: everything that
-// is too much for a model is cut already.
-func largeResult() *mcp.Meta {
-	return mcp.NewMetaFromMap(map[string]any{"anthropic/maxResultSizeChars": maxResultChars})
-}
+// Metadata of tools, as Claude Code documents them.
+const (
+	alwaysLoad  = "anthropic/alwaysLoad"         // bool: a client that loads tools on demand has it from the start
+	resultChars = "anthropic/maxResultSizeChars" // int: the client cuts no shorter result: all that is too much for a model is cut already
+)
 
 // reply returns a result whose text is its structure as JSON.
 func reply(structured any) (*mcp.CallToolResult, error) {

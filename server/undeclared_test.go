@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -37,6 +38,35 @@ func TestUndeclaredArguments(t *testing.T) {
 	}
 	if got := strings.Join(argv, " "); got != "bash run.sh --target x --count 2 --verbose true" {
 		t.Errorf("it was run as %s", got)
+	}
+}
+
+// TestUnknownArguments refuses what no fixed tool knows, with the names of those it knows.
+func TestUnknownArguments(t *testing.T) {
+	b := newBenchWith(t, ends(0, "", ""), Options{Feedback: newBook(t), RunCode: true, KeptSandboxes: true, MatchSkills: true, Installer: struct{ Installer }{}})
+	tools, _ := b.tools()
+	for name, raw := range tools {
+		var tool struct {
+			InputSchema struct {
+				Properties map[string]any
+				Additional *bool `json:"additionalProperties"`
+			}
+		}
+		if err := json.Unmarshal(raw, &tool); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, "demo__") {
+			continue
+		}
+		if tool.InputSchema.Additional == nil {
+			t.Errorf("%s: the schema lets others pass", name)
+		}
+		got := b.call(name, `{"utterly_other": 1}`).text()
+		for known := range tool.InputSchema.Properties {
+			if !strings.HasPrefix(got, `INVALID_PARAM: there is no parameter "utterly_other"; th`) || name != "run_skill" && !strings.Contains(got, known) {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
 	}
 }
 
