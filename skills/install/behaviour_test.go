@@ -15,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
 // TestSources installs sources of every layout, and reports the refusals.
@@ -30,6 +31,7 @@ func TestSources(t *testing.T) {
 		names []string
 		all   bool
 		want  string // the tree below the target, or the error
+		note  string // the beginning of one
 	}{
 		{name: "a skill at the root", files: map[string]string{"SKILL.md": one, "a/b.txt": "b"},
 			want: "skills/one/SKILL.md, skills/one/a/b.txt"},
@@ -77,7 +79,19 @@ func TestSources(t *testing.T) {
 		{name: "a link to a folder that skills share", files: map[string]string{"one/SKILL.md": one, "one/lib": "-> ../shared", "shared/a/lib.sh": "#!/bin/sh\n", "two/SKILL.md": two}, names: []string{"one"},
 			want: "skills/one/SKILL.md, skills/one/lib/a/lib.sh"},
 		{name: "a link out of the source", files: map[string]string{"SKILL.md": one, "key": "-> ../../../.ssh/id_rsa"},
-			want: `error: "key": the link`},
+			want: `error: skill one: "key": the link to "../../../.ssh/id_rsa" leads out of the folder; put the file in its place`},
+		{name: "links beside the chosen skill", files: map[string]string{"one/SKILL.md": one, "two/SKILL.md": two, "two/gone": "-> nowhere", "docs/key": "-> /etc/passwd", "docs/over": "-> key"}, names: []string{"one"},
+			want: "skills/one/SKILL.md", note: `links that lead out or nowhere are left out: ["docs/key" "docs/over" "two/gone"]`},
+		{name: "a link in the chosen skill", files: map[string]string{"one/SKILL.md": one, "two/SKILL.md": two, "two/gone": "-> nowhere"}, names: []string{"one", "two"},
+			want: `error: skill two: "two/gone": the link to "nowhere" leads to nothing; put the file in its place`},
+		{name: "a link in a folder that the chosen skill links to", files: map[string]string{"one/SKILL.md": one, "one/lib": "-> ../shared", "shared/gone": "-> nowhere", "two/SKILL.md": two}, names: []string{"one"},
+			want: `error: "shared/gone": the link to "nowhere" leads to nothing`},
+		{name: "a link in one of all", files: map[string]string{"one/SKILL.md": one, "two/SKILL.md": two, "two/gone": "-> nowhere"}, all: true,
+			want: "skills/one/SKILL.md", note: `left out: skill two: "two/gone": the link to "nowhere" leads to nothing`},
+		{name: "a link to nothing as a skill", files: map[string]string{"one/SKILL.md": one, "two": "-> ../two"}, names: []string{"two"},
+			want: `error: "two": the link to "../two" leads out of the folder`},
+		{name: "a link to nothing as the file of a skill", files: map[string]string{"two/SKILL.md": "-> ../AGENTS.md"},
+			want: `error: "two/SKILL.md": the link to "../AGENTS.md" leads to nothing`},
 		{name: "no skill", files: map[string]string{"README.md": "hi"},
 			want: "error: there is no skill in it; name a source with a SKILL.md, a plugin or a marketplace"},
 		{name: "a skill that does not load", files: map[string]string{"SKILL.md": "---\nname: [\n---\n"},
@@ -115,6 +129,9 @@ func TestSources(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 				t.Error(diff)
+			}
+			if test.note != "" && !slices.ContainsFunc(plan.Fetched.Notes, func(n source.Note) bool { return strings.HasPrefix(n.Text, test.note) }) {
+				t.Errorf("notes %v, want %s", plan.Fetched.Notes, test.note)
 			}
 			f.clean()
 		})

@@ -97,6 +97,12 @@ func (f *finding) nothing(name string) error {
 			return &source.RefusedError{Reason: "it does not load: " + p.Path + ": " + p.Message, Remedy: p.Remedy}
 		}
 	}
+	for link, err := range f.leftOut {
+		dir, base := path.Split(link)
+		if base == name || strings.EqualFold(base, "SKILL.md") && (name == "" || path.Base(dir) == name) {
+			return err
+		}
+	}
 	if name == "" || len(f.all) == 0 {
 		return &source.RefusedError{Reason: "there is no skill in it", Remedy: "name a source with a SKILL.md, a plugin or a marketplace"}
 	}

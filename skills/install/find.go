@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/install/marketplace"
+	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
@@ -26,6 +28,7 @@ type candidate struct {
 	source.Choice // Path is in the source
 	tree          source.Tree
 	treeDir       string // absolute host path
+	leftOut       leftOut
 	dir           string // slash-separated in the tree; "." is all of it
 	plugin        string // the plugin that the skill belongs to, or ""
 	nested        bool   // it lies in another skill
@@ -40,16 +43,18 @@ type finding struct {
 	all      []candidate
 	markets  int // trees with a marketplace
 	problems []skills.Problem
+	leftOut  leftOut // of all trees
 }
 
 // find looks for skills, plugins and marketplaces in the trees of a quarantine, with the
 // code that loads them later.
-func find(ctx context.Context, quarantine string, fetched *source.Fetched, name string) (*finding, error) {
-	f := &finding{}
+func find(ctx context.Context, q *quarantine.Folder, fetched *source.Fetched, name string) (*finding, error) {
+	f := &finding{leftOut: q.LeftOut()}
 	for _, tree := range fetched.Trees {
-		t := treeFinder{finding: f, tree: tree, dir: filepath.Join(quarantine, filepath.FromSlash(tree.Path))}
+		t := treeFinder{finding: f, tree: tree, dir: filepath.Join(q.Path(), filepath.FromSlash(tree.Path))}
 		t.descend()
 		t.name = cmp.Or(tree.Name, name)
+		t.links = f.leftOut.below(q.Path(), t.dir)
 		if err := t.find(ctx); err != nil {
 			return nil, err
 		}
@@ -60,9 +65,10 @@ func find(ctx context.Context, quarantine string, fetched *source.Fetched, name 
 // A treeFinder looks at one tree.
 type treeFinder struct {
 	*finding
-	tree source.Tree
-	dir  string // absolute host path
-	name string // of a pack
+	tree  source.Tree
+	dir   string  // absolute host path
+	name  string  // of a pack
+	links leftOut // in dir
 }
 
 // descend enters the only folder of a tree that has nothing else: archives are made so.
@@ -118,7 +124,7 @@ func (t *treeFinder) inSource(name string) string {
 }
 
 func (t *treeFinder) add(c candidate) {
-	c.tree, c.treeDir = t.tree, t.dir
+	c.tree, c.treeDir, c.leftOut = t.tree, t.dir, t.links
 	if c.Path = t.inSource(c.dir); c.Path == "." {
 		c.Path = ""
 	}
@@ -190,4 +196,40 @@ func (t *treeFinder) nest() {
 // in reports whether a path is a folder, or below it.
 func in(name, dir string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// leftOut has the errors of links that a quarantine did not make, by slash-separated paths.
+type leftOut map[string]error
+
+// below returns the links below a folder, with paths in it. Both are host paths.
+func (l leftOut) below(quarantine, dir string) leftOut {
+	found := leftOut{}
+	for name, err := range l {
+		if rel, e := filepath.Rel(dir, filepath.Join(quarantine, filepath.FromSlash(name))); e == nil && filepath.IsLocal(rel) {
+			found[filepath.ToSlash(rel)] = err
+		}
+	}
+	return found
+}
+
+// in returns the error of the first link in a folder.
+func (l leftOut) in(dir string) error {
+	for _, name := range slices.Sorted(maps.Keys(l)) {
+		if in(name, dir) {
+			return l[name]
+		}
+	}
+	return nil
+}
+
+// note names the links.
+func (l leftOut) note() []source.Note {
+	if len(l) == 0 {
+		return nil
+	}
+	names, more := slices.Sorted(maps.Keys(l)), ""
+	if n := len(names) - maxNamed; n > 0 {
+		names, more = names[:maxNamed], fmt.Sprintf(", and %d more", n)
+	}
+	return []source.Note{{Text: fmt.Sprintf("links that lead out or nowhere are left out: %q%s", names, more)}}
 }

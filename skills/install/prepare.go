@@ -86,12 +86,15 @@ func (b *planner) add(ctx context.Context, o order) error {
 		return err
 	}
 	defer q.Close()
-	found, err := find(ctx, q.Path(), fetched, sourceName(o.Source))
+	found, err := find(ctx, q, fetched, sourceName(o.Source))
 	if err != nil {
 		return err
 	}
 	chosen, err := o.choose(found)
 	if err != nil {
+		return err
+	}
+	if chosen, err = b.intact(chosen, o.All); err != nil {
 		return err
 	}
 	for _, c := range chosen {
@@ -100,6 +103,24 @@ func (b *planner) add(ctx context.Context, o order) error {
 		}
 	}
 	return nil
+}
+
+// intact returns the candidates without links that were left out of the quarantine. Another
+// one is an error, but only a note where all were asked for and some are intact.
+func (b *planner) intact(chosen []candidate, all bool) (intact []candidate, err error) {
+	for _, c := range chosen {
+		fault := c.leftOut.in(c.dir)
+		if fault == nil {
+			intact = append(intact, c)
+			continue
+		}
+		err = fmt.Errorf("%s %s: %w", c.Kind, c.Name, fault)
+		b.Fetched.Notes = append(b.Fetched.Notes, source.Note{Text: "left out: " + err.Error()})
+	}
+	if all && len(intact) > 0 {
+		return intact, nil
+	}
+	return intact, err
 }
 
 // fetch fetches a source into a quarantine, which the caller closes.
@@ -136,6 +157,7 @@ func (b *planner) note(f *source.Fetched, q *quarantine.Folder) {
 	b.Fetched.Trees = append(b.Fetched.Trees, f.Trees...)
 	b.Fetched.Notes = append(b.Fetched.Notes, f.Notes...)
 	b.Fetched.Checked = append(b.Fetched.Checked, f.Checked...)
+	b.Fetched.Notes = append(b.Fetched.Notes, leftOut(q.LeftOut()).note()...)
 	for _, text := range q.Notes() {
 		b.Fetched.Notes = append(b.Fetched.Notes, source.Note{Text: text})
 	}
@@ -173,7 +195,7 @@ func (b *planner) takeElsewhere(ctx context.Context, o order, c candidate, state
 	}
 	t := treeFinder{tree: fetched.Trees[0], dir: filepath.Join(q.Path(), filepath.FromSlash(fetched.Trees[0].Path))}
 	t.descend()
-	c.tree, c.treeDir, c.dir = t.tree, t.dir, "."
+	c.tree, c.treeDir, c.dir, c.leftOut = t.tree, t.dir, ".", leftOut(q.LeftOut()).below(q.Path(), t.dir)
 	state.Origin = &lock.Origin{Source: c.market.Source, Revision: cmp.Or(t.tree.Revision, fetched.Revision)}
 	state.Checked = slices.Concat(state.Checked, fetched.Checked)
 	return b.stage(o, c, state)
@@ -216,7 +238,7 @@ func key(kind, path, name string) string {
 
 // describe describes the staged items, and compares them with the target.
 func (b *planner) describe(ctx context.Context) error {
-	if err := b.stager.folder.Seal(); err != nil {
+	if err := cmp.Or(b.stager.folder.Seal(), leftOut(b.stager.folder.LeftOut()).in(".")); err != nil {
 		return err
 	}
 	file, err := b.installer.Installed()

@@ -19,6 +19,7 @@ type stager struct {
 	ctx    context.Context
 	folder *quarantine.Folder
 	kind   source.Kind
+	left   leftOut // of the tree
 }
 
 // stage copies a candidate to a path of the quarantine.
@@ -28,6 +29,7 @@ func (s *stager) stage(c candidate, to string) error {
 		return err
 	}
 	defer tree.Close()
+	s.left = c.leftOut
 	skip := map[string]bool{}
 	if s.kind == source.ClawHub {
 		skip[clawhubMeta] = true
@@ -48,6 +50,9 @@ const clawhubMeta = "_meta.json"
 
 // copyFolder copies a folder of a tree, but for some of its files.
 func (s *stager) copyFolder(tree skillfs.Dir, dir, to string, skip map[string]bool) error {
+	if err := s.left.in(dir); err != nil {
+		return err
+	}
 	return fs.WalkDir(tree, dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

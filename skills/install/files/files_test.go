@@ -99,6 +99,9 @@ func fetch(t *testing.T, f *Fetcher, r source.Request, into *quarantine.Folder) 
 	if err == nil {
 		err = into.Seal()
 	}
+	for _, left := range into.LeftOut() {
+		err = left
+	}
 	if err != nil {
 		return nil, err.Error()
 	}

@@ -209,6 +209,9 @@ func fetchLimited(t testing.TB, options *Options, r source.Request, limits *quar
 	if err := into.Seal(); err != nil {
 		return nil, nil, err
 	}
+	for _, left := range into.LeftOut() {
+		return nil, nil, left
+	}
 	return contents(t, into.Path()), fetched, nil
 }
 

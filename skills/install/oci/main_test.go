@@ -290,6 +290,9 @@ func fetchContext(t testing.TB, ctx context.Context, f *Fetcher, r source.Reques
 	if err == nil {
 		err = into.Seal()
 	}
+	for _, left := range into.LeftOut() {
+		err = left
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -204,6 +205,7 @@ type hostile struct {
 	entries []pack
 	raw     []byte // in place of entries
 	want    string // part of the error; "" is accepted
+	left    string // part of the error of a link that is left out
 	files   string // what is there then
 	note    string // part of a note
 }
@@ -226,25 +228,27 @@ func hostileCases() []hostile {
 		{name: "a long path", entries: []pack{file(strings.Repeat("a/", 600) + "b")}, want: "longer than 1024 bytes"},
 		{name: "no name", entries: []pack{file(".")}, want: "a file has no name"},
 
-		{name: "a link out", entries: []pack{symlink("a", "../canary")}, want: `"a": the link to "../canary" leads out`},
-		{name: "an absolute link", entries: []pack{symlink("a", "/etc/passwd")}, want: "leads to an absolute path"},
-		{name: "a link to nothing", entries: []pack{symlink("a", "b")}, want: "leads to nothing"},
-		{name: "a link through a file", entries: []pack{file("b"), symlink("a", "b/../b")}, want: "leads to nothing"},
+		{name: "a link out", entries: []pack{symlink("a", "../canary")}, left: `"a": the link to "../canary" leads out`},
+		{name: "an absolute link", entries: []pack{symlink("a", "/etc/passwd")}, left: "leads to an absolute path"},
+		{name: "a link to nothing", entries: []pack{symlink("a", "b")}, left: "leads to nothing"},
+		{name: "a link through a file", entries: []pack{file("b"), symlink("a", "b/../b")}, left: "leads to nothing", files: "b"},
 		{name: "a file through a link", entries: []pack{symlink("a", "../outside"), file("a/evil")}, want: `"a/evil": "a" is a file and a folder`},
 		{name: "a file in the place of a link", entries: []pack{symlink("a", "b"), file("b"), file("a")}, want: "two files of this name"},
-		{name: "links in a chain that leads out", entries: []pack{symlink("a", "b/../.."), symlink("b", "c"), {name: "c/", kind: tar.TypeDir}}, want: "leads out"},
-		{name: "a link and a folder that lead out together", entries: []pack{{name: "x/y", kind: tar.TypeDir}, symlink("x/y/up", "../.."), symlink("evil", "x/y/up/../outside")}, want: "leads out"},
-		{name: "links in a circle", entries: []pack{symlink("a", "b"), symlink("b", "a")}, want: "leads in a circle"},
+		{name: "links in a chain that leads out", entries: []pack{symlink("a", "b/../.."), symlink("b", "c"), {name: "c/", kind: tar.TypeDir}}, left: "leads out", files: "b c"},
+		{name: "a link and a folder that lead out together", entries: []pack{{name: "x/y", kind: tar.TypeDir}, symlink("x/y/up", "../.."), symlink("evil", "x/y/up/../outside")}, left: "leads out", files: "x x/y"},
+		{name: "links in a circle", entries: []pack{symlink("a", "b"), symlink("b", "a")}, left: "leads in a circle"},
 		{name: "a long chain", entries: append(func() (all []pack) {
 			for i := range 20 {
 				all = append(all, symlink(fmt.Sprint(i), fmt.Sprint(i+1)))
 			}
 			return all
-		}(), file("20")), want: "over more than 7 others"},
-		{name: "a link to its folder", entries: []pack{file("a/b"), symlink("a/c", ".")}, want: "leads to a folder that leads back to it"},
-		{name: "links to folders in a circle", entries: []pack{file("a/f"), file("b/f"), symlink("a/x", "../b"), symlink("b/y", "../a")}, want: "leads to a folder that leads back to it"},
-		{name: "a link without a target", entries: []pack{symlink("a", "")}, want: "the target of the link is empty"},
-		{name: "a link with a huge target", entries: []pack{symlink("a", strings.Repeat("x/", 2000))}, want: "longer than 1024 bytes"},
+		}(), file("20")), left: "over more than 7 others", files: "12 13 14 15 16 17 18 19 20"},
+		{name: "a link over one that leads out", entries: []pack{symlink("a/x", "/etc"), symlink("b", "a/x/passwd"), file("c")}, left: `the link to "a/x/passwd" leads to an absolute path`, files: "a c"},
+		{name: "a link over one that leads back", entries: []pack{file("a/f"), symlink("a/self", "."), symlink("b", "a/self/f")}, left: `the link to "a/self/f" leads to a folder`, files: "a a/f"},
+		{name: "a link to its folder", entries: []pack{file("a/b"), symlink("a/c", ".")}, left: "leads to a folder that leads back to it", files: "a a/b"},
+		{name: "links to folders in a circle", entries: []pack{file("a/f"), file("b/f"), symlink("a/x", "../b"), symlink("b/y", "../a")}, left: "leads to a folder that leads back to it", files: "a a/f a/x b b/f"},
+		{name: "a link without a target", entries: []pack{symlink("a", "")}, left: "has a target that is empty"},
+		{name: "a link with a huge target", entries: []pack{symlink("a", strings.Repeat("x/", 2000))}, left: "longer than 1024 bytes"},
 		{name: "a good chain", entries: []pack{file("x/f"), symlink("a", "b"), symlink("b", "x/f")}, files: "a b x x/f"},
 
 		{name: "a hard link", raw: packTarGzip(file("a"), hardlink("b", "a")), files: "a b"},
@@ -380,6 +384,10 @@ func (test *hostile) check(t *testing.T, f *Folder, err error) {
 	case test.want != "" && (!errors.As(err, &fault) || !strings.Contains(err.Error(), test.want)):
 		t.Errorf("%v\nwant %s", err, test.want)
 	case test.want == "":
+		left := fmt.Sprint(slices.Sorted(maps.Values(texts(f.LeftOut()))))
+		if !strings.Contains(left, test.left) || test.left == "" && left != "[]" {
+			t.Errorf("left out %s, want %s", left, test.left)
+		}
 		if got := listing(t, f.Path(), false); got != test.files {
 			t.Errorf("it has %q, want %q", got, test.files)
 		}
@@ -394,6 +402,15 @@ func (test *hostile) check(t *testing.T, f *Folder, err error) {
 		}
 		return nil
 	})
+}
+
+// texts returns the errors by name as texts.
+func texts(faults map[string]error) map[string]string {
+	all := map[string]string{}
+	for name, err := range faults {
+		all[name] = err.Error()
+	}
+	return all
 }
 
 // newHost returns a folder with files that must stay the same.

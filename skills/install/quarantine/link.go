@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 const (
@@ -16,18 +19,20 @@ const (
 // Link notes a symbolic link, whose target is relative to its folder. Links are made
 // by Seal, so that no file is written through one.
 func (f *Folder) Link(name, target string) error {
+	clean, err := f.add(name, false)
+	if err != nil {
+		return err
+	}
+	f.names.byKey[key(clean)] = entry{name: clean, link: true}
+	l := &link{given: name, name: clean, target: target}
 	switch {
 	case target == "" || len(target) > maxTarget || strings.ContainsRune(target, 0):
-		return &Error{name, fmt.Sprintf("the target of the link is empty or longer than %d bytes", maxTarget), "put the file in its place"}
+		l.target, l.fault = "", fmt.Sprintf("has a target that is empty or longer than %d bytes", maxTarget)
 	case path.IsAbs(target) || strings.Contains(target, `\`) || filepath.VolumeName(target) != "":
-		return &Error{name, "the link leads to an absolute path", "put the file in its place"}
+		l.fault = "leads to an absolute path"
 	}
-	clean, err := f.add(name, false)
-	if err == nil {
-		f.names.byKey[key(clean)] = entry{name: clean, link: true}
-		f.links = append(f.links, link{name, clean, target})
-	}
-	return err
+	f.links = append(f.links, l)
+	return nil
 }
 
 // Links returns the targets of the links by their clean paths.
@@ -39,18 +44,22 @@ func (f *Folder) Links() map[string]string {
 	return targets
 }
 
-// Seal makes the links. The error is an [*Error] if one leads out of the quarantine, to
-// nothing, or in a circle, also one of links to folders, and if a folder is a bare
-// repository of git. Nothing is written after it.
+// Seal makes the links, but for those that lead out of the quarantine, to nothing, or in a
+// circle, also one of links to folders: see [Folder.LeftOut]. The error is an [*Error] if
+// a folder is a bare repository of git. Nothing is written after it.
 func (f *Folder) Seal() error {
 	if f.sealed {
 		return errSealed
 	}
 	f.sealed = true
-	if err := cmp.Or(f.names.checkBare(), f.checkLinks()); err != nil {
+	if err := f.names.checkBare(); err != nil {
 		return err
 	}
+	f.checkLinks()
 	for _, l := range f.links {
+		if l.fault != "" {
+			continue
+		}
 		if err := f.root.Symlink(filepath.FromSlash(l.target), filepath.FromSlash(l.name)); err != nil {
 			return fmt.Errorf("make link: %w", err)
 		}
@@ -58,33 +67,39 @@ func (f *Folder) Seal() error {
 	return nil
 }
 
-func (f *Folder) checkLinks() error {
-	if len(f.links) == 0 {
-		return nil
-	}
-	r := resolver{f.names, map[string]string{}}
+// LeftOut returns the errors of the links that Seal did not make, by their clean paths.
+func (f *Folder) LeftOut() map[string]error {
+	faults := map[string]error{}
 	for _, l := range f.links {
-		r.targets[l.name] = l.target
-	}
-	w := f.names.walk()
-	for i, l := range f.links {
-		to, message := r.resolve(l.name)
-		if message != "" {
-			return l.fault(message)
-		}
-		if e, _ := f.names.get(to); e.folder {
-			dir := path.Dir(l.name)
-			w.below[dir] = append(w.below[dir], step{to, &f.links[i]})
+		if l.fault != "" {
+			faults[l.name] = &Error{l.given, fmt.Sprintf("the link to %q %s", truncate.String(l.target, maxShown), l.fault), "put the file in its place"}
 		}
 	}
-	if l := w.circle(".", nil); l != nil {
-		return l.fault("leads to a folder that leads back to it")
-	}
-	return nil
+	return faults
 }
 
-func (l *link) fault(message string) error {
-	return &Error{l.given, fmt.Sprintf("the link to %q %s", l.target, message), "put the file in its place"}
+// checkLinks finds the faults of links; a link over a faulty one has its fault.
+func (f *Folder) checkLinks() {
+	if len(f.links) == 0 {
+		return
+	}
+	r := resolver{f.names, map[string]*link{}}
+	for _, l := range f.links {
+		r.links[l.name] = l
+	}
+	w := f.names.walk()
+	for _, l := range f.links {
+		var to string
+		to, l.fault = r.resolve(l.name)
+		if e, _ := f.names.get(to); l.fault == "" && e.folder {
+			dir := path.Dir(l.name)
+			w.below[dir] = append(w.below[dir], step{to, l})
+		}
+	}
+	w.circles(".", nil)
+	for _, l := range f.links {
+		_, l.fault = r.resolve(l.name)
+	}
 }
 
 // A walk goes through folders as a program that follows links does.
@@ -109,29 +124,28 @@ func (n *names) walk() *walk {
 	return w
 }
 
-// circle returns a link by which the walk through dir would not end, nil if it ends. by
-// is the last link on the way to dir.
-func (w *walk) circle(dir string, by *link) *link {
+// circles marks the links by which the walk through dir would not end. by is the last link
+// on the way to dir.
+func (w *walk) circles(dir string, by *link) {
 	w.state[dir] = 1
-	for _, next := range w.below[dir] {
+	steps := w.below[dir]
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.to, b.to) })
+	for _, next := range steps {
 		last := cmp.Or(next.link, by)
 		switch w.state[next.to] {
 		case 0:
-			if l := w.circle(next.to, last); l != nil {
-				return l
-			}
+			w.circles(next.to, last)
 		case 1:
-			return last
+			last.fault = "leads to a folder that leads back to it"
 		}
 	}
 	w.state[dir] = 2
-	return nil
 }
 
 // A resolver follows links that are not made yet.
 type resolver struct {
-	names   names
-	targets map[string]string // of the links, by clean path
+	names names
+	links map[string]*link // by clean path
 }
 
 // resolve returns the path without links that a link leads to, or the rest of a
@@ -152,14 +166,16 @@ func (r *resolver) resolve(name string) (to, message string) {
 			continue
 		}
 		at := path.Join(done, next)
-		target, isLink := r.targets[at]
+		l := r.links[at]
 		known, exists := r.names.get(at)
 		switch {
-		case isLink:
+		case l != nil && l.fault != "":
+			return "", l.fault
+		case l != nil:
 			if links++; links > maxChain {
 				return "", fmt.Sprintf("leads in a circle, or over more than %d others", maxChain-1)
 			}
-			todo = append(strings.Split(target, "/"), todo...)
+			todo = append(strings.Split(l.target, "/"), todo...)
 			continue
 		case !exists, !known.folder && len(todo) > 0:
 			return "", "leads to nothing"

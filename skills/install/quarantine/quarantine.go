@@ -22,8 +22,8 @@ type Folder struct {
 	limits Limits
 
 	names  names
-	links  []link // made by Seal
-	bytes  int64  // of all files
+	links  []*link // made by Seal
+	bytes  int64   // of all files
 	sealed bool
 }
 
@@ -32,6 +32,7 @@ type link struct {
 	given  string // its name as the source has it
 	name   string // clean
 	target string // slash-separated, relative to the folder of name
+	fault  string // the rest of a sentence about one that Seal does not make
 }
 
 // New makes an empty quarantine below parent, an absolute host path, which it creates.
