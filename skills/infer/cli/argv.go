@@ -62,7 +62,7 @@ func (c *CommandLine) Argv(args map[string]any) ([]string, error) {
 func (c *CommandLine) path(args map[string]any) ([]*level, error) {
 	path := []*level{c.top}
 	for l := c.top; l.chooser != nil; path = append(path, l) {
-		v := args[l.chooser.name]
+		v := cmp.Or(args[l.chooser.name], l.Default)
 		if v == nil && l.Must {
 			return nil, fault(l.chooser.name, "is required")
 		}
@@ -70,6 +70,9 @@ func (c *CommandLine) path(args map[string]any) ([]*level, error) {
 			break
 		}
 		at := slices.IndexFunc(l.below, func(below *level) bool { return below.Name == v })
+		if other, ok := v.(string); ok && at < 0 && l.Open && other != "" && other[0] != '-' {
+			return append(path, &level{Command: &Command{Name: other}, path: other}), nil
+		}
 		if at < 0 {
 			return nil, fault(l.chooser.name, "must be the name of a command")
 		}

@@ -25,6 +25,10 @@ type Command struct {
 	Commands    []*Command  // sub-commands
 	// Must reports that one of the sub-commands has to be chosen.
 	Must bool
+	// Default is the name of the sub-command that is taken without one; nil is none.
+	Default any
+	// Open reports that there are other sub-commands, without arguments.
+	Open bool
 	// Terminator reports that "--" ends the options, so that a positional behind it may
 	// begin with a dash.
 	Terminator bool
@@ -163,7 +167,7 @@ func New(command *Command) *CommandLine {
 
 // needs reports whether each sub-command needs a property, and one has to be chosen.
 func (l *level) needs(p *property) bool {
-	return l.Must && len(l.below) > 0 && !slices.ContainsFunc(l.below, func(b *level) bool { return !slices.Contains(p.needs, b.path) })
+	return l.Must && !l.Open && len(l.below) > 0 && !slices.ContainsFunc(l.below, func(b *level) bool { return !slices.Contains(p.needs, b.path) })
 }
 
 // level lays out a command's arguments and, below it, its sub-commands'. Above are the
@@ -186,9 +190,11 @@ func (c *CommandLine) level(command *Command, path string, above []*level) *leve
 	if len(command.Commands) == 0 {
 		return l
 	}
-	schema := &jsonschema.Schema{Type: "string", Description: describe(command)}
+	schema := &jsonschema.Schema{Type: "string", Description: describe(command), Default: command.Default}
 	for _, sub := range command.Commands {
-		schema.Enum = append(schema.Enum, sub.Name)
+		if !command.Open {
+			schema.Enum = append(schema.Enum, sub.Name)
+		}
 	}
 	l.chooser = c.declare(l, cmp.Or(command.Chooser, "command"), schema, command.Must)
 	above = append(slices.Clone(above), l)
@@ -229,11 +235,16 @@ func (l *level) property(a *Argument) *property {
 
 // describe lists sub-commands with their descriptions.
 func describe(command *Command) string {
-	parts := []string{command.About}
+	parts, others := []string{command.About}, []string{}
 	for _, c := range command.Commands {
 		if c.Description != "" {
 			parts = append(parts, fmt.Sprintf("%s: %s", c.Name, c.Description))
+		} else {
+			others = append(others, c.Name)
 		}
+	}
+	if command.Open && len(others) > 0 {
+		parts = append(parts, "Such as "+strings.Join(others, ", "))
 	}
 	return cmp.Or(Sentences(parts...), "The sub-command.")
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
@@ -43,6 +44,9 @@ func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.
 	}
 	switch r {
 	case "process.exit", "Deno.exit", "process.abort", "process.reallyExit":
+		code, isNumber := js.First(args).(float64)
+		e.mayEnd = e.mayEnd || e.unsure > 0 && !(isNumber && code != 0)
+		e.fail(isNumber && code != 0)
 		return js.Never{}
 	case "parseInt", "Number.parseInt":
 		return converted(args, "integer")
@@ -87,9 +91,13 @@ func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 		return e.wordMethod(r, m.Name, args, line)
 	case *js.Closure: // call, apply, bind
 		e.callback(r)
+	case string:
+		return textMethod(r, m.Name)
 	case *js.Array:
 		switch m.Name {
-		case "includes", "has", "indexOf", "join":
+		case "includes", "has":
+			return e.among(r, js.First(args))
+		case "indexOf", "join":
 			tested(js.First(args))
 		default:
 			r.Open = true // it may have others behind the call
@@ -110,6 +118,37 @@ func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 		return js.Given{Argument: r.Option}
 	}
 	return js.Unknown{}
+}
+
+// textMethod calls a method of a text.
+func textMethod(text, name string) js.Value {
+	switch name {
+	case "toLowerCase":
+		return strings.ToLower(text)
+	case "trim", "toString":
+		return strings.TrimSpace(text)
+	}
+	return js.Unknown{}
+}
+
+// among returns whether a list has a value.
+func (e *evaluator) among(list *js.Array, v js.Value) js.Value {
+	tested(v)
+	e.unknownCall("includes", list.Items, 0)
+	texts, known := js.TextsOf(list)
+	text, isText := v.(string)
+	if g, ok := v.(js.Given); ok {
+		g.Compare(texts...)
+	}
+	if known && isText {
+		return slices.Contains(texts, text)
+	}
+	return js.Unknown{}
+}
+
+// fail notes that the program fails here, if it does.
+func (e *evaluator) fail(fails bool) {
+	e.refused = e.refused || fails && e.unsure == 0 && !e.mayReturn && !e.mayEnd
 }
 
 // wordMethod calls a method of a list of words.
@@ -186,12 +225,12 @@ func (e *evaluator) apply(c *js.Closure, args []js.Value, open bool) js.Value {
 	e.busy[c.Function] = true
 	e.called[c.Function]++
 	e.calls++
-	before := e.returns
+	before, mayReturn := e.returns, e.mayReturn
 	e.returns = nil
 	defer func() {
 		e.busy[c.Function] = false
 		e.calls--
-		e.returns = before
+		e.returns, e.mayReturn = before, mayReturn
 	}()
 	s := js.NewScope(c.Scope, e.unsure)
 	binding{e, s, true}.parameters(c.Function, args, open)

@@ -181,7 +181,17 @@ func (e *evaluator) index(n *syntax.Node, s *js.Scope) js.Value {
 		if i, ok := at.(float64); ok && i >= 0 && int(i) < len(v.Items) {
 			return v.Items[int(i)]
 		}
-	case *js.Object, js.Reference:
+	case *js.Object:
+		if g, ok := at.(js.Given); ok {
+			g.Compare(v.Keys...)
+		}
+		if key, ok := js.ToText(at); ok {
+			if got, known := js.Entry(v, key); known && (key == e.found.Argv.First || got != js.Undefined{}) {
+				return got
+			}
+			return e.member(n.Line, v, key, n.Optional)
+		}
+	case js.Reference:
 		if key, ok := js.ToText(at); ok {
 			return e.member(n.Line, v, key, n.Optional)
 		}

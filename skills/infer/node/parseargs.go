@@ -12,7 +12,7 @@ func parseArgs(found *js.Record, args []js.Value, line int32) js.Value {
 		return found.Doubt(line, "the options of parseArgs are computed")
 	}
 	from, _ := js.Entry(config, "args")
-	words := js.Words{List: js.NewWordList()}
+	words := js.Words{List: js.NewWordList(found.Argv.First)}
 	words.List.Declared = line
 	if open, _ := js.Entry(config, "allowPositionals"); open == true && !js.IsNone(from) && found.ReadsProcess(from, -2) {
 		words.From = -2 // the interpreter and the script are positionals

@@ -53,12 +53,17 @@ func (m *Module) Read() *Script {
 		}
 		return &Script{CommandLine: cli.New(&cli.Command{})}
 	}
-	e := newEvaluator(len(m.source))
+	return m.result(m.evaluate(""))
+}
+
+// evaluate follows the program. First is the text of the first argument; "" for any.
+func (m *Module) evaluate(first string) *evaluator {
+	e := newEvaluator(len(m.source), first)
 	frame{e, e.globals}.follow(m.tree.Body)
 	for at := 0; at < len(e.closures); at++ {
 		e.callback(e.closures[at])
 	}
-	return m.result(e)
+	return e
 }
 
 // mentionsArguments reports whether a source that is not parsed may read arguments.
@@ -74,8 +79,9 @@ func (m *Module) mentionsArguments() bool {
 // readsInput matches the ways to read standard input.
 var readsInput = []string{"process.stdin", "/dev/stdin", "readFileSync(0", "readSync(0", "Deno.stdin", "Bun.stdin"}
 
-// result returns the command line that the evaluation found.
-func (m *Module) result(e *evaluator) *Script {
+// words returns the words that the evaluation found to be read. Doubts say why they are
+// not certain.
+func (m *Module) words(e *evaluator) *js.WordList {
 	words := e.found.Argv
 	switch {
 	case e.found.Parsed != nil && !words.Empty():
@@ -87,10 +93,21 @@ func (m *Module) result(e *evaluator) *Script {
 	case words.Rest != nil && len(words.Options) > 0 && !words.Filtered && !words.Indexed:
 		e.found.Doubt(words.Rest.Line, "options and other arguments are not told apart")
 	}
+	return words
+}
+
+// result returns the command line that the evaluation found.
+func (m *Module) result(e *evaluator) *Script {
+	words := m.words(e)
 	if len(e.found.Doubts) > 0 {
 		return &Script{Notes: sorted(e.found.Doubts)}
 	}
-	line := cli.New(words.Lay(e.found, m.usage()))
+	usage := m.usage()
+	command := words.Lay(e.found, usage)
+	if len(words.Positionals) > 0 && len(e.found.Doubts) == 0 {
+		command = m.dispatch(words.Positionals[0], command, usage).Command()
+	}
+	line := cli.New(command)
 	switch {
 	case len(e.found.Doubts) > 0:
 		line = nil
@@ -98,6 +115,22 @@ func (m *Module) result(e *evaluator) *Script {
 		e.found.Doubt(0, "the program has more than %d arguments", cli.MaxProperties)
 	}
 	return &Script{CommandLine: line, Notes: sorted(e.found.Doubts)}
+}
+
+// dispatch reads the program for each command that its first argument may be.
+func (m *Module) dispatch(first *js.Argument, whole *cli.Command, usage usagetext.Text) *cli.Dispatch {
+	named := *first.Argument
+	named.Description = usage.Help(named.Name)
+	return &cli.Dispatch{First: &named, Texts: first.Texts, Whole: whole, Usage: usage.Usage(), Read: func(text string) (*cli.Command, bool) {
+		e := m.evaluate(text)
+		words := m.words(e)
+		if len(e.found.Doubts) > 0 || !words.Behind() {
+			return nil, e.refused
+		}
+		behind := words.Lay(e.found, usage.Command(text))
+		behind.Description = usage.Help(text)
+		return behind, e.refused
+	}}
 }
 
 func sorted(notes []js.Note) []js.Note {

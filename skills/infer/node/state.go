@@ -33,11 +33,18 @@ type evaluator struct {
 	returns   []js.Value // of the function that is being evaluated
 	local     string     // a module of the program's own that it imports; "" for none
 	localLine int32
+
+	mayReturn bool // an active function may have returned before the statement
+	mayEnd    bool // the program may have ended before it, and well
+	trying    int  // try statements around the statement
+	refused   bool // the program fails, whatever the other words are
 }
 
-func newEvaluator(size int) *evaluator {
+// newEvaluator returns the evaluator of a source of some size. First is the text of the
+// first argument; "" for any.
+func newEvaluator(size int, first string) *evaluator {
 	return &evaluator{
-		found: &js.Record{Argv: js.NewWordList()}, globals: js.NewScope(nil, 0), steps: baseSteps + stepsPerByte*size,
+		found: &js.Record{Argv: js.NewWordList(first)}, globals: js.NewScope(nil, 0), steps: baseSteps + stepsPerByte*size,
 		called: map[*syntax.Function]int{}, busy: map[*syntax.Function]bool{},
 	}
 }
@@ -132,6 +139,16 @@ func equal(left, right js.Value) (is, known bool) {
 	tested(right)
 	if isProgram(left) || isProgram(right) {
 		return true, true // it is run, not imported
+	}
+	for _, pair := range [][2]js.Value{{left, right}, {right, left}} {
+		g, isGiven := pair[0].(js.Given)
+		if text, isText := pair[1].(string); isGiven && isText {
+			g.Compare(text)
+		}
+		l, isLength := pair[0].(js.Length)
+		if n, isNumber := pair[1].(float64); isLength && isNumber && l.List.First != "" && int(n)+l.From < 1 {
+			return false, true
+		}
 	}
 	if !js.IsConstant(left) || !js.IsConstant(right) {
 		return false, false

@@ -85,6 +85,7 @@ func (f frame) statement(n *syntax.Node) completion {
 			v = f.e.eval(n.Kids[0], f.s)
 		}
 		f.e.returns = append(f.e.returns, v)
+		f.e.mayReturn = f.e.mayReturn || f.e.unsure > 0
 		if v == (js.Never{}) {
 			return exits
 		}
@@ -93,6 +94,7 @@ func (f frame) statement(n *syntax.Node) completion {
 		f.e.unsure++
 		f.e.eval(n.Kids[0], f.s)
 		f.e.unsure--
+		f.e.fail(f.e.trying == 0)
 		return exits
 	case syntax.Break, syntax.Continue:
 		return jumps
@@ -143,7 +145,9 @@ func (f frame) variables(n *syntax.Node) completion {
 }
 
 func (f frame) try(n *syntax.Node) completion {
+	f.e.trying++
 	done := f.block(n.Kids[0])
+	f.e.trying--
 	if n.Kids[1] != nil {
 		if caught := f.maybe(n.Kids[1]); done == exits && caught != exits {
 			done = normal
@@ -196,6 +200,9 @@ func (f frame) branch(n *syntax.Node) completion {
 func (f frame) choice(n *syntax.Node) completion {
 	subject := f.e.test(n.Kids[0], f.s)
 	v, isGiven := subject.(js.Given)
+	if from := f.chosen(n, subject); from > 0 {
+		return f.fall(n.Kids[from:])
+	}
 	inner := f.inner()
 	var texts []string
 	plain, falls, ends := true, false, false
@@ -205,6 +212,9 @@ func (f frame) choice(n *syntax.Node) completion {
 			text, ok := f.e.eval(c.Kids[0], f.s).(string)
 			if plain = plain && ok; !js.IsHelp(text) {
 				texts = append(texts, text)
+			}
+			if isGiven && ok {
+				v.Compare(text)
 			}
 		}
 		done := inner.follow(c.Kids[1:])
@@ -221,6 +231,40 @@ func (f frame) choice(n *syntax.Node) completion {
 	}
 	if ends && !falls && len(n.Kids) > 2 {
 		return returns
+	}
+	return normal
+}
+
+// chosen returns the case of a switch that a text leads to, or 0 where none is certain.
+func (f frame) chosen(n *syntax.Node, subject js.Value) (at int) {
+	if _, ok := subject.(string); !ok {
+		return 0
+	}
+	for i, c := range n.Kids[1:] {
+		if c.Kids[0] == nil {
+			at = i + 1
+			continue
+		}
+		text, ok := f.e.eval(c.Kids[0], f.s).(string)
+		if !ok {
+			return 0
+		}
+		if text == subject {
+			return i + 1
+		}
+	}
+	return at
+}
+
+// fall evaluates the cases of a switch from the one that is chosen on.
+func (f frame) fall(cases []*syntax.Node) completion {
+	inner := f.inner()
+	for _, c := range cases {
+		if done := inner.follow(c.Kids[1:]); done == jumps {
+			break
+		} else if done != normal {
+			return done
+		}
 	}
 	return normal
 }

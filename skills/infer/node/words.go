@@ -52,6 +52,8 @@ func (w wordCall) method(name string, args []js.Value) js.Value {
 // lookFor returns whether, or where, a flag is among the words.
 func (w wordCall) lookFor(flag string, where bool) js.Value {
 	switch {
+	case js.IsHelp(flag) && w.List.First != "" && !where:
+		return false
 	case js.IsHelp(flag) || flag == "--":
 		return js.Unknown{}
 	case !strings.HasPrefix(flag, "-"):

@@ -25,7 +25,12 @@ func (c *CommandLine) Describe() string { return c.Description }
 
 func newCommandLine(p *parser, told *notes) *CommandLine {
 	c := &CommandLine{Description: p.description, parser: p, actions: map[*cli.Argument]*action{}}
-	if c.CommandLine = cli.New(c.command(p, told)); c.CommandLine == nil {
+	return c.laid(c.command(p, told), told)
+}
+
+// laid returns the command line with its arguments laid out.
+func (c *CommandLine) laid(command *cli.Command, told *notes) *CommandLine {
+	if c.CommandLine = cli.New(command); c.CommandLine == nil {
 		told.add(0, "the script has more than %d arguments", cli.MaxProperties)
 		return nil
 	}
@@ -35,7 +40,7 @@ func newCommandLine(p *parser, told *notes) *CommandLine {
 // command lays out a parser and its sub-commands.
 func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 	p.tellOmitted(told)
-	laid := &cli.Command{Namespace: p.dialect != wordsDialect, Terminator: p.dialect != wordsDialect, Numbers: p.dialect == argparseDialect, Stdin: p.stdin}
+	laid := &cli.Command{Namespace: p.dialect != wordsDialect, Terminator: p.dialect != wordsDialect, Numbers: p.dialect == argparseDialect}
 	own := map[string]int{}
 	for _, act := range p.actions {
 		if p.shows(act) {
@@ -164,7 +169,7 @@ func (c *CommandLine) Fallbacks() map[string]string {
 	all := map[string]string{}
 	c.Arguments(func(property string, of *cli.Argument) {
 		arg := c.actions[of]
-		if arg.kind != "store" || arg.nargs != "" && arg.nargs != "?" {
+		if arg == nil || arg.kind != "store" || arg.nargs != "" && arg.nargs != "?" {
 			return
 		}
 		switch v := arg.fallback.(type) {
@@ -192,6 +197,9 @@ func (c *CommandLine) look(script code) {
 	c.files = map[string]File{}
 	c.Arguments(func(property string, of *cli.Argument) {
 		arg := c.actions[of]
+		if arg == nil { // made of several, or of none
+			return
+		}
 		f, found := used[arg.dest]
 		switch {
 		case !arg.takesValue() || arg.typ == typeInteger || arg.typ == typeNumber || arg.typ == typeJSON:

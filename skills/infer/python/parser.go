@@ -27,7 +27,6 @@ type parser struct {
 	mutexes     []*group
 	broken      *Note // why its command line is not known
 	omitted     []omission
-	stdin       bool // a script without a parser reads its standard input
 	lenient     bool // the script accepts arguments that its parser does not know
 }
 

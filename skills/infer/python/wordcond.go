@@ -112,6 +112,9 @@ func (w *wordReader) byText(v word, b value, among bool) (yes, no *wordPath, ok 
 	if w.asked++; len(texts) == 0 || len(texts) > maxUnroll {
 		return nil, nil, false
 	}
+	if v == 1 {
+		w.compared = append(w.compared, texts...)
+	}
 	if v == 1 && w.first != "" {
 		is := slices.Contains(texts, w.first)
 		yes.ended, no.ended = yes.ended || !is, no.ended || is

@@ -18,16 +18,17 @@ const maxPlaces = 64
 // A wordReader notes the use that a script makes of the words of sys.argv: what an
 // evaluator reads at a place, counts, and looks for.
 type wordReader struct {
-	problem *Note
-	first   string    // the text of the first argument, for one command; "" is any
-	path    *wordPath // the ways to the current statement
-	ends    *wordPath // the ways on which an exit ended the script well; nil is none
-	places  map[word]*wordPlace
-	options []*wordOption
-	vectors map[argvector]wordNames // of the variables with all words from a place on
-	asked   int                     // conditions on the arguments that were met
-	trying  int                     // handlers around the statement that go on
-	counted int                     // the first line that does more with their number than compare it
+	problem  *Note
+	compared []string  // texts that the first argument is compared with
+	first    string    // the text of the first argument, for one command; "" is any
+	path     *wordPath // the ways to the current statement
+	ends     *wordPath // the ways on which an exit ended the script well; nil is none
+	places   map[word]*wordPlace
+	options  []*wordOption
+	vectors  map[argvector]wordNames // of the variables with all words from a place on
+	asked    int                     // conditions on the arguments that were met
+	trying   int                     // handlers around the statement that go on
+	counted  int                     // the first line that does more with their number than compare it
 }
 
 // A wordPlace is an argument that a script finds by its place.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
@@ -21,16 +22,18 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 	if note == nil && m.broken > 0 {
 		note = &Note{m.broken, "a statement could not be read"}
 	}
+	c := &CommandLine{Description: top.description, parser: top, actions: map[*cli.Argument]*action{}}
+	command := &cli.Command{}
 	if note == nil && m.mentions("argv") {
 		m.findRelevant(func(name string) bool { return name == "argv" })
-		note = m.declareWords(top)
+		command, note = m.declareWords(c)
 	}
 	if note != nil {
 		told.add(note.Line, "%s", note.Text)
 		return nil
 	}
-	top.stdin = m.readsInput()
-	return newCommandLine(top, told)
+	command.Stdin = m.readsInput()
+	return c.laid(command, told)
 }
 
 func newWordParser(name string) *parser {
@@ -65,29 +68,37 @@ func (m *Module) calls(function string) bool {
 	return false
 }
 
-// declareWords declares the arguments that the script reads, which may depend on the
+// declareWords returns the arguments that the script reads, which may depend on the
 // first one: a command.
-func (m *Module) declareWords(top *parser) *Note {
+func (m *Module) declareWords(c *CommandLine) (*cli.Command, *Note) {
 	w := m.follow("")
 	usage := usagetext.Parse(m.usage()...)
-	first, commands := w.places[1], w.path.texts[1]
 	if len(w.places) == 0 && len(w.options) == 0 && w.counted > 0 {
-		return &Note{w.counted, "it counts its arguments"}
+		return nil, &Note{w.counted, "it counts its arguments"}
 	}
-	several := len(w.places) > 1 || len(w.options) > 0
-	if w.path.ended || first == nil || !several || len(commands) < 2 || len(commands) > maxCommands/4 || slices.ContainsFunc(commands, isFlag) {
-		return w.declare(top, usage)
+	note := w.declare(c.parser, usage)
+	d := &cli.Dispatch{First: &cli.Argument{}, Texts: w.compared, Usage: usage.Usage()}
+	if note == nil {
+		d.Whole = c.command(c.parser, &notes{})
 	}
-	top.subs = &subparsers{parser: top, required: w.path.least > 0, dest: cmp.Or(first.names.variable, usage.Name(0), "command")}
-	for _, text := range commands {
-		one, child := m.follow(text), newWordParser(top.prog)
+	if first := w.places[1]; first != nil {
+		d.First = c.parser.argument(w.positional(1, usage, map[string]bool{}), false)
+		d.First.Description = usage.Help(d.First.Name)
+	}
+	d.Read = func(text string) (*cli.Command, bool) {
+		one, child := m.follow(text), newWordParser(c.parser.prog)
 		one.withoutFirst()
-		if note := one.declare(child, usagetext.Text{}); note != nil {
-			return note
+		if one.path.ended || one.declare(child, usage.Command(text)) != nil {
+			return nil, one.path.ended
 		}
-		top.subs.commands = append(top.subs.commands, &command{name: text, parser: child})
+		behind := c.command(child, &notes{})
+		behind.Description = usage.Help(text)
+		return behind, false
 	}
-	return nil
+	if command := d.Command(); command != nil {
+		return command, nil
+	}
+	return nil, cmp.Or(note, &Note{})
 }
 
 // withoutFirst removes the command from the arguments behind it.
@@ -176,9 +187,9 @@ func (w *wordReader) positional(at word, usage usagetext.Text, names map[string]
 	}
 	help := cmp.Or(usage.Help(a.dest), usage.Help(usage.Name(index)))
 	if help == "" && place.list {
-		help = usagetext.Rest(index)
+		help = usage.Rest(index)
 	}
-	a.help = strings.ReplaceAll(cmp.Or(help, usagetext.Place(index)), "%", "%%")
+	a.help = strings.ReplaceAll(cmp.Or(help, usage.Place(index)), "%", "%%")
 	if place.depends(w.path) { // by another command it may be anything
 		a.typ, a.choices, a.fallback, a.file = typeString, nil, nil, noFile
 	}

@@ -29,6 +29,9 @@ type arguments struct {
 	careful   map[int]string    // by place, the reason why it must not begin with -
 	needed    map[string]bool   // variables that must be set
 	atLeast   int               // arguments, by a test of $#
+	firsts    []string          // texts that the first argument is compared with
+	first     string            // the text of the first argument; "" for any
+	chosen    map[string]bool   // variables with the first argument, which is gone; nil before
 }
 
 func newArguments(s *script) *arguments {
@@ -58,6 +61,36 @@ func (a *arguments) add(at int, p argument) bool {
 	}
 	known.required = known.required || p.required
 	return known.list == p.list
+}
+
+// leave removes the first argument, which is known: the others are numbered from 1.
+func (a *arguments) leave() {
+	a.chosen = map[string]bool{}
+	renumber := func(list []argument) []argument {
+		list = slices.DeleteFunc(list, func(p argument) bool { return p.index == 1 && !p.list })
+		for i := range list {
+			list[i].index--
+		}
+		return list
+	}
+	a.places, a.line.positionals = renumber(a.places), renumber(a.line.positionals)
+	for variable, at := range a.fromPlace {
+		if a.fromPlace[variable]--; at == 1 {
+			delete(a.fromPlace, variable)
+			a.chosen[variable] = true
+		}
+	}
+	careful := map[int]string{}
+	for at, why := range a.careful {
+		careful[at-1] = why
+	}
+	a.careful, a.atLeast = careful, max(a.atLeast-1, 0)
+}
+
+// isFirst reports whether a word is the first argument.
+func (a *arguments) isFirst(word *syntax.Word) bool {
+	name, _, ok := bare(word)
+	return ok && (a.chosen[name] || a.chosen == nil && (a.fromPlace[name] == 1 || place(name) > 0 && a.shifted+place(name) == 1))
 }
 
 // take sets a variable from a place.
@@ -137,6 +170,9 @@ func inOrder(positionals []argument) bool {
 // certain.
 func (a *arguments) finish() *declaration {
 	line := a.line
+	if a.first != "" && a.chosen == nil {
+		a.leave()
+	}
 	switch {
 	case len(line.positionals) == 0:
 		if !a.settlePlaces() {
@@ -158,7 +194,7 @@ func (a *arguments) finish() *declaration {
 		}
 	}
 	a.namePositionals()
-	if !line.isNamed() {
+	if !line.isNamed() || a.first == "" && len(line.options)+len(line.positionals) == 0 {
 		return nil
 	}
 	return line

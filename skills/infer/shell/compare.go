@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -49,6 +50,9 @@ func (a *arguments) compared(with *syntax.Word, words ...*syntax.Word) bool {
 		}
 		text, glob, ok := literal(word)
 		text = strings.TrimPrefix(text, "^")
+		if ok && !glob && slices.Contains(places, 1) {
+			a.firsts = append(a.firsts, text)
+		}
 		switch {
 		case !ok:
 			return false

@@ -9,10 +9,11 @@ import (
 // A test compares the value of a variable with a text, as [, [[ or (( does.
 // The zero test is one of another form.
 type test struct {
-	op   string // "-z" or "-n", or a comparison, such as "-lt", "<" or "="
-	name string // the variable; "#" is the number of arguments
-	text string // "" of a unary operator
-	bare bool   // the variable has no default
+	op   string       // "-z" or "-n", or a comparison, such as "-lt", "<" or "="
+	name string       // the variable; "#" is the number of arguments
+	text string       // "" of a unary operator
+	bare bool         // the variable has no default
+	word *syntax.Word // with the variable
 }
 
 // tests returns the tests any one of which makes a condition true, or false
@@ -116,7 +117,7 @@ func newTest(x *syntax.Word, op string, y *syntax.Word, not bool) test {
 	if !isVariable || !isText || op == "" {
 		return test{}
 	}
-	return test{op: op, name: name, text: text, bare: exp == nil}
+	return test{op: op, name: name, text: text, bare: exp == nil, word: x}
 }
 
 // negated returns the opposite of an operator, "" of one that is not known.

@@ -62,19 +62,15 @@ func printedBy(node syntax.Node) string {
 	return b.String()
 }
 
-// placeOf describes a positional that nothing else describes.
-func placeOf(p *argument) string {
-	if p.list {
-		return usagetext.Rest(p.index - 1)
-	}
-	return usagetext.Place(p.index - 1)
-}
-
 // explain gives each argument its description.
 func (c *declaration) explain(texts usagetext.Text) {
 	for i := range c.positionals {
 		p := &c.positionals[i]
-		p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), placeOf(p))
+		place := texts.Place(p.index - 1)
+		if p.list {
+			place = texts.Rest(p.index - 1)
+		}
+		p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), place)
 	}
 	for i := range c.options {
 		c.options[i].help = texts.Help(c.options[i].flag)

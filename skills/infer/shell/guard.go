@@ -81,7 +81,7 @@ func (a *arguments) choose(c *syntax.CaseClause) {
 			case !ok, glob && text != "*", item.Op != syntax.Break:
 				return
 			case glob:
-				closed = a.script.anyEnds(item.Stmts)
+				closed = slices.ContainsFunc(item.Stmts, a.script.fails)
 			case text != "" && !strings.HasPrefix(text, "-") && len(choices) < maxOptions && !slices.Contains(choices, any(text)):
 				choices = append(choices, text)
 			}

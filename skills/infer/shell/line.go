@@ -47,7 +47,7 @@ const (
 	joined          // behind the option and a =
 )
 
-// isNamed reports whether there are arguments, each with a name of its own.
+// isNamed reports whether each argument has a name of its own.
 func (d *declaration) isNamed() bool {
 	names := map[string]bool{}
 	for _, a := range slices.Concat(d.options, d.positionals) {
@@ -56,7 +56,7 @@ func (d *declaration) isNamed() bool {
 		}
 		names[a.name] = true
 	}
-	return len(names) > 0
+	return true
 }
 
 // command returns the arguments for their schema.

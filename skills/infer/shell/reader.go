@@ -14,20 +14,33 @@ import (
 type reader struct {
 	args    *arguments
 	options *options
+	ended   bool // the script ends before the next statement
+	mayEnd  bool // it may have ended well before
+	refused bool // it fails
 }
 
-func newReader(s *script, usage usagetext.Text) *reader {
+// newReader returns a reader of a script. First is the text of its first argument; ""
+// for any.
+func newReader(s *script, usage usagetext.Text, first string) *reader {
 	args := newArguments(s)
-	args.usage = usage
+	args.usage, args.first = usage, first
 	return &reader{args: args, options: &options{args: args}}
 }
 
 // read returns the command line that the steps accept, or nil.
 func (r *reader) read(steps []step) *declaration {
+	if !r.run(steps) {
+		return nil
+	}
+	return r.args.finish()
+}
+
+// run reads steps up to the end of the script.
+func (r *reader) run(steps []step) bool {
 	for _, s := range steps {
 		if s.sealed {
 			if uses, ok := uses(s.stmt); !ok || len(uses) > 0 || upsets(s.stmt) {
-				return nil
+				return false
 			}
 			r.args.require(s.stmt)
 			for _, a := range assignments(s.stmt) {
@@ -36,16 +49,23 @@ func (r *reader) read(steps []step) *declaration {
 			continue
 		}
 		if !r.step(s.stmt) {
-			return nil
+			return false
 		}
-		if command(s.stmt.Cmd) == "exit" {
+		if fails := r.args.script.fails(s.stmt); fails || command(s.stmt.Cmd) == "exit" {
+			r.ended, r.refused = true, r.refused || fails && !r.mayEnd
+		}
+		if r.ended {
 			break
 		}
 	}
-	return r.args.finish()
+	return true
 }
 
 func (r *reader) step(stmt *syntax.Stmt) bool {
+	if body, known := r.args.branch(stmt); known {
+		return r.run(r.args.script.flatten(body, 0, false))
+	}
+	r.mayEnd = r.mayEnd || stmt.Cmd != nil && containsOutside(stmt.Cmd, endsWell)
 	if assigns := assignments(stmt); assigns != nil {
 		return r.assignAll(assigns)
 	}
@@ -66,6 +86,10 @@ func (r *reader) step(stmt *syntax.Stmt) bool {
 			return r.shift(stmt, c)
 		case "set":
 			r.args.unset = r.args.unset || setsUnset(c)
+		}
+	case *syntax.BinaryCmd:
+		if call, ok := c.X.Cmd.(*syntax.CallExpr); ok && c.Op == syntax.OrStmt && command(call) == "shift" && (command(c.Y.Cmd) == "true" || command(c.Y.Cmd) == ":") {
+			return r.shift(stmt, call)
 		}
 	case *syntax.CaseClause:
 		if !r.other(c.Word) || !r.other(stmt) {
@@ -145,6 +169,10 @@ func (r *reader) shift(stmt *syntax.Stmt, call *syntax.CallExpr) bool {
 		return false
 	case behind:
 		r.args.getopts, r.args.consumed = false, false
+		return true
+	}
+	if r.args.first != "" && r.args.chosen == nil && n == 1 && !r.args.consumed {
+		r.args.leave()
 		return true
 	}
 	r.args.shifted += n

@@ -58,10 +58,14 @@ func (m *Module) Read() (*cli.CommandLine, Note) {
 		return nil, Note{0, "a function has the name of a command that reads arguments"}
 	}
 	usage := usagetext.Parse(s.printed()...)
-	line := newReader(s, usage).read(s.steps())
-	if line == nil {
+	r := newReader(s, usage, "")
+	line := r.read(s.steps())
+	if line != nil {
+		line.explain(usage)
+	}
+	command := s.dispatch(r, line).Command()
+	if command == nil {
 		return nil, Note{used, "how it uses its arguments is not certain"}
 	}
-	line.explain(usage)
-	return cli.New(line.command()), Note{}
+	return cli.New(command), Note{}
 }

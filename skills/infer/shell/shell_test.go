@@ -254,8 +254,8 @@ case "$COMMAND" in
   *) die "what" ;;
 esac
 dump COMMAND DONE`,
-			schema:   "command string=start (start stop restart), arg2 string",
-			args:     `{"command": "restart", "arg2": "-9"}`,
+			schema:   "command string=start (start stop restart), done string",
+			args:     `{"command": "restart", "done": "-9"}`,
 			argv:     "restart|-9",
 			got:      "COMMAND<restart> DONE<-9>",
 			property: map[string]string{},

@@ -56,12 +56,23 @@ func isCommand(text string) bool {
 // addLine reads one usage line.
 func (t *Text) addLine(line string) {
 	words := elements(withoutProgram(line))
-	r := lineReader{text: t}
-	for i := range words {
-		r.element(words, i)
+	read := len(t.lines)
+	for len(words) > 0 {
+		end := slices.Index(words, "|") // "add NAME | list"
+		if end < 0 {
+			end = len(words)
+		}
+		r := lineReader{text: t}
+		for i := range words[:end] {
+			r.element(words[:end], i)
+		}
+		if len(r.found) > 0 && len(t.lines) < maxElements {
+			t.lines = append(t.lines, r.found)
+		}
+		words = words[min(end+1, len(words)):]
 	}
-	if len(r.found) > 0 && len(t.lines) < maxElements {
-		t.lines = append(t.lines, r.found)
+	if len(t.lines) > read {
+		t.usage = append(t.usage, strings.TrimSpace(line))
 	}
 }
 
@@ -174,8 +185,12 @@ func (r *lineReader) positional(word string) {
 	switch {
 	case name == "" || slices.Contains([]string{"options", "option", "flags", "opts"}, name) || strings.Contains(word, "--"):
 		return
-	case strings.Contains(strings.Trim(word, "<>{}"), "|"): // the alternatives name no value
-		name = ""
+	case strings.Contains(word, "|"):
+		var names []string
+		for one := range strings.SplitSeq(strings.Trim(word, "<>{}[]()"), "|") {
+			names = append(names, PropertyName(one))
+		}
+		name = strings.Join(names, "|")
 	}
 	r.found = append(r.found, name)
 }

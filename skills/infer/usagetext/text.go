@@ -1,6 +1,11 @@
 package usagetext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
 
 // The limits of a text. Anything beyond is not read.
 const (
@@ -15,8 +20,25 @@ const (
 type Text struct {
 	lines  [][]string        // the names of the positionals of each usage line that has some
 	values map[string]string // the placeholders of options, by flag
-	help   map[string]string // by flag, or by the name of a positional
+	help   map[string]string // by flag, or by the name of a positional or a command
+	usage  []string          // the usage lines as they are
+	behind bool              // it is for the arguments behind a command
 }
+
+// Command returns the text for the arguments behind a command: of the usage lines, those
+// that begin with it.
+func (t Text) Command(name string) Text {
+	c := Text{values: t.values, help: t.help, behind: true}
+	for _, line := range t.lines {
+		if slices.Contains(strings.Split(line[0], "|"), PropertyName(name)) {
+			c.lines = append(c.lines, line[1:])
+		}
+	}
+	return c
+}
+
+// Usage returns the usage lines.
+func (t Text) Usage() string { return truncate.String(strings.Join(t.usage, "; "), maxHelp) }
 
 // Name returns the name of the positional at an index, from 0: that of all usage lines
 // which have one there. It is "" where they differ or none has one.
@@ -31,6 +53,9 @@ func (t Text) Name(at int) string {
 			name = line[at]
 		}
 	}
+	if strings.Contains(name, "|") { // the alternatives name no value
+		return ""
+	}
 	return name
 }
 
@@ -39,6 +64,9 @@ func (t Text) Name(at int) string {
 func (t Text) Help(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return t.help[name]
+	}
+	if t.behind && strings.HasPrefix(name, "$") {
+		return ""
 	}
 	return t.help[key(name)]
 }

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -19,6 +20,7 @@ type Argument struct {
 	demanded bool     // the program ends without it
 	Spared   bool     // the program goes on without it
 	merged   *Argument
+	Texts    []string // that it is compared with
 	// some reports that it belongs to some commands of several, which an earlier word
 	// chooses: type, default and choices there do not hold for all.
 	some bool
@@ -43,6 +45,15 @@ func (a *Argument) Choose(texts []string) {
 		a.Item = &jsonschema.Schema{Type: "string"}
 		for _, text := range texts {
 			a.Item.Enum = append(a.Item.Enum, text)
+		}
+	}
+}
+
+// Compare notes texts that the program compares the argument with.
+func (a *Argument) Compare(texts ...string) {
+	for _, text := range texts {
+		if len(a.Texts) < MaxArguments && !IsHelp(text) && !slices.Contains(a.Texts, text) {
+			a.Texts = append(a.Texts, text)
 		}
 	}
 }

@@ -53,6 +53,9 @@ func (w Words) At(at Value, line int32, conditional bool) (v Value, ok bool) {
 			return Unknown{}, true
 		}
 		w.List.Indexed = true
+		if index == 0 && w.List.First != "" {
+			return w.List.First, true
+		}
 		return Given{Argument: w.List.Positional(index, line, conditional)}, true
 	case Position:
 		if at.By == 1 {

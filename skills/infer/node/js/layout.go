@@ -109,7 +109,7 @@ func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (a
 		if p == nil {
 			p = l.Positional(i, 0, false)
 		}
-		p.Required = needed || i < l.Least || p.demanded || p.Used && !p.Tested && p.Default == nil
+		p.Required = needed || i < l.Least || p.demanded || p.Used && !p.Tested && p.Default == nil && l.First == ""
 		needed = p.Required
 	}
 	for i, p := range l.Positionals[:end] {
@@ -161,9 +161,9 @@ func (l *WordList) describe(p *Argument, text usagetext.Text, at int) {
 		}
 	}
 	if p.Description == "" {
-		place := usagetext.Place(at)
+		place := text.Place(at)
 		if p.List {
-			place = usagetext.Rest(at)
+			place = text.Rest(at)
 		}
 		p.Description = cmp.Or(helpFor(text, p, at), place)
 	}

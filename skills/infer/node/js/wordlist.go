@@ -18,15 +18,36 @@ type WordList struct {
 	Filtered    bool
 	Indexed     bool // used without a filter
 	RestName    string
-	Declared    int32 // the line of the parseArgs that knows the positionals; 0 for none
+	Declared    int32  // the line of the parseArgs that knows the positionals; 0 for none
+	First       string // the text of the first word; "" for any
 }
 
-// NewWordList returns the list of words of which nothing is known.
-func NewWordList() *WordList { return &WordList{Most: -1} }
+// NewWordList returns a list of words with this text as the first; "" for any.
+func NewWordList(first string) *WordList {
+	l := &WordList{Most: -1, First: first}
+	if first != "" {
+		l.Positional(0, 0, false)
+		l.AtLeast(1)
+	}
+	return l
+}
+
+// Behind removes the first word. It reports false where the others are not known apart
+// from it.
+func (l *WordList) Behind() bool {
+	if l.Rest != nil && l.RestFrom == 0 {
+		return false
+	}
+	l.Positionals, l.RestFrom, l.Least = l.Positionals[1:], l.RestFrom-1, max(l.Least-1, 0)
+	if l.Most > 0 {
+		l.Most--
+	}
+	return true
+}
 
 // Empty reports whether nothing is read from the list.
 func (l *WordList) Empty() bool {
-	return len(l.Positionals) == 0 && l.Rest == nil && len(l.Options) == 0 && l.Least == 0
+	return !l.Indexed && l.Rest == nil && len(l.Options) == 0 && (l.Least == 0 || l.First != "")
 }
 
 // Positional returns the argument at an index. Behind the first, one that is first used

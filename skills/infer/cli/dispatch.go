@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+)
+
+// A Dispatch is a script that may take its first argument for a command, and read the
+// others by it.
+type Dispatch struct {
+	First *Argument
+	Texts []string // that the script compares the first argument with
+	Whole *Command // for any first argument, which is its first; nil where it is not certain
+	Usage string   // the script's usage lines
+	// Read returns the arguments behind a first argument, nil where they are not certain.
+	// Refused reports that the script ends without them.
+	Read func(text string) (behind *Command, refused bool)
+}
+
+// Other is the text of a first argument that the script compares with nothing.
+const Other = "\x00"
+
+// maxCommands is the maximum number of commands that are read.
+const maxCommands = 64
+
+// Command returns a command line with the arguments of each command apart. Where those
+// are not certain, all words behind the command are a list. It returns Whole where the
+// first argument chooses nothing.
+func (d *Dispatch) Command() *Command {
+	var texts []string
+	for _, text := range d.Texts {
+		if text != "" && text[0] != '-' && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) < 2 || len(texts) > maxCommands || d.First.List || d.Whole != nil && len(d.Whole.Arguments) < 2 {
+		return d.Whole
+	}
+	if slices.Contains(texts, d.First.Name) || d.First.Name == "arg1" {
+		d.First.Name = "command"
+	}
+	top := &Command{Chooser: d.First.Name, About: d.First.Description, Must: d.First.Required, Default: d.First.Default}
+	other, closed := d.Read(Other)
+	top.Open = !closed
+	for _, text := range texts {
+		behind, refused := d.Read(text)
+		if behind == nil && !refused {
+			return d.words(texts, closed)
+		}
+		behind = cmp.Or(behind, &Command{})
+		behind.Name = text
+		top.Commands = append(top.Commands, behind)
+	}
+	readings := top.Commands
+	if !closed {
+		readings = append(slices.Clone(readings), other)
+	}
+	switch {
+	case d.Whole != nil && !slices.ContainsFunc(readings, func(c *Command) bool { return c == nil || !c.equals(readings[0]) }):
+		return d.Whole
+	case closed || other != nil && len(other.Arguments) == 0:
+		return top
+	case d.Whole != nil && d.Whole.loosen(readings):
+		return d.Whole
+	}
+	return d.words(texts, closed)
+}
+
+// loosen takes from the arguments behind the first one what does not hold for all
+// commands. It reports false where a command has other arguments.
+func (c *Command) loosen(commands []*Command) bool {
+	behind := slices.Clone(c.Arguments)
+	first := slices.IndexFunc(behind, (*Argument).positional)
+	behind[first].Item, behind[first].Default = nil, nil
+	behind = slices.Delete(behind, first, first+1)
+	for _, other := range commands {
+		if other == nil || len(other.Arguments) > len(behind) {
+			return false
+		}
+		for i, a := range behind {
+			if i >= len(other.Arguments) {
+				a.Required = false
+				continue
+			}
+			b := other.Arguments[i]
+			if a.Name != b.Name || a.Flag != b.Flag || a.Kind != b.Kind || a.List != b.List {
+				return false
+			}
+			if a.Required = a.Required && b.Required; !equal(a.Item, b.Item) {
+				a.Item = nil
+			}
+			if !equal(a.Default, b.Default) {
+				a.Default = nil
+			}
+		}
+	}
+	return true
+}
+
+// equals reports whether two commands have the same arguments.
+func (c *Command) equals(other *Command) bool { return equal(c.Arguments, other.Arguments) }
+
+func equal(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+// words returns the command line of a command and any words behind it.
+func (d *Dispatch) words(texts []string, closed bool) *Command {
+	if d.Whole == nil && !closed {
+		return nil
+	}
+	first := *d.First
+	first.Leads, first.Item, first.Default = true, nil, nil
+	if closed {
+		first.Item = &jsonschema.Schema{Type: "string"}
+		for _, text := range texts {
+			first.Item.Enum = append(first.Item.Enum, text)
+		}
+	} else {
+		first.Description = Sentences(first.Description, "Among others: "+strings.Join(texts, ", ")+".")
+	}
+	rest := &Argument{Name: "args", List: true, Leads: true, Description: Sentences("The words behind it on the command line", d.Usage)}
+	return &Command{Arguments: []*Argument{&first, rest}}
+}
