@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
@@ -34,6 +35,7 @@ type settings struct {
 	half    half
 	misses  bool
 	speed   int
+	size    int
 }
 
 // run is the program; it returns the exit code.
@@ -61,10 +63,11 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		flags.PrintDefaults()
 	}
 	var s settings
-	flags.StringVar(&s.set, "skills", "", "folder of skills to search, in place of those in testdata")
+	flags.StringVar(&s.set, "skills", "", "folders of skills to search, in place of those in testdata, with commas between them")
 	flags.StringVar(&s.queries, "queries", "", "file of the queries for --skills, a JSON object on each line")
 	flags.StringVar((*string)(&s.half), "half", string(development), "the queries: development, test or all")
 	flags.BoolVar(&s.misses, "misses", false, "print the queries whose first five hits of the index are wrong")
+	flags.IntVar(&s.size, "size", 0, "ask each query in a catalog of this many skills, which its id chooses")
 	flags.IntVar(&s.speed, "speed", 0, "measure times with this many skills")
 	err := flags.Parse(args)
 	switch {
@@ -76,8 +79,8 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 		err = fmt.Errorf("--half is %q; write development, test or all", s.half)
 	case (s.set == "") != (s.queries == ""):
 		err = errors.New("--skills and --queries belong together")
-	case s.speed < 0:
-		err = errors.New("--speed is negative")
+	case s.speed < 0 || s.size < 0:
+		err = errors.New("--speed and --size are not negative")
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "search:", err)
@@ -95,7 +98,11 @@ func (s settings) run(ctx context.Context, stdout io.Writer) error {
 		return speed(ctx, stdout, set, s.speed)
 	}
 	asked := set.of(s.half)
-	results, err := measure(ctx, set, contenders(set.catalog), asked)
+	list := contenders(set.catalog)
+	if s.size > 0 {
+		list = list[2:] // the others search the whole catalog
+	}
+	results, err := measure(ctx, set, list, asked, s.size)
 	if err != nil {
 		return err
 	}
@@ -105,7 +112,7 @@ func (s settings) run(ctx context.Context, stdout io.Writer) error {
 // load reads the labelled set, or that of the flags.
 func (s settings) load(ctx context.Context) (*labelled, error) {
 	if s.set != "" {
-		return readSet(ctx, s.set, []string{s.queries})
+		return readSet(ctx, strings.Split(s.set, ","), []string{s.queries})
 	}
 	return testdata(ctx)
 }

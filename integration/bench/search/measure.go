@@ -21,13 +21,18 @@ type results struct {
 	answers map[string][]answer // by contender
 }
 
-// measure asks all contenders all queries.
-func measure(ctx context.Context, set *labelled, list []contender, queries []query) (*results, error) {
+// measure asks all contenders all queries, each in a catalog of size skills of its own;
+// in the whole one where size is 0.
+func measure(ctx context.Context, set *labelled, list []contender, queries []query, size int) (*results, error) {
 	r := &results{answers: map[string][]answer{}}
 	for _, c := range list {
 		r.names = append(r.names, c.name)
 		for _, q := range queries {
-			a, err := c.answer(ctx, q)
+			ask := search.Query{Text: q.Query}
+			if size > 0 {
+				ask.Keep = set.sized(q, size)
+			}
+			a, err := c.answer(ctx, q, ask)
 			if err != nil {
 				return nil, err
 			}
@@ -37,8 +42,7 @@ func measure(ctx context.Context, set *labelled, list []contender, queries []que
 	return r, nil
 }
 
-func (c contender) answer(ctx context.Context, q query) (answer, error) {
-	ask := search.Query{Text: q.Query}
+func (c contender) answer(ctx context.Context, q query, ask search.Query) (answer, error) {
 	if c.alternatives {
 		ask.Alternatives = q.Alternatives
 	}

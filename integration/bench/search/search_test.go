@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
 // TestMeasures computes the measures of answers whose ranks are known.
@@ -46,7 +47,7 @@ func TestQuality(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.close()
-	r, err := measure(t.Context(), set, contenders(set.catalog), set.of(test))
+	r, err := measure(t.Context(), set, contenders(set.catalog), set.of(test), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +80,13 @@ func TestQuality(t *testing.T) {
 // as it is written and with spaces.
 func exact(t *testing.T, set *labelled) float64 {
 	t.Helper()
-	search, asked, right := contenders(set.catalog)[3].answer, 0, 0
+	ask, asked, right := contenders(set.catalog)[3].answer, 0, 0
 	for _, s := range set.catalog.Skills {
 		if s.Of != nil || !s.ModelInvocable {
 			continue
 		}
 		for _, name := range []string{s.QualifiedName(), strings.ToUpper(strings.NewReplacer("-", " ", "_", " ").Replace(s.Name))} {
-			a, err := search(t.Context(), query{Query: name, Want: []string{s.QualifiedName()}})
+			a, err := ask(t.Context(), query{Want: []string{s.QualifiedName()}}, search.Query{Text: name})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +153,7 @@ func TestBadSets(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := readSet(t.Context(), dir, []string{file}); err == nil {
+			if _, err := readSet(t.Context(), []string{dir}, []string{file}); err == nil {
 				t.Error("no error")
 			}
 		})

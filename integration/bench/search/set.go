@@ -8,9 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/tools/txtar"
 
@@ -40,9 +43,11 @@ const (
 	all         half = "all"
 )
 
-// half returns the half of a query. It depends on the id alone, so that nobody chooses.
+// half returns the half of a query. It depends on the id alone, so that nobody chooses;
+// what follows a # does not count, so that the queries of one skill stay together.
 func (q query) half() half {
-	if sum := sha256.Sum256([]byte(q.ID)); sum[0]&0x80 == 0 {
+	id, _, _ := strings.Cut(q.ID, "#")
+	if sum := sha256.Sum256([]byte(id)); sum[0]&0x80 == 0 {
 		return development
 	}
 	return test
@@ -89,7 +94,7 @@ func testdata(ctx context.Context) (*labelled, error) {
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(root, "queries", "*.jsonl"))
-	set, err := readSet(ctx, dir, files)
+	set, err := readSet(ctx, []string{dir}, files)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -131,26 +136,74 @@ func unpack(archive, dir string) error {
 	return nil
 }
 
-// readSet scans the skills and plugins of dir, and reads the queries.
-func readSet(ctx context.Context, dir string, files []string) (*labelled, error) {
-	dir, err := filepath.Abs(dir)
+// readSet scans the skills and plugins of folders, and reads the queries.
+func readSet(ctx context.Context, dirs, files []string) (*labelled, error) {
+	var all []scan.Root
+	for _, dir := range dirs {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, roots(dir)...)
+	}
+	catalog, err := scan.Scan(ctx, all, nil)
 	if err != nil {
 		return nil, err
 	}
-	set := &labelled{}
-	set.catalog, err = scan.Scan(ctx, roots(dir), nil)
-	if err != nil {
-		return nil, err
+	if len(catalog.Skills) == 0 {
+		return nil, fmt.Errorf("no skills in %s", strings.Join(dirs, ", "))
 	}
-	if len(set.catalog.Skills) == 0 {
-		return nil, fmt.Errorf("no skills in %s", dir)
-	}
+	set := &labelled{catalog: single(catalog)}
 	for _, file := range files {
 		if err := set.read(file); err != nil {
 			return nil, err
 		}
 	}
 	return set, nil
+}
+
+// single returns the catalog with one skill of each bare name, in English where there is
+// one: other people's folders have copies, and a query means any of them.
+func single(c *skills.Catalog) *skills.Catalog {
+	first := map[string]*skills.Skill{}
+	one := &skills.Catalog{Problems: c.Problems}
+	for _, s := range c.Skills {
+		owner := s.Owner()
+		if first[owner.Name] == nil || !isASCII(first[owner.Name]) && isASCII(owner) {
+			first[owner.Name] = owner
+		}
+	}
+	for _, s := range c.Skills {
+		if first[s.Owner().Name] == s.Owner() {
+			one.Skills = append(one.Skills, s)
+		}
+	}
+	return one
+}
+
+// isASCII reports whether the description of a skill is plain English letters, but for
+// dashes and quotes.
+func isASCII(s *skills.Skill) bool {
+	return !strings.ContainsFunc(s.Description, func(r rune) bool { return r >= 0x80 && unicode.IsLetter(r) })
+}
+
+// sized returns a filter that keeps some n skills: those that a query wants, and others
+// that its id chooses.
+func (s *labelled) sized(q query, n int) func(*skills.Skill) bool {
+	kept := map[*skills.Skill]bool{}
+	for _, skill := range s.catalog.Skills {
+		if slices.Contains(q.Want, skill.QualifiedName()) {
+			kept[skill] = true
+		}
+	}
+	seed := sha256.Sum256([]byte(q.ID))
+	for _, i := range rand.New(rand.NewChaCha8(seed)).Perm(len(s.catalog.Skills)) {
+		if len(kept) >= n {
+			break
+		}
+		kept[s.catalog.Skills[i].Owner()] = true
+	}
+	return func(skill *skills.Skill) bool { return kept[skill.Owner()] }
 }
 
 // roots are skills/ and plugins/ of a folder, or the folder itself.
