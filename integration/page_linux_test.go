@@ -143,9 +143,12 @@ Reads the sales and writes a *report*. It never changes a file.
 	a.skill("report/run.sh", "echo 'reading the sales' >&2\necho '{\"month\": \"2026-10\", \"sales\": 1250, \"rows\": [{\"item\": \"tea\", \"euros\": 750}, {\"item\": \"milk\", \"euros\": 500}]}'\n")
 	a.skill("style/SKILL.md", "---\nname: style\ndescription: How letters of this house are written.\n---\nBe brief.\n")
 	a.skill("broken/SKILL.md", "---\nname: broken\ndescription: [this is no text\n---\n")
+	a.skill("balance/SKILL.md", "---\nname: balance\ndescription: Says how much is left of a budget.\nscript: run.sh\n---\n")
+	a.skill("balance/run.sh", "echo 'there is no budget for 2027' >&2\nexit 4\n")
 	c := a.serve("legacy", `{}`)
 	c.succeeds(c.call("report", map[string]any{"month": "2026-10"}), "1250")
 	c.fails(c.call("report", map[string]any{"month": "soon"}), "INVALID_PARAM")
+	c.fails(c.call("run_skill", map[string]any{"name": "balance"}), "exit code 4")
 	c.waits(c.call("note", text("ask ann about the invoice")))
 	out, code := a.run("runs", "--json", "--outcome", "ok")
 	id := runID.FindStringSubmatch(out)
@@ -176,6 +179,7 @@ func TestPageScreens(t *testing.T) {
 				if wide := value[float64](v.browser, "document.documentElement.scrollWidth"); wide > float64(width) {
 					t.Errorf("%s is %v pixels wide in a window of %d", s.name, wide, width)
 				}
+				v.unscrolled(s.name)
 				if width < 1920 {
 					v.accessible()
 				}

@@ -25,10 +25,19 @@ func (v *visit) fits(screen string) {
 		if wide := value[float64](v.browser, "document.documentElement.scrollWidth"); wide > float64(window.width) {
 			v.t.Errorf("%s is %v pixels wide in a window of %d", screen, wide, window.width)
 		}
+		v.unscrolled(screen)
 		v.accessible()
 		if v.t.Failed() {
 			v.t.Fatalf("in %s, at %d pixels, %s", screen, window.width, window.scheme)
 		}
+	}
+}
+
+// unscrolled fails the test if a table of the screen has to be scrolled sideways.
+func (v *visit) unscrolled(screen string) {
+	v.t.Helper()
+	if wide := value[[]string](v.browser, `[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.getAttribute("aria-label") || e.innerText)`); len(wide) > 0 {
+		v.t.Errorf("tables of %s are wider than the window: %q", screen, wide)
 	}
 }
 
@@ -206,6 +215,7 @@ func TestPageFollowsRuns(t *testing.T) {
 		t.Error("the screen was loaded again")
 	}
 	id := strings.TrimPrefix(value[string](v.browser, `document.querySelector("#results tbody tr").id`), "run-")
+	v.says("so a person has to say yes first") // why it did not run
 	v.show("/ui/jobs/" + id)
 	v.at("/ui/runs/" + id)
 	v.says("bought milk")

@@ -102,6 +102,30 @@ func TestRow(t *testing.T) {
 	}
 }
 
+// The message of a command that failed is the last line that it wrote to its error output,
+// without secrets and control sequences.
+func TestReason(t *testing.T) {
+	long := strings.Repeat("é", 10_000)
+	for name, test := range map[string]struct {
+		code         int
+		stderr, want string
+	}{
+		"last line":    {6, "reading\n\x1b[31mno such invoice: 17\x1b[0m\r\n\n", "no such invoice: 17"},
+		"secret":       {1, "the token is tok-\x1b[0m123456", "the token is [redacted]"},
+		"long":         {1, long, long[:maxMessage]},
+		"said nothing": {1, " \n", ""},
+		"ended well":   {0, "a warning", ""},
+	} {
+		r, runs, _ := newRecorder(t, inTemp(t), Options{})
+		r.Record(t.Context(), run.Record{Proposal: newProposal("run-1"), Outcome: &run.Outcome{Result: &sandbox.Result{
+			Exited: true, Exit: sandbox.Exit{Code: test.code}, Stderr: sandbox.Output{Head: []byte(test.stderr)},
+		}}})
+		if got := list(t, runs)[0].Message; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
 // The outcome tells each kind of end apart.
 func TestOutcomes(t *testing.T) {
 	ended := func(code int) *run.Outcome {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 // The outcomes of runs, beside those of package store.
@@ -115,6 +117,9 @@ func finish(row *store.Run, r run.Record, redact *Redactor) {
 		return
 	}
 	row.Duration, row.Stdout, row.Stderr = o.WallTime, o.Stdout.Total, o.Stderr.Total
+	if row.Outcome == Error && r.Err == nil {
+		row.Message = cut(redact.Text(lastLine(o.Stderr)), maxMessage)
+	}
 	if o.Exited {
 		row.Exit = &o.Code
 	}
@@ -124,6 +129,16 @@ func finish(row *store.Run, r run.Record, redact *Redactor) {
 	if len(o.Connections) > 0 {
 		row.Connections = encode(o.Connections[:min(len(o.Connections), maxConnections)], maxList)
 	}
+}
+
+// lastLine returns the last line of an error output, where most programs say why they failed.
+func lastLine(o sandbox.Output) string {
+	end := o.Tail
+	if len(end) == 0 {
+		end = o.Head
+	}
+	text := strings.TrimSpace(termtext.Text(string(end[max(0, len(end)-4*maxMessage):])))
+	return strings.TrimSpace(text[strings.LastIndexAny(text, "\r\n")+1:])
 }
 
 // maxConnections is the number of connections of one run that are recorded.

@@ -9,9 +9,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/installation"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // A section is a part of the navigation.
@@ -34,7 +36,7 @@ func functions(a assets) map[string]any {
 	return map[string]any{
 		"asset": a.url, "sections": sections, "path": skillPath,
 		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "format": time.Time.Format, "becomes": (*approval.Question).Becomes,
-		"short":   short,
+		"short": short, "reason": reason,
 		"visible": termtext.Legible, "text": termtext.Text, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
 		"diff": diffLines, "isPicture": isPicture, "isDocument": isDocument,
 	}
@@ -121,6 +123,21 @@ func byteSize(n any) string {
 func short(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(len(digest), 12)]
+}
+
+// maxReason bounds a reason in a table, in bytes.
+const maxReason = 240
+
+// reason returns why a run did not end well, in one line; "" if it did.
+func reason(r *store.Run) string {
+	text := strings.Join(strings.Fields(r.Message), " ")
+	switch {
+	case r.Outcome == store.Interrupted:
+		text = "skills-mcp was ended while it ran"
+	case r.Exit != nil && *r.Exit != 0:
+		text = strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", *r.Exit, text), ": ")
+	}
+	return truncate.String(text, maxReason)
 }
 
 // splitLines returns the lines of a text.

@@ -394,6 +394,29 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// The list says why each run did not end well.
+func TestReasons(t *testing.T) {
+	six, zero := 6, 0
+	for want, r := range map[string]store.Run{
+		`refused</span> <bdi>a person has to confirm it</bdi></td>`:                   {Outcome: "refused", Message: "a person\nhas to confirm it"},
+		`failed</span> <bdi>the skill was stopped at its time limit of 1s</bdi></td>`: {Outcome: "failed", Message: "the skill was stopped at its time limit of 1s"},
+		`error</span> <bdi>exit code 6: no such invoice &lt;b&gt;</bdi></td>`:         {Outcome: "error", Exit: &six, Message: "no such invoice <b>"},
+		`error</span> <bdi>exit code 6</bdi></td>`:                                    {Outcome: "error", Exit: &six},
+		`interrupted</span> <bdi>skills-mcp was ended while it ran</bdi></td>`:        {Outcome: store.Interrupted},
+		`ok</span></td>`: {Outcome: "ok", Exit: &zero},
+		`invalid</span> <bdi>` + strings.Repeat("x", maxReason-3) + "…</bdi></td>": {Outcome: "invalid", Message: strings.Repeat("x", 1000)},
+	} {
+		v := newReview(t, nil, nil)
+		r.ID, r.Action, r.Skill = "r1", "skill", "s"
+		if _, err := v.runs.Add(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if screen := v.get(Path + "runs"); !strings.Contains(screen, want) {
+			t.Errorf("%s is not in %s", want, screen)
+		}
+	}
+}
+
 // A client polls for changes, in the bubble of a test.
 type client struct {
 	*httptest.ResponseRecorder
