@@ -78,7 +78,7 @@ func restAccount(t *testing.T, token string) (link string) {
 	plugins := filepath.Join(a.home, "plugins")
 	writeFile(t, filepath.Join(plugins, "tools", "plugin.json"), `{"name": "tools", "version": "1.0", "description": "Tools."}`)
 	writeFile(t, filepath.Join(plugins, "tools", "skills", "count", "SKILL.md"), "---\nname: count\ndescription: Counts to three.\nscript: run.sh\n---\nIt counts.\n")
-	writeFile(t, filepath.Join(plugins, "tools", "skills", "count", "run.sh"), "for i in 1 2 3; do echo $i; done\n")
+	writeFile(t, filepath.Join(plugins, "tools", "skills", "count", "run.sh"), "for i in 1 2 3; do echo $i; echo $i/3 step $i >&2; done\n")
 	file := filepath.Join(a.home, "token")
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 		t.Fatal(err)

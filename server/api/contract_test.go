@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
 )
 
 // A contract checks answers against the document of the server.
@@ -120,9 +122,7 @@ func fits(schema *openapi3.SchemaRef, text []byte) error {
 // too.
 func TestEveryOperation(t *testing.T) {
 	b := newBench(t)
-	ran := decode[struct {
-		RunID string `json:"run_id"`
-	}](t, b.call("person", "POST", execute("run"), `{"params":{"target":"a"}}`)).RunID
+	ran := decode[api.Run](t, b.call("person", "POST", execute("run"), `{"params":{"target":"a"}}`)).ID
 	b.call("person", "POST", execute("fail"), `{}`)
 	asked := b.call("token", "POST", execute("write"), `{}`).problem(t).Approval.Href
 	again := b.call("token", "POST", execute("write"), `{"params":{}}`).problem(t).Approval.Href

@@ -70,19 +70,11 @@ func (x *exchange) wait(job *jobs.Job) (any, error) {
 	if err := job.Wait(x.request.Context(), math.MaxInt); err != nil {
 		return nil, err
 	}
-	return ended(job.Snapshot(math.MaxInt))
-}
-
-// ended returns the result of a run that has ended well, or its error.
-func ended(s jobs.Snapshot) (*result.Run, error) {
-	err := s.Err
-	if err == nil && s.Result != nil {
-		err = s.Result.Error
+	s := job.Snapshot(math.MaxInt)
+	if s.Err != nil {
+		return nil, &runError{s.Err, s.Result}
 	}
-	if err != nil {
-		return nil, &runError{err, s.Result}
-	}
-	return s.Result, nil
+	return &Run{ID: job.ID, Live: &s}, nil
 }
 
 // keepAlive is the time after which a silent stream says that it is there.

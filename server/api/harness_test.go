@@ -72,6 +72,7 @@ func (driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, err
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	case "run":
+		_, _ = io.WriteString(cmd.Stderr, "1/2 half\n2/2 whole\n")
 		exit.Out.Taken = []sandbox.File{{Name: "sub/page.html", Data: []byte("<script>alert(1)</script>")}}
 	}
 	return exit, nil

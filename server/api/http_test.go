@@ -12,7 +12,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
-	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -93,9 +92,9 @@ func TestWhoMay(t *testing.T) {
 // A program sees its own runs and questions, and a person all.
 func TestOwn(t *testing.T) {
 	b := newBench(t)
-	ran := decode[result.Run](t, b.call("token", "POST", execute("run"), `{}`))
+	ran := decode[api.Run](t, b.call("token", "POST", execute("run"), `{}`))
 	asked := b.call("token", "POST", execute("write"), `{}`).problem(t)
-	for path, kind := range map[string]string{"/v1/runs/" + ran.RunID: "", "/v1/runs/" + ran.RunID + "/outputs/out/sub/page.html": "output", asked.Approval.Href: ""} {
+	for path, kind := range map[string]string{"/v1/runs/" + ran.ID: "", "/v1/runs/" + ran.ID + "/outputs/out/sub/page.html": "output", asked.Approval.Href: ""} {
 		for _, who := range []string{"token", "person"} {
 			if a := b.call(who, "GET", path, "", "Accept: */*"); a.StatusCode != 200 {
 				t.Errorf("%s as %s: %d %s", path, who, a.StatusCode, a.body)
@@ -121,6 +120,7 @@ type event struct {
 	id, name string
 	data     api.End
 	text     string
+	count    *jobs.Count
 }
 
 // read reads the next event.
@@ -138,7 +138,7 @@ func read(t *testing.T, lines *bufio.Scanner) (e event, ok bool) {
 			if json.Unmarshal([]byte(value), &step) != nil || json.Unmarshal([]byte(value), &e.data) != nil {
 				t.Fatal(value)
 			}
-			e.text = step.Text
+			e.text, e.count = step.Text, step.Count
 		}
 		if lines.Text() == "" && e.name != "" {
 			return e, true
@@ -147,10 +147,31 @@ func read(t *testing.T, lines *bufio.Scanner) (e event, ok bool) {
 	return event{}, false
 }
 
-// A run's output comes as events, the last one with its result; from an event on, it can
-// be read again.
+// The answers of execute have one type, whether it waits for the end or not.
+func TestExecuteAnswer(t *testing.T) {
+	b := newBench(t)
+	waited := decode[api.Run](t, b.call("token", "POST", execute("run"), `{}`))
+	if waited.ID == "" || waited.State != jobs.Ended || waited.Result == nil || waited.Result.RunID != waited.ID || waited.Result.Stdout != "first\nsecond\n" {
+		t.Errorf("%+v", waited)
+	}
+	started := decode[api.Run](t, b.call("token", "POST", execute("hang"), `{}`, "Prefer: respond-async"))
+	if started.ID == "" || started.State != jobs.Running || started.Result != nil {
+		t.Errorf("%+v", started)
+	}
+	answers := b.contract.doc.Paths.Value("/v1/skills/{name}/execute").Post.Responses
+	get := b.contract.doc.Paths.Value("/v1/runs/{id}").Get.Responses.Status(200)
+	for status := range answers.Map() {
+		if answer := answers.Value(status).Value.Content.Get("application/json"); answer != nil && answer.Schema.Ref != get.Value.Content.Get("application/json").Schema.Ref {
+			t.Errorf("the answer with the status %s is a %s", status, answer.Schema.Ref)
+		}
+	}
+}
+
+// A run's output and progress come as events, the last one with its result; from an event
+// on, it can be read again.
 func TestStream(t *testing.T) {
 	b := newBench(t)
+	var counted []event
 	all := func(lines *bufio.Scanner) (ids, out []string, last event) {
 		for {
 			e, ok := read(t, lines)
@@ -158,8 +179,11 @@ func TestStream(t *testing.T) {
 				return ids, out, last
 			}
 			ids, last = append(ids, e.id), e
-			if e.name == "stdout" {
+			switch e.name {
+			case "stdout":
 				out = append(out, e.text)
+			case "progress":
+				counted = append(counted, e)
 			}
 		}
 	}
@@ -168,6 +192,9 @@ func TestStream(t *testing.T) {
 	ids, out, last := all(bufio.NewScanner(r.Body))
 	if r.Header.Get("Content-Type") != "text/event-stream" || strings.Join(out, "") != "first\nsecond\n" || last.name != "end" || last.data.Result == nil || last.data.Error != nil {
 		t.Fatalf("%v %v %+v", ids, out, last)
+	}
+	if len(counted) == 0 || counted[len(counted)-1].text != "whole" || *counted[len(counted)-1].count != (jobs.Count{Done: 2, Total: 2}) {
+		t.Errorf("the progress is %+v", counted)
 	}
 	if unique := slices.Compact(slices.Clone(ids)); len(unique) != len(ids) {
 		t.Errorf("ids %v", ids)

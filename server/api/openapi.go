@@ -175,8 +175,6 @@ func schemaName(t reflect.Type) string {
 		return "RunError"
 	case reflect.TypeFor[skills.Problem]():
 		return "SkillProblem"
-	case reflect.TypeFor[jobs.Snapshot]():
-		return "LiveRun"
 	case reflect.TypeFor[jobs.Event]():
 		return "RunEvent"
 	case reflect.TypeFor[End]():

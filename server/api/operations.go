@@ -5,7 +5,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
-	"github.com/skillsmcp/skills-mcp/server/result"
 )
 
 // A List is all items of a kind.
@@ -72,8 +71,8 @@ func skillOperations() []operation {
 		{
 			method: "POST", path: "skills/{name}/execute", id: "executeSkill",
 			does: "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent Prefer: respond-async",
-			body: Execution{}, result: result.Run{}, media: eventMedia, headers: []string{"Prefer"},
-			ask: `{"params":{"name":"Ann"}}`, answer: `{"skill":"hello","run_id":"r1","exit_code":0,"stdout":"hello Ann\n","stderr":"","wall_time_ms":41,"truncated":false}`,
+			body: Execution{}, result: Run{}, media: eventMedia, headers: []string{"Prefer"},
+			ask: `{"params":{"name":"Ann"}}`, answer: `{"id":"r1","state":"ended","result":{"skill":"hello","run_id":"r1","exit_code":0,"stdout":"hello Ann\n","stderr":"","wall_time_ms":41,"truncated":false}}`,
 			serve: execute,
 		},
 		{

@@ -55,12 +55,15 @@ type Running struct {
 	State jobs.State `json:"state"`
 }
 
+// A Live is the state of a run while this server holds it.
+type Live = jobs.Snapshot
+
 // A Run is a run of the record, or one that has not ended, or both.
 type Run struct {
-	ID     string         `json:"id"`
-	Record *store.Run     `json:"record,omitempty"` // nil before its first row
-	Live   *jobs.Snapshot `json:"live,omitempty"`   // while this server holds it
-	Proof  *Proof         `json:"proof,omitempty"`  // of a run that people approved
+	ID     string     `json:"id"`
+	*Live             // nil for one that this server does not hold
+	Record *store.Run `json:"record,omitempty"` // nil before its first row
+	Proof  *Proof     `json:"proof,omitempty"`  // of a run that people approved
 }
 
 // A Proof compares the files that people approved with those that have run.

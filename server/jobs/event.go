@@ -35,11 +35,19 @@ const (
 type Event struct {
 	Seq  int       `json:"seq"` // from 1
 	At   time.Time `json:"at"`
-	Kind string    `json:"kind"`
+	Kind string    `json:"kind" jsonschema:"enum=progress,enum=stdout,enum=stderr,enum=question,enum=answer,enum=dropped,enum=end"`
 	Text string    `json:"text,omitempty"`
+	// Count is the progress that a script counts; nil is another message.
+	Count *Count `json:"progress,omitempty"`
 	// Question is the question that waits for an answer, or the ID alone of the answered
 	// one, for these kinds.
 	Question *Question `json:"question,omitempty"`
+}
+
+// A Count is the part of a script's work that is done: 0 ≤ Done ≤ Total, and Total > 0.
+type Count struct {
+	Done  float64 `json:"done"`
+	Total float64 `json:"total"`
 }
 
 // size returns the bytes of an event that are counted.
@@ -70,8 +78,8 @@ type Answer struct {
 
 // A Snapshot is the state of a job at one time.
 type Snapshot struct {
-	State     State         `json:"state"`
-	Events    []Event       `json:"events"`
+	State     State         `json:"state,omitempty"`
+	Events    []Event       `json:"events,omitempty"`
 	Questions []Question    `json:"questions,omitempty"`
 	Result    *result.Run   `json:"result,omitempty"` // after the end of a run that has started
 	Err       *run.Error    `json:"error,omitempty"`  // after the end

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/scriptio"
 	"github.com/skillsmcp/skills-mcp/server/work"
 )
 
@@ -24,6 +26,7 @@ type Job struct {
 
 	mu        sync.Mutex // guards the fields below
 	log       log
+	line      string        // of the error output, without its end so far
 	changed   chan struct{} // closed at each change, and replaced
 	questions []*pending    // the oldest first
 	asked     int           // questions so far
@@ -192,9 +195,29 @@ func (j *Job) output(kind string) *stream {
 		defer j.mu.Unlock()
 		if j.ended.IsZero() { // else a driver writes still
 			j.log.addOutput(kind, text)
+			if kind == Stderr {
+				j.count(text)
+			}
 			j.wake()
 		}
 	}}
+}
+
+// maxLine bounds a line of progress, in bytes.
+const maxLine = 1 << 10
+
+// count adds the progress of the last line "N/M message" that a part of the error output
+// ends. The mutex is held.
+func (j *Job) count(text string) {
+	text = j.line + text
+	end := strings.LastIndexAny(text, "\r\n") + 1
+	j.line = cutText(text[end:], maxLine)
+	for _, line := range slices.Backward(strings.FieldsFunc(text[:end], func(r rune) bool { return r == '\r' || r == '\n' })) {
+		if p, ok := scriptio.ParseProgress(line); ok {
+			j.log.addCount(cutText(p.Message, maxLine), Count{p.Done, p.Total})
+			return
+		}
+	}
 }
 
 // end ends the job.

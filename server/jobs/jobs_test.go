@@ -91,6 +91,49 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// Lines "N/M message" of the error output are progress, too. The newest one counts until a
+// reader has got it, so that a script that counts fast drops no output.
+func TestCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		writes []string
+		read   bool // after each write
+		want   string
+	}{
+		"each read": {[]string{"1/2 half\n", "2/2\n"}, true, "1 stderr 1/2 half\n2 progress half &{1 2}\n3 stderr 2/2\n4 progress &{2 2}\n5 end"},
+		"none read": {[]string{"1/2 half\n", "2/2 whole\n"}, false, "1 stderr 1/2 half\n2/2 whole\n2 progress whole &{2 2}\n3 end"},
+		"in pieces": {[]string{"1/", "2 ha", "lf\rx"}, false, "1 stderr 1/2 half\rx\n2 progress half &{1 2}\n3 end"},
+		"none":      {[]string{"3/2\n", "1/2/2026\n", "/\n", "a 1/2\n", "1/2"}, false, "1 stderr 3/2\n1/2/2026\n/\na 1/2\n1/2\n2 end"},
+	} {
+		var job *jobs.Job
+		started := make(chan struct{})
+		all := jobs.New(func(_ context.Context, r run.Request) (*result.Run, error) {
+			<-started
+			for _, text := range test.writes {
+				fmt.Fprint(r.Stderr, text)
+				if test.read {
+					job.Snapshot(0)
+				}
+			}
+			return &result.Run{}, nil
+		}, nil)
+		job = start(t, all, "ann")
+		close(started)
+		<-job.Done()
+		var lines []string
+		for _, e := range job.Snapshot(0).Events {
+			text := strings.TrimSpace(fmt.Sprintf("%d %s %s", e.Seq, e.Kind, e.Text))
+			if e.Count != nil {
+				text += fmt.Sprintf(" %v", e.Count)
+			}
+			lines = append(lines, text)
+		}
+		if got := strings.Join(lines, "\n"); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
+		}
+		all.Close()
+	}
+}
+
 // The oldest events of a job are dropped, and a slow reader is told which.
 func TestSlowReader(t *testing.T) {
 	for name, test := range map[string]struct {

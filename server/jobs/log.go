@@ -31,12 +31,15 @@ func (l *log) add(e Event) {
 	l.trim()
 }
 
-// addOutput adds text of a stream: to the newest event, if that is of the same stream, has
-// room, and no reader has got it.
+// addOutput adds text of a stream: to the newest event but for a count, if that is of the
+// same stream, has room, and no reader has got it.
 func (l *log) addOutput(kind, text string) {
 	for text != "" {
 		n := len(l.events)
-		join := n > 0 && l.events[n-1].Kind == kind && l.last > l.seen && len(l.events[n-1].Text) < maxText/2
+		if n > 0 && l.events[n-1].Count != nil {
+			n--
+		}
+		join := n > 0 && l.events[n-1].Kind == kind && l.events[n-1].Seq > l.seen && len(l.events[n-1].Text) < maxText/2
 		part := cutText(text, maxText/2)
 		text = text[len(part):]
 		if !join {
@@ -47,6 +50,20 @@ func (l *log) addOutput(kind, text string) {
 		l.bytes += len(part)
 		l.trim()
 	}
+}
+
+// addCount adds progress, or replaces progress that no reader has got: a script that counts
+// fast drops no output.
+func (l *log) addCount(text string, count Count) {
+	for i := len(l.events) - 1; i >= 0 && l.events[i].Seq > l.seen; i-- {
+		if e := &l.events[i]; e.Count != nil {
+			l.bytes += len(text) - len(e.Text)
+			e.Text, e.Count = text, &count
+			l.trim()
+			return
+		}
+	}
+	l.add(Event{Kind: Progress, Text: text, Count: &count})
 }
 
 // trim drops the oldest events beyond the bounds.

@@ -37,8 +37,9 @@ assert.match(missing.problem?.detail ?? "", /greet/);
 
 // a run
 const run = ok(await program.call("post", "/v1/skills/{name}/execute", { path: { name: "greet" }, body: { params: { name: "Ann" } } }));
-assert.equal(run.stdout, "hello Ann\n");
-assert.equal(run.exit_code, 0);
+assert.equal(run.state, "ended");
+assert.equal(run.result?.stdout, "hello Ann\n");
+assert.equal(run.result?.exit_code, 0);
 const wrong = await program.call("post", "/v1/skills/{name}/execute", { path: { name: "greet" }, body: { params: { nam: "Ann" } } });
 assert.equal(wrong.status, 400);
 assert.deepEqual(wrong.problem?.error, { code: "INVALID_PARAM", message: wrong.problem?.detail });
@@ -53,6 +54,7 @@ assert.equal(stream.headers.get("Content-Type"), "text/event-stream");
 const seen = [];
 for await (const e of events(stream)) seen.push(e);
 assert.equal(seen.filter((e) => e.event === "stdout").map((e) => e.data.text).join(""), "1\n2\n3\n");
+assert.deepEqual(seen.findLast((e) => e.event === "progress")?.data.progress, { done: 3, total: 3 });
 assert.equal(seen.at(-1)?.event, "end");
 assert.equal(seen.at(-1)?.data.result.exit_code, 0);
 
@@ -62,14 +64,14 @@ assert.equal(started.status, 202, started.text);
 assert.equal(started.headers.get("Preference-Applied"), "respond-async");
 const location = started.headers.get("Location") ?? "";
 const id = location.slice("/v1/runs/".length);
-assert.equal(ok(await program.call("get", "/v1/runs/{id}", { path: { id } })).live?.state, "running");
+assert.equal(ok(await program.call("get", "/v1/runs/{id}", { path: { id } })).state, "running");
 ok(await program.call("delete", "/v1/runs/{id}", { path: { id } }), 204);
 const tail = await program.open("get", "/v1/runs/{id}", { path: { id }, accept: "text/event-stream" });
 let last;
 for await (const e of events(tail)) last = e;
 assert.equal(last?.event, "end");
 assert.match(last?.data.error.message, /cancel/);
-assert.equal(ok(await program.call("get", "/v1/runs/{id}", { path: { id } })).live?.state, "ended");
+assert.equal(ok(await program.call("get", "/v1/runs/{id}", { path: { id } })).state, "ended");
 
 // a client that leaves ends its run
 const leaving = new AbortController();
@@ -84,14 +86,14 @@ for (;;) {
 
 // outputs
 const made = ok(await program.call("post", "/v1/skills/{name}/execute", { path: { name: "make" }, body: {} }));
-assert.equal(made.out?.[0]?.name, "sub/page.html");
-const output = await program.open("get", "/v1/runs/{id}/outputs/{path}", { path: { id: made.run_id, path: "out/sub/page.html" }, accept: "*/*" });
+assert.equal(made.result?.out?.[0]?.name, "sub/page.html");
+const output = await program.open("get", "/v1/runs/{id}/outputs/{path}", { path: { id: made.id, path: "out/sub/page.html" }, accept: "*/*" });
 assert.equal(output.status, 200);
 assert.match(output.headers.get("Content-Disposition") ?? "", /^attachment/);
 assert.match(output.headers.get("Content-Security-Policy") ?? "", /sandbox/);
 assert.equal(output.headers.get("X-Content-Type-Options"), "nosniff");
 assert.equal(await output.text(), "<script>alert(1)</script>\n");
-assert.equal((await person.call("get", "/v1/runs/{id}/outputs/{path}", { path: { id: made.run_id, path: "out/none" }, accept: "*/*" })).status, 404);
+assert.equal((await person.call("get", "/v1/runs/{id}/outputs/{path}", { path: { id: made.id, path: "out/none" }, accept: "*/*" })).status, 404);
 
 // runs: a program sees its own
 ok(await person.call("post", "/v1/skills/{name}/execute", { path: { name: "greet" }, body: { params: { name: "me" } } }));
@@ -122,7 +124,7 @@ for (const refused of [
   assert.equal(refused.problem?.code, "PERMISSION_DENIED");
 }
 ok(await person.call("post", "/v1/approvals/{id}", { ...question, body: { scope: "always" } }));
-assert.equal(ok(await program.call("post", "/v1/skills/{name}/execute", change)).exit_code, 0);
+assert.equal(ok(await program.call("post", "/v1/skills/{name}/execute", change)).result?.exit_code, 0);
 ok(await person.call("delete", "/v1/approvals/{id}", question), 204);
 assert.equal((await program.call("post", "/v1/skills/{name}/execute", change)).problem?.code, "APPROVAL_REQUIRED");
 
