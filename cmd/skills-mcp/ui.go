@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
@@ -92,6 +93,8 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 		return fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
 	defer l.Close()
+	s.Serve = config.Serve{Transport: "http", Listen: l.Addr().String(), UI: true}
+	s.Set("serve", "skills-mcp ui", false)
 	b, err := serving.NewBackend(ctx, s, serving.Options{Idle: collector.Rest, Page: true})
 	if err != nil {
 		return err

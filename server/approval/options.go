@@ -26,6 +26,9 @@ type Expiry struct {
 	Always  time.Duration // of an approval of all later calls; 90 days
 }
 
+// DefaultExpiry returns the default lives.
+func DefaultExpiry() Expiry { return Expiry{10 * time.Minute, 10 * time.Minute, 90 * 24 * time.Hour} }
+
 // sessionExpiry bounds the approvals of a session that nobody ends.
 const sessionExpiry = 12 * time.Hour
 
@@ -107,9 +110,8 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		c = *o
 	}
-	c.Expiry.Pending = cmp.Or(c.Expiry.Pending, 10*time.Minute)
-	c.Expiry.Once = cmp.Or(c.Expiry.Once, 10*time.Minute)
-	c.Expiry.Always = cmp.Or(c.Expiry.Always, 90*24*time.Hour)
+	d := DefaultExpiry()
+	c.Expiry = Expiry{cmp.Or(c.Expiry.Pending, d.Pending), cmp.Or(c.Expiry.Once, d.Once), cmp.Or(c.Expiry.Always, d.Always)}
 	c.Pending.Subject = cmp.Or(c.Pending.Subject, 8)
 	c.Pending.Client = cmp.Or(c.Pending.Client, 16)
 	c.Pending.Owner = cmp.Or(c.Pending.Owner, 32)

@@ -24,6 +24,9 @@ import (
 type Config struct {
 	// File is the path of the configuration file; "" without one.
 	File string `yaml:"-"`
+	// origins has the settings that are not the default: a key with dots, such as
+	// "sandbox.limits", and the file, flag or variable that set it and those below it.
+	origins map[string]string
 
 	// Skills and Plugins are extra roots, after the built-in ones.
 	Skills  []string `yaml:"skills"`
@@ -195,7 +198,7 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
-		Policy:  Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce)},
+		Policy:  Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
 		Install: Install{Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
 		Record:  Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
 		Serve:   Serve{Transport: "stdio", Listen: DefaultListen},

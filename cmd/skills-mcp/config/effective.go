@@ -9,23 +9,60 @@ import (
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // A Value is an effective setting, for people.
 type Value struct {
-	Key     string // with dots, such as "sandbox.limits.memory"
-	Text    string // without any secret
-	Default bool   // it is as without any configuration
+	Key    string // with dots, such as "sandbox.limits.memory"
+	Text   string // without any secret
+	Origin string // the file, the flag or the variable that set it; "" is the default
+}
+
+// Set records that a flag or a variable set a key, beside the file if the values add up.
+func (c *Config) Set(key, origin string, add bool) {
+	if c.origins == nil {
+		c.origins = map[string]string{}
+	}
+	if before := c.origins[key]; add && before != "" {
+		origin = before + ", " + origin
+	}
+	c.origins[key] = origin
+}
+
+// origin returns the origin of a key, or of the nearest key above it that has one.
+func (c *Config) origin(key string) string {
+	for at := len(key); at > 0; at = strings.LastIndexByte(key[:at], '.') {
+		if origin := c.origins[key[:at]]; origin != "" {
+			return origin
+		}
+	}
+	return ""
+}
+
+// setKeys records that a file set the keys of a mapping below prefix.
+func (c *Config) setKeys(mapping *yaml.Node, prefix string) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := join(prefix, mapping.Content[i].Value), mapping.Content[i+1]
+		switch {
+		case mapping.Content[i].Tag == "!!merge": // others' keys
+			c.Set(prefix, c.File, false)
+		case value.Kind == yaml.MappingNode && len(value.Content) > 0:
+			c.setKeys(value, key)
+		default:
+			c.Set(key, c.File, false)
+		}
+	}
 }
 
 // Values returns the settings in the order of the documentation.
 func (c *Config) Values() []Value {
-	var w, defaults valueWriter
+	var w valueWriter
 	w.add("", reflect.ValueOf(*c))
-	defaults.add("", reflect.ValueOf(*Default()))
 	for i, v := range w.all {
-		w.all[i].Default = slices.Contains(defaults.all, Value{v.Key, v.Text, false})
+		w.all[i].Origin = c.origin(v.Key)
 	}
 	return w.all
 }
@@ -70,7 +107,7 @@ func asMap(v reflect.Value) map[string]reflect.Value {
 func join(key, name string) string { return strings.TrimPrefix(key+"."+name, ".") }
 
 func (w *valueWriter) put(key, text string) {
-	w.all = append(w.all, Value{key, text, false})
+	w.all = append(w.all, Value{Key: key, Text: text})
 }
 
 // secret reports whether the value of a key proves who somebody is.
@@ -97,7 +134,12 @@ func render(v reflect.Value) string {
 	case Size:
 		return sandbox.Bytes(int64(value))
 	case Age:
-		return time.Duration(value).String()
+		if d := time.Duration(value); d%(24*time.Hour) == 0 {
+			return fmt.Sprintf("%dd", d/(24*time.Hour))
+		}
+		return renderTime(time.Duration(value))
+	case time.Duration:
+		return renderTime(value)
 	case string:
 		return withoutSecret(value)
 	}
@@ -115,6 +157,18 @@ func render(v reflect.Value) string {
 		return strings.Join(all, ", ")
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// renderTime returns a time as people write it, such as 10m for 10m0s.
+func renderTime(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // withoutSecret returns a text without the value of a variable, and without the password

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Values says which settings are not the default, and no secret.
+// Values says where each setting was set, and no secret.
 func TestValues(t *testing.T) {
 	hash := "$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHRzYWx0$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g"
 	text := `skills: [/team]
@@ -14,8 +14,11 @@ sandbox:
   limits: {memory: 1GB,
     timeout: 90s}
   env: [HOME, "API_KEY=s3cret"]
+  dependencies: report
   network: {private: [10.1.0.0/16]}
 policy:
+  passphrase: "` + hash + `"
+  approvers: {bob: "` + hash + `"}
   skills:
     docx: &docx {class: mutating, network: [a.example], enabled: true}
     xlsx:
@@ -24,11 +27,11 @@ policy:
 record: {keep: 30d}
 install: {clawhub: "https://a.example/v1"}
 `
-	c, err := Parse([]byte(text), "/etc/c.yaml", "/home/ann")
+	const file = "/etc/c.yaml"
+	c, err := Parse([]byte(text), file, "/home/ann")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Policy.Passphrase, c.Policy.Approvers = hash, map[string]string{"bob": hash}
 	c.Install.ClawHub = "https://ann:s3cret@a.example/v1?key=s3cret"
 	got := map[string]Value{}
 	for _, v := range c.Values() {
@@ -41,26 +44,29 @@ install: {clawhub: "https://a.example/v1"}
 		got[v.Key] = v
 	}
 	for _, want := range []Value{
-		{"skills", "/team", false},
-		{"plugins", "none", true},
-		{"sandbox.driver", "docker", false},
-		{"sandbox.limits.memory", "1 GB", false},
-		{"sandbox.limits.timeout", "1m30s", false},
-		{"sandbox.limits.pids", "128", true},
-		{"sandbox.env", "HOME, API_KEY=…", false},
-		{"sandbox.network.private", "10.1.0.0/16", false},
-		{"policy.skills.docx.class", "mutating", false},
-		{"policy.skills.docx.network", "a.example", false},
-		{"policy.skills.docx.enabled", "true", false},
-		{"policy.skills.xlsx.class", "mutating", false},
-		{"policy.skills.xlsx.approve", "each", false},
-		{"policy.passphrase", "set; only its hash is known", false},
-		{"policy.script_token", "not set", true},
-		{"policy.approvers.bob", "set; only its hash is known", false},
-		{"record.keep", "720h0m0s", false},
-		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", false},
-		{"expose.mode", "auto", true},
-		{"images.node", "node:22-slim", true},
+		{"skills", "/team", file},
+		{"plugins", "none", ""},
+		{"sandbox.dependencies", "report", file}, // as it is without
+		{"sandbox.kept.lifetime", "1h", ""},
+		{"policy.expiry.once", "10m", ""},
+		{"sandbox.driver", "docker", file},
+		{"sandbox.limits.memory", "1 GB", file},
+		{"sandbox.limits.timeout", "1m30s", file},
+		{"sandbox.limits.pids", "128", ""},
+		{"sandbox.env", "HOME, API_KEY=…", file},
+		{"sandbox.network.private", "10.1.0.0/16", file},
+		{"policy.skills.docx.class", "mutating", file},
+		{"policy.skills.docx.network", "a.example", file},
+		{"policy.skills.docx.enabled", "true", file},
+		{"policy.skills.xlsx.class", "mutating", file},
+		{"policy.skills.xlsx.approve", "each", file},
+		{"policy.passphrase", "set; only its hash is known", file},
+		{"policy.script_token", "not set", ""},
+		{"policy.approvers.bob", "set; only its hash is known", file},
+		{"record.keep", "30d", file},
+		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", file},
+		{"expose.mode", "auto", ""},
+		{"images.node", "node:22-slim", ""},
 	} {
 		if got[want.Key] != want {
 			t.Errorf("%+v, want %+v", got[want.Key], want)
@@ -75,7 +81,7 @@ install: {clawhub: "https://a.example/v1"}
 func TestValuesOfDefaults(t *testing.T) {
 	all := Default().Values()
 	for _, v := range all {
-		if !v.Default || v.Text == "" && v.Key != "sandbox.runtime" && !strings.HasPrefix(v.Key, "search.") && v.Key != "install.clawhub" && v.Key != "serve.token_file" {
+		if v.Origin != "" || v.Text == "" && v.Key != "sandbox.runtime" && !strings.HasPrefix(v.Key, "search.") && v.Key != "install.clawhub" && v.Key != "serve.token_file" {
 			t.Errorf("%+v", v)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/spf13/pflag"
 )
@@ -29,7 +30,8 @@ func (v *Flags) Register(f *pflag.FlagSet) {
 }
 
 // apply applies the flags to the configuration.
-func (v Flags) apply(s *config.Serve) error {
+func (v Flags) apply(c *config.Config) error {
+	s := &c.Serve
 	s.Transport = cmp.Or(v.transport, s.Transport)
 	s.Listen = cmp.Or(v.listen, s.Listen)
 	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
@@ -37,5 +39,13 @@ func (v Flags) apply(s *config.Serve) error {
 	s.UI = s.UI || v.ui
 	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
 	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
+	on := map[bool]string{true: "true"}
+	setup.SetOrigin(c, "serve.transport", "transport", false, v.transport)
+	setup.SetOrigin(c, "serve.listen", "listen", false, v.listen)
+	setup.SetOrigin(c, "serve.token_file", "token-file", false, v.tokenFile)
+	setup.SetOrigin(c, "serve.no_token", "no-token", false, on[v.noToken])
+	setup.SetOrigin(c, "serve.ui", "ui", false, on[v.ui])
+	setup.SetOrigin(c, "serve.allow_hosts", "allow-host", true, v.allowHosts...)
+	setup.SetOrigin(c, "serve.allow_origins", "allow-origin", true, v.allowOrigins...)
 	return s.Validate()
 }

@@ -34,7 +34,7 @@ type Listener struct {
 // Listen listens on the address, before anything else is done, so that a wrong one is
 // reported at once. It returns nil for stdio. Notices of the start go to stderr.
 func (v *Flags) Listen(s *setup.Settings, stdin io.Reader, stderr io.Writer) (*Listener, error) {
-	if err := v.apply(&s.Serve); err != nil {
+	if err := v.apply(s.Config); err != nil {
 		return nil, exitcode.Usage(err)
 	}
 	if err := setup.CheckProfile(s.Policy, "--profile", v.Profile); err != nil {

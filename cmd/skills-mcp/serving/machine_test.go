@@ -1,11 +1,13 @@
 package serving
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -343,7 +345,7 @@ func TestManageSettings(t *testing.T) {
 	t.Setenv(endpoint.TokenVariable, "s3cret")
 	m, _ := newManaged(t, variable, workspace)
 	flags := Flags{ui: true, listen: "127.0.0.1:0"}
-	if err := flags.apply(&m.settings.Serve); err != nil {
+	if err := flags.apply(m.settings.Config); err != nil {
 		t.Fatal(err)
 	}
 	all, err := m.Settings(t.Context())
@@ -362,16 +364,19 @@ func TestManageSettings(t *testing.T) {
 	}
 	for key, want := range map[string][2]string{
 		"configuration":       {"config.yaml", "--config"},
-		"sandbox.driver":      {"native", "set"},
-		"sandbox.env":         {"API_KEY=…", "set"},
-		"expose.max_tools":    {"5", "set"},
-		"workspaces":          {filepath.Base(workspace), "set"},
+		"sandbox.driver":      {"native", "SKILLS_MCP_SANDBOX"},
+		"sandbox.env":         {"API_KEY=…", "config.yaml"},
+		"expose.max_tools":    {"5", "config.yaml"},
+		"workspaces":          {filepath.Base(workspace), "--workspace"},
 		"policy.mode":         {"read-only", ".skills-mcp.yaml"},
-		"serve.ui":            {"true", "set"},
-		"serve.listen":        {"127.0.0.1:0", "set"},
+		"serve.ui":            {"true", "--ui"},
+		"serve.listen":        {"127.0.0.1:0", "--listen"},
 		"policy.deny":         {"x", ".skills-mcp.yaml"},
 		"token of clients":    {"set", endpoint.TokenVariable},
 		"sandbox.limits.cpus": {"1", "default"},
+		"sandbox.slots.total": {fmt.Sprint(2 * runtime.NumCPU()), "default"},
+		"policy.expiry.once":  {"10m", "default"},
+		"install.clawhub":     {"https://clawhub.ai", "default"},
 	} {
 		if s := got[key]; !strings.HasSuffix(s.Value, want[0]) || !strings.HasSuffix(s.Origin, want[1]) {
 			t.Errorf("%+v, want %v", s, want)
