@@ -1,6 +1,7 @@
 package skillsext
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -78,14 +79,18 @@ func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error
 	return &Entry{URI(skill), front, resources}, nil
 }
 
-// frontmatter returns the frontmatter of a SKILL.md. The extension demands that its name
-// and description conform to the Agent Skills standard, and that the name is the one in
-// the skill's URI.
+// frontmatter returns the frontmatter of a SKILL.md. The extension demands that it conforms
+// to the Agent Skills standard, and that its name is the one in the skill's URI. Of the
+// standard's fields, hosts check these three: the official SDK refuses a whole list for
+// one metadata that is no map of texts.
 func frontmatter(skill *skills.Skill, data []byte) (map[string]any, error) {
 	for _, f := range check.Standard(data, "") {
-		if f.Key == "" || f.Key == "name" || f.Key == "description" {
+		if f.Key == "" || f.Key == "name" || f.Key == "description" || f.Key == "metadata" {
 			return nil, unfit(skill, f.Message)
 		}
+	}
+	if bytes.HasPrefix(data, []byte("\ufeff")) {
+		return nil, unfit(skill, "it begins with a byte order mark, not with frontmatter")
 	}
 	front, err := manifest.Frontmatter(data)
 	if err != nil {

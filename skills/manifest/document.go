@@ -15,13 +15,14 @@ import (
 
 // A document is a Markdown file with YAML frontmatter, taken apart.
 type document struct {
-	front    *yaml.Node // the mapping; nil without frontmatter
-	offset   int        // lines in the file before the frontmatter's first
-	late     bool       // the frontmatter does not begin the file
-	body     string
-	bodyAt   int        // lines in the file before the body
-	repaired []Position // fields that were quoted for their colons to make them YAML
-	requoted []Position // fields that were quoted because they look like lists or aliases
+	front     *yaml.Node // the mapping; nil without frontmatter
+	offset    int        // lines in the file before the frontmatter's first
+	late      bool       // the frontmatter does not begin the file
+	oddBreaks bool       // the frontmatter has line breaks of YAML 1.1
+	body      string
+	bodyAt    int        // lines in the file before the body
+	repaired  []Position // fields that were quoted for their colons to make them YAML
+	requoted  []Position // fields that were quoted because they look like lists or aliases
 }
 
 // decode reads the frontmatter, if need be after repairing it.

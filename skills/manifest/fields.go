@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -223,18 +225,36 @@ func convertScalar(node *yaml.Node) any {
 		if node.Decode(&b) == nil {
 			return b
 		}
-	case "!!int":
-		var i int64
-		if node.Decode(&i) == nil {
-			return i
-		}
-	case "!!float":
-		var f float64
-		if node.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return f
+	case "!!int", "!!float":
+		if value := number(node.Value); value != nil && value != math.Inf(1) {
+			return value
 		}
 	}
 	return node.Value
+}
+
+// coreNumber matches the numbers of YAML 1.2's core schema (10.3.2): decimal, octal,
+// hexadecimal, with a fraction, and those that are not finite. The YAML library reads
+// YAML 1.1's as well, where 0755 is 493 and 1_000 a number.
+var coreNumber = lazyregexp.New(`^(?:([-+]?[0-9]+)|0o([0-7]+)|0x([0-9a-fA-F]+)|([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+
+// number returns a plain scalar as int64 or float64, infinite where JSON has no such
+// number; nil if it is no number.
+func number(text string) any {
+	m := coreNumber.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	for i, base := range []int{10, 8, 16} {
+		if value, err := strconv.ParseInt(m[i+1], base, 64); err == nil {
+			return value
+		}
+	}
+	value, err := strconv.ParseFloat(m[1]+m[4], 64)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return value
 }
 
 // isWords accepts text, and a list of nothing but text.

@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,14 +28,15 @@ func parseDocument(data []byte) (*document, error) {
 		return nil, Errorf(Position{first + 1, 1}, `add a line "---" below the last field`, "the frontmatter is not closed")
 	}
 	doc := &document{offset: first + 1, late: first > 0, body: strings.Join(front[n+1:], "\n"), bodyAt: first + n + 2}
-	return doc, doc.decode(front[:n])
+	doc.oddBreaks = slices.ContainsFunc(front[:n], func(line string) bool { return strings.ContainsAny(line, "\r\u0085\u2028\u2029") })
+	return doc, doc.decode(append(slices.Clip(front[:n]), "")) // the last line has an end, which a block of text keeps
 }
 
 func isFence(line string) bool { return strings.TrimRight(line, " \t") == "---" }
 
 // Frontmatter returns the frontmatter of a SKILL.md as JSON values, as any reader
-// of the Agent Skills standard sees it: the file must begin with it, and nothing
-// of it is repaired.
+// of YAML 1.2 sees it: the file must begin with it, nothing of it is repaired, and a
+// key that is there twice, or a value that JSON does not have, is an error.
 func Frontmatter(data []byte) (map[string]any, error) {
 	doc, err := parseDocument(data)
 	if err != nil {
@@ -45,7 +48,37 @@ func Frontmatter(data []byte) (map[string]any, error) {
 	if repaired := slices.Concat(doc.repaired, doc.requoted); len(repaired) > 0 {
 		return nil, Errorf(repaired[0], "quote the value", "the frontmatter is YAML only after repair")
 	}
+	if doc.oddBreaks {
+		return nil, Errorf(Position{Line: 1}, "end lines with a line feed", "the frontmatter has line breaks that not every reader of YAML knows")
+	}
+	if err := checkJSON(doc.front); err != nil {
+		return nil, err
+	}
 	return doc.values()
+}
+
+// checkJSON returns an error for YAML that has no equal in JSON, or that readers of YAML
+// do not agree on.
+func checkJSON(node *yaml.Node) error {
+	keys := map[string]bool{}
+	if node.Kind == yaml.ScalarNode && node.Style == 0 && number(node.Value) == math.Inf(1) {
+		return Errorf(posOf(node), "quote it", "JSON has no number %s", node.Value)
+	}
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 {
+			switch {
+			case child.Kind != yaml.ScalarNode || fmt.Sprint(convertScalar(child)) != child.Value:
+				return Errorf(posOf(child), "quote it", "a key is not text")
+			case keys[child.Value]:
+				return Errorf(posOf(child), "keep one of them", "%s is there twice", show(child.Value))
+			}
+			keys[child.Value] = true
+		}
+		if err := checkJSON(child); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hasKey reports whether one of a mapping's keys is wanted.
