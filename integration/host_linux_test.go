@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // otherServer makes the home of another server, with a skill that has a script, and
@@ -111,6 +112,13 @@ func TestConnectedServerOffline(t *testing.T) {
 	id := c.waits(c.call("load_skill", load))
 	a.approve(id)
 	c.succeeds(c.call("load_skill", load), "Say the magic word.")
+	writeFile(t, filepath.Join(home, ".claude", "skills", "fresh", "SKILL.md"), "---\nname: fresh\ndescription: Is new.\n---\nText.\n")
+	// The server gives notice of it. Its listing is good for a minute.
+	for deadline := time.Now().Add(40 * time.Second); !strings.Contains(c.call("list_skills", map[string]any{}).text(), "afar/fresh"); {
+		if time.Now().After(deadline) {
+			t.Fatal("a new skill of the server is not seen")
+		}
+	}
 	stop()
 	again := a.serve("modern", `{}`)
 	again.succeeds(again.call("load_skill", load), "Say the magic word.")

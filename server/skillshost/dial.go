@@ -43,6 +43,14 @@ type dialed struct {
 	err   func() error
 }
 
+// SetProtocolVersion implements transport.HTTPConnection: requests over HTTP carry the
+// version.
+func (d *dialed) SetProtocolVersion(version string) {
+	if over, ok := d.Interface.(transport.HTTPConnection); ok {
+		over.SetProtocolVersion(version)
+	}
+}
+
 // dial opens the transport to a server.
 func dial(address Address, o *Options) (*dialed, error) {
 	if len(address.Command) > 0 {

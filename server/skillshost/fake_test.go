@@ -29,8 +29,10 @@ type fake struct {
 	files map[string]string // by URI
 	// reply returns the result of a request; nil is that of an honest server.
 	reply func(method string, params object) any
-	// legacy has no server/discover; mute declares no extension.
+	// legacy is of revision 2025-06-18, others of 2026-07-28 alone; mute declares no
+	// extension.
 	legacy, mute bool
+	notices      chan struct{} // each is a notice for one listener
 
 	mu    sync.Mutex
 	asked []string // methods, with the URI
@@ -38,7 +40,7 @@ type fake struct {
 
 // newFake starts a server with the skills of files, by URI.
 func newFake(t *testing.T, files map[string]string) *fake {
-	f := &fake{files: files}
+	f := &fake{files: files, notices: make(chan struct{})}
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Close)
 	return f
@@ -74,12 +76,20 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
+	if fault := f.headers(r, request.Method, request.Params); fault != "" {
+		http.Error(w, fault, http.StatusBadRequest)
+		return
+	}
 	uri, _ := request.Params["uri"].(string)
 	f.mu.Lock()
 	f.asked = append(f.asked, strings.TrimSpace(request.Method+" "+uri))
 	f.mu.Unlock()
 	if request.ID == nil {
 		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	if request.Method == "subscriptions/listen" && !f.legacy {
+		f.listen(w, r)
 		return
 	}
 	reply := object{"jsonrpc": "2.0", "id": request.ID}
@@ -90,6 +100,36 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(reply)
+}
+
+// headers returns the fault of a request's headers, as a strict server finds it.
+func (f *fake) headers(r *http.Request, method string, params object) string {
+	version, want := r.Header.Get("MCP-Protocol-Version"), "2025-06-18"
+	if !f.legacy {
+		meta, _ := params["_meta"].(object)
+		want, _ = meta["io.modelcontextprotocol/protocolVersion"].(string)
+		if r.Header.Get("Mcp-Method") != method {
+			return "the header Mcp-Method is not the method"
+		}
+	}
+	if version != want && method != "initialize" && (method != "server/discover" || !f.legacy) {
+		return fmt.Sprintf("%s: the header MCP-Protocol-Version is %q, want %q", method, version, want)
+	}
+	return ""
+}
+
+// listen sends the notices that a test gives.
+func (f *fake) listen(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for {
+		w.(http.Flusher).Flush()
+		select {
+		case <-f.notices:
+			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/list_changed\"}\n\n")
+		case <-r.Context().Done():
+			return
+		}
+	}
 }
 
 func (f *fake) result(method string, params object) any {
@@ -103,6 +143,8 @@ func (f *fake) result(method string, params object) any {
 
 // honest returns the result of an honest server.
 func (f *fake) honest(method string, params object) any {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	uri, _ := params["uri"].(string)
 	capabilities := object{"resources": object{}, "extensions": object{extension: object{}}}
 	if f.mute {
@@ -115,6 +157,9 @@ func (f *fake) honest(method string, params object) any {
 		}
 		return object{"resultType": "complete", "supportedVersions": []string{"2026-07-28"}, "capabilities": capabilities}
 	case "initialize":
+		if !f.legacy {
+			return nil
+		}
 		return object{"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": object{"name": "fake", "version": "1"}}
 	case "skills/list":
 		var all []object

@@ -43,7 +43,8 @@ type Host struct {
 	stamp   string     // of the files that the tree was made of
 	current atomic.Pointer[tree]
 	former  atomic.Pointer[tree] // the one before: calls of its skills may be under way
-	asked   chan struct{}        // has a token if the servers are to be asked again
+	asked   chan struct{}        // has a token if servers are to be asked again
+	again   sync.Map             // their labels; "" is all
 }
 
 // New returns the servers in a folder, with the person's decisions in a store, signed with
@@ -250,8 +251,12 @@ func (h *Host) replace(old *listed, now *Entry) error {
 	return h.shelf.putListing(old.server.Label, listing)
 }
 
-// Again makes Follow ask the servers at once.
-func (h *Host) Again() {
+// Again makes Follow ask all servers at once.
+func (h *Host) Again() { h.ask("") }
+
+// ask makes Follow ask the server of a label at once.
+func (h *Host) ask(label string) {
+	h.again.Store(label, true)
 	select {
 	case h.asked <- struct{}{}:
 	default: // it will
@@ -264,19 +269,22 @@ const (
 	minTTL     = time.Minute
 )
 
-// Follow asks each server for its skills as often as it states, until ctx is done, and
-// calls changed when the catalog is not that of the stored listings. A server that cannot be reached keeps
-// its skills.
+// Follow asks each server for its skills as often as it states, and after its notices,
+// until ctx is done, and calls changed when the catalog is not that of the stored listings.
+// A server that cannot be reached keeps its skills.
 func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
-	due := map[string]time.Time{}
+	due, listeners := map[string]time.Time{}, map[string]func(){}
+	defer func() { h.listenTo(ctx, listeners, nil) }()
 	for ctx.Err() == nil {
 		servers, err := h.shelf.servers(ctx)
 		if err != nil {
 			h.options.Logger.Warn("the connected servers cannot be read", "error", err)
 		}
+		h.listenTo(ctx, listeners, servers)
 		next := time.Now().Add(minTTL)
+		_, all := h.again.LoadAndDelete("")
 		for _, s := range servers {
-			if time.Now().Before(due[s.Label]) {
+			if _, noticed := h.again.LoadAndDelete(s.Label); !all && !noticed && time.Now().Before(due[s.Label]) {
 				continue
 			}
 			due[s.Label] = time.Now().Add(h.refresh(ctx, s))
@@ -287,9 +295,40 @@ func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 		select {
 		case <-time.After(time.Until(next)):
 		case <-h.asked:
-			clear(due)
 		case <-ctx.Done():
 		}
+	}
+}
+
+// listenTo starts a listener for each server that has none, and ends those of others. Each
+// of listeners ends one, and waits for it.
+func (h *Host) listenTo(ctx context.Context, listeners map[string]func(), servers []*Server) {
+	kept := map[string]bool{}
+	for _, s := range servers {
+		key := s.Label + s.Since.String()
+		if kept[key] = true; listeners[key] == nil {
+			listening, cancel := context.WithCancel(ctx)
+			done := make(chan struct{})
+			go func() { defer close(done); h.listen(listening, s) }()
+			listeners[key] = func() { cancel(); <-done }
+		}
+	}
+	for key, end := range listeners {
+		if !kept[key] {
+			end()
+			delete(listeners, key)
+		}
+	}
+}
+
+// listen has a server asked again after each of its notices, until ctx is done.
+func (h *Host) listen(ctx context.Context, s *Server) {
+	for ctx.Err() == nil {
+		if session, err := h.Connect(ctx, *s); err == nil {
+			_ = session.Listen(ctx, func() { h.ask(s.Label) }) // a server without notices is asked in time
+			session.Close()
+		}
+		pause(ctx, defaultTTL)
 	}
 }
 

@@ -208,6 +208,28 @@ func follow(t *testing.T, h *Host) {
 	}
 }
 
+// A server is asked again after its notice, long before its listing is old.
+func TestNotice(t *testing.T) {
+	f := newFake(t, map[string]string{"skill://a/SKILL.md": skill("a", "one")})
+	h := connected(t, f)
+	h.FS().Open(".") // the catalog is that of the listing
+	ctx, cancel := context.WithCancel(t.Context())
+	followed, changes := make(chan struct{}), make(chan struct{}, 1)
+	go func() {
+		defer close(followed)
+		h.Follow(ctx, func(context.Context) { changes <- struct{}{} })
+	}()
+	f.notices <- struct{}{} // there is a listener
+	f.mu.Lock()
+	f.files["skill://b/SKILL.md"] = skill("b", "two")
+	f.mu.Unlock()
+	f.notices <- struct{}{}
+	<-changes
+	lookup(t, h, "work/b")
+	cancel()
+	<-followed
+}
+
 // Nothing that skills-mcp has not written counts, and a file that was changed in the cache
 // is not used.
 func TestTampering(t *testing.T) {

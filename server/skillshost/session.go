@@ -106,6 +106,30 @@ func Connect(ctx context.Context, address Address, options *Options) (_ *Session
 // Close ends the session, and the server's program, and waits for both.
 func (s *Session) Close() { s.once.Do(s.dialed.close) }
 
+// Listen calls changed after notices of the server that its skills have changed, at most
+// once in noticePause, until ctx is done or the server ends it. Servers of revisions before
+// 2026-07-28 send no notices here.
+func (s *Session) Listen(ctx context.Context, changed func()) error {
+	s.client.OnNotification(func(n mcp.JSONRPCNotification) {
+		if n.Method == mcp.MethodNotificationResourcesListChanged {
+			changed()
+			pause(ctx, noticePause)
+		}
+	})
+	return s.client.Listen(ctx, mcp.SubscriptionFilter{ResourcesListChanged: true})
+}
+
+// noticePause bounds the notices that a server can have acted on.
+const noticePause = time.Second
+
+// pause waits, or until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
 // call makes a request, whose reply may have limit bytes.
 func (s *Session) call(ctx context.Context, method string, params map[string]any, limit int64) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.wait, fmt.Errorf("the server did not reply to %s within %v", method, s.wait))
