@@ -19,6 +19,7 @@ import (
 type installCommand struct {
 	targetCommand
 	skills            []string
+	client            string
 	all, list, locked bool
 }
 
@@ -40,7 +41,10 @@ files and no others; what is right already is not fetched. It asks nothing, sinc
 lock file names every byte.
 
 --project installs for everybody who works on a project: the skills go to .agents/skills
-in its folder, and the lock file beside.`,
+in its folder, and the lock file beside.
+
+--for claude-code also makes a link in Claude Code's own folder, .claude/skills, since it
+looks nowhere else. Nothing else in that folder is touched; uninstall removes the link.`,
 		Example: `  skills-mcp install ./report.zip
   skills-mcp install owner/repo --list
   skills-mcp install owner/repo --skill report
@@ -49,6 +53,8 @@ in its folder, and the lock file beside.`,
 			switch {
 			case c.locked && (c.list || c.all || len(c.skills) > 0):
 				return errors.New("--locked installs all that the lock file has; leave out --list, --all and --skill")
+			case c.client != "" && (c.client != manage.ClaudeCode || c.locked):
+				return fmt.Errorf("--for is for %s alone, and not with --locked: other clients find what is installed", manage.ClaudeCode)
 			case c.all && len(c.skills) > 0:
 				return errors.New("give --all or --skill, not both")
 			case c.locked:
@@ -62,6 +68,7 @@ in its folder, and the lock file beside.`,
 	f.StringArrayVar(&c.skills, "skill", nil, "install the skill or plugin `NAME` of the source (repeatable)")
 	f.BoolVar(&c.all, "all", false, "install all that the source has")
 	f.BoolVar(&c.list, "list", false, "list what the source has, and install nothing")
+	f.StringVar(&c.client, "for", "", "let the `CLIENT` claude-code find it, too")
 	f.BoolVar(&c.locked, "locked", false, "install what the lock file says")
 	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be installed, and install nothing")
 	c.jsonFlag(cmd, "print JSON")
@@ -75,6 +82,11 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if c.client != "" {
+		if err := t.ForClaudeCode(); err != nil {
+			return err
+		}
+	}
 	defer c.prove(s)()
 	plan, err := c.prepare(ctx, t, args)
 	if choice, ok := errors.AsType[*source.ChoiceError](err); ok && c.list && choice.Missing == "" {
@@ -87,7 +99,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if c.list {
 		return c.printChoices(choicesOf(plan))
 	}
-	change := installation.Describe(plan, t.Folders)
+	change := t.Describe(plan)
 	switch {
 	case c.dryRun:
 		return c.print(change, false)

@@ -38,6 +38,7 @@ type Item struct {
 	Revision    string   `json:"revision,omitempty"`
 	Folder      string   `json:"folder,omitempty"` // in the source
 	Path        string   `json:"path"`             // on the host
+	Link        string   `json:"link,omitempty"`   // in the folder of Claude Code, on the host
 	Digest      string   `json:"digest"`
 	Unproved    []string `json:"unproved,omitempty"`
 	// Capabilities are sorted, the most dangerous first.
@@ -128,11 +129,11 @@ func (c *Change) Suspicious() bool {
 }
 
 // Harmless reports whether the change needs no person: each item replaces an installed
-// version, comes from where that came from, has gained nothing, and loses no file that
-// somebody has edited.
+// version, comes from where that came from, has gained nothing, loses no file that
+// somebody has edited, and is not given to Claude Code.
 func (c *Change) Harmless() bool {
 	return !c.Suspicious() && !slices.ContainsFunc(c.Items, func(i Item) bool {
-		return i.Replaces == nil || i.Replaces.Source != i.Source || len(i.Gained)+len(i.Edited) > 0
+		return i.Replaces == nil || i.Link != "" || i.Replaces.Source != i.Source || len(i.Gained)+len(i.Edited) > 0
 	})
 }
 

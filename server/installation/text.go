@@ -75,6 +75,9 @@ func (i *Item) lines() []string {
 		all = append(all, stranger("its folder "+i.Folder))
 	}
 	all = append(all, "goes to", stranger(i.Path))
+	if i.Link != "" {
+		all = append(all, "and to Claude Code, which runs it without a sandbox of skills-mcp:", stranger(i.Link))
+	}
 	if i.Replaces != nil {
 		all = append(all, i.difference()...)
 	}

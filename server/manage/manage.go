@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -92,6 +93,8 @@ type Target struct {
 	*install.Installer
 	Folders install.Target
 	machine *Machine
+	project bool // it is no data folder
+	linked  bool // Claude Code gets what is installed
 }
 
 // Target returns the target of a project's folder; "" is the person's data folder. With
@@ -101,7 +104,7 @@ func (m *Machine) Target(project string, terminal bool) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Target{install.New(target, m.Install(terminal)), target, m}, nil
+	return &Target{Installer: install.New(target, m.Install(terminal)), Folders: target, machine: m, project: project != ""}, nil
 }
 
 // ErrNoFolder is returned for a project whose folder is missing.
@@ -138,12 +141,49 @@ func (t *Target) Path(entry string) string {
 // to do.
 func (t *Target) Has(ctx context.Context, plan *install.Plan) bool {
 	return !slices.ContainsFunc(plan.Items, func(item *install.Item) bool {
+		if _, _, ours := t.link(item.Path); t.linked && !ours {
+			return true
+		}
 		if item.Replaces == nil || item.Replaces.Digest != item.State.Digest || item.Replaces.Source != item.State.Source {
 			return true
 		}
 		changed, err := t.Verify(ctx, item.Path)
 		return err != nil || len(changed) > 0
 	})
+}
+
+// Prepare is that of the installer, for Claude Code, too: see [Target.ForClaudeCode].
+func (t *Target) Prepare(ctx context.Context, r source.Request) (*install.Plan, error) {
+	plan, err := t.Installer.Prepare(ctx, r)
+	if err != nil || !t.linked {
+		return plan, err
+	}
+	for _, item := range plan.Items {
+		if err := t.linkable(item); err != nil {
+			return nil, errors.Join(err, plan.Close())
+		}
+	}
+	return plan, nil
+}
+
+// Describe describes a plan for the person.
+func (t *Target) Describe(plan *install.Plan) *installation.Change {
+	change := installation.Describe(plan, t.Folders)
+	for i, item := range plan.Items {
+		if t.linked {
+			change.Items[i].Link, _, _ = t.link(item.Path)
+		}
+	}
+	return change
+}
+
+// Uninstall removes entries, and the links of Claude Code to them.
+func (t *Target) Uninstall(ctx context.Context, names ...string) (*install.Removed, error) {
+	removed, err := t.Installer.Uninstall(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	return removed, t.removeLinks(removed.Entries)
 }
 
 // A Review asks whether a change is made. It must return when ctx is done.
@@ -153,7 +193,7 @@ type Review func(ctx context.Context, change *installation.Change) (accepted boo
 // if it was not made; the folders of files that went aside are in plan.Kept.
 func (t *Target) Apply(ctx context.Context, plan *install.Plan, review Review) (change *installation.Change, err error) {
 	defer func() { err = errors.Join(err, plan.Close()) }()
-	described := installation.Describe(plan, t.Folders)
+	described := t.Describe(plan)
 	if accepted, err := review(ctx, described); err != nil || !accepted {
 		return nil, err
 	}
@@ -192,6 +232,9 @@ func (t *Target) Commit(ctx context.Context, plan *install.Plan, byPerson bool) 
 	}
 	if err := t.pin(ctx, plan, byPerson); err != nil {
 		t.machine.Logger.Warn("the installed skills are not pinned; their first use accepts them", "error", err)
+	}
+	if t.linked {
+		return t.makeLinks(plan)
 	}
 	return nil
 }

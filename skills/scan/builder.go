@@ -25,6 +25,7 @@ type builder struct {
 
 	agentClaims claims // the names of the agents before those of untrusted workspaces; made with the first of these
 
+	places     []Root        // of the scan
 	candidates []*candidate  // in the order in which they rank
 	held       []skillfs.Dir // the roots' folders, until release
 	cache      Cache         // until release; may be nil
@@ -32,6 +33,11 @@ type builder struct {
 
 func newBuilder() *builder {
 	return &builder{skills: map[string]*skills.Skill{}, roots: map[*skills.Skill]Root{}, folders: map[[2]string]*candidate{}, agents: map[string]*skills.Agent{}}
+}
+
+// reads reports whether a host folder lies in a root, so that the scan finds it there.
+func (b *builder) reads(dir string) bool {
+	return slices.ContainsFunc(b.places, func(r Root) bool { return r.Dir != "" && skillfs.Inside(skillfs.Resolved(r.Dir), dir) })
 }
 
 // release closes what was opened for the scan.

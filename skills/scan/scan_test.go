@@ -268,6 +268,21 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// A link to a skill of another root is no fault: the skill is found there.
+func TestLinkToAnotherRoot(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "installed/real/SKILL.md", skillText("real"))
+	write(t, dir, "claude/own/SKILL.md", skillText("own"))
+	link(t, filepath.Join(dir, "installed", "real"), dir, "claude/real")
+	catalog, err := Scan(t.Context(), []Root{{Source: skills.SourceUser, Dir: filepath.Join(dir, "claude")}, {Source: skills.SourceUser, Dir: filepath.Join(dir, "installed"), Installed: true}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"own", "real"}, names(catalog)); diff != "" || len(catalog.Problems)+len(catalog.Shadowed) > 0 {
+		t.Errorf("%s%v, shadowed %v", diff, catalog.Problems, catalog.Shadowed)
+	}
+}
+
 func TestLinkedSkillIsLoadedOnce(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "real/SKILL.md", skillText("real"))

@@ -144,7 +144,7 @@ func (s *Scanner) read(ctx context.Context, before *memory) (*memory, error) {
 	}
 	defer b.release()
 	roots, trusted := s.rankRoots()
-	m.trusted = trusted
+	m.trusted, b.places = trusted, roots
 	for _, root := range roots {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

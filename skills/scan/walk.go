@@ -126,7 +126,7 @@ func (s *walker) leaving(name string) {
 		return
 	}
 	target, err := filepath.EvalSymlinks(s.host(name))
-	if err != nil || findSkillFile(skillfs.DirFS(target), ".") == "" {
+	if err != nil || s.builder.reads(target) || findSkillFile(skillfs.DirFS(target), ".") == "" {
 		return
 	}
 	s.problem(skills.Problem{Severity: skills.Warning, Path: s.display(name), Message: "the link leads out of its root to " + target + " and was not followed", Remedy: "add --skills " + target})
