@@ -11,7 +11,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/lock"
-	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
@@ -61,7 +60,7 @@ func (t *Target) link(entry string) (at, text string, ours bool) {
 
 // linkable returns an error for an item that Claude Code cannot have.
 func (t *Target) linkable(item *install.Item) error {
-	if item.State.Kind != lock.Skill || len(item.Skills) == 0 || filepath.Base(item.Skills[0].File) == manifest.OngridFile {
+	if item.State.Kind != lock.Skill || len(item.Skills) == 0 || !strings.EqualFold(filepath.Base(item.Skills[0].File), "SKILL.md") {
 		return fmt.Errorf("%s is no skill with a SKILL.md, as Claude Code reads; choose one with --skill NAME, or leave out --for", item.State.Name)
 	}
 	at, _, ours := t.link(item.Path)

@@ -46,8 +46,9 @@ type finder struct {
 	fsys       fs.FS
 	mentions   mentions
 	runs       mentions          // files that the instructions pass to an interpreter
+	calls      mentions          // files that they start themselves
 	used       map[string]bool   // files that others source or import, without extension
-	alone      map[string]bool   // scripts with a main guard, or that the instructions run
+	alone      map[string]bool   // scripts that the instructions run, or with a main guard that is no demonstration
 	modules    map[string]module // scripts that were read to their end
 	scripts    []Script
 	files      int // entries seen
@@ -57,7 +58,7 @@ type finder struct {
 
 func newFinder(fsys fs.FS, instructions string) *finder {
 	return &finder{
-		fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)),
+		fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)), calls: findMentions(findCalls(instructions)),
 		used: map[string]bool{}, alone: map[string]bool{}, modules: map[string]module{}, bytes: maxBytes,
 	}
 }
@@ -103,16 +104,17 @@ func (f *finder) look(name string) {
 	f.use(name, kind, text)
 	_, run := f.runs.of(name)
 	run = run && hasKind(name)
+	_, called := f.calls.of(name)
 	guard := guarded(kind, text)
 	testing := tests(kind, text, m)
-	if len(shebang(text)) == 0 && !guard && !run || !run && (isTest(path.Base(name)) || testing) {
+	if len(shebang(text)) == 0 && !guard && !run || !run && !called && (isTest(path.Base(name)) || isSample(name) || testing) {
 		return
 	}
 	if installs(name, text) || !testing && whole && m != nil && !m.Runs() {
 		return
 	}
 	_, named := f.mentions.of(name)
-	f.alone[name] = guard || run
+	f.alone[name] = run || called || guard && (named || kind == Bash || containsAny(string(text), argumentWords))
 	if whole {
 		f.modules[name] = m
 	}
@@ -125,6 +127,9 @@ func (f *finder) look(name string) {
 		Doc: doc(kind, plain), Prompts: prompts(kind, plain),
 	})
 }
+
+// argumentWords are words of which a script that reads its arguments has one.
+var argumentWords = []string{"argv", "argparse", "click", "typer", "parseArgs", "commander", "yargs"}
 
 // read returns the beginning of a file that is text, and whether that is all of it.
 func (f *finder) read(name string) (text []byte, whole, ok bool) {
@@ -173,6 +178,8 @@ var (
 	sourced   = lazyregexp.New(`(?m)(?:^|[;&|{]|\bthen|\bdo)[ \t]*(?:source|\.)[ \t]+(.*)`)
 	shellName = lazyregexp.New(`[\w.-]+\.(?:sh|bash)\b`)
 	imported  = lazyregexp.New(`(?:\brequire\(|\bfrom|\bimport\(?)\s*["'](\.{1,2}/[^"'\n]+)["']`)
+	// pythonImported matches an import of Python with the module, or the first of several.
+	pythonImported = lazyregexp.New(`^\s*(?:from\s+(\.*[\w.]*)\s+import\s+(\w+)|import\s+([\w.]+))`)
 )
 
 // use records the files that a script sources or imports. Of a file that a shell
@@ -188,6 +195,10 @@ func (f *finder) use(name string, kind Kind, text []byte) {
 					f.used[string(name)] = true
 				}
 			}
+		case kind == Python && has(line, "import"):
+			if m := pythonImported.FindSubmatch(line); m != nil {
+				f.usePython(path.Dir(name), string(m[1])+string(m[3]), string(m[2]))
+			}
 		case kind == Node && has(line, "./"):
 			for _, m := range imported.FindAllSubmatch(line, -1) {
 				target := path.Join(path.Dir(name), string(m[1]))
@@ -195,6 +206,19 @@ func (f *finder) use(name string, kind Kind, text []byte) {
 				f.used[strings.TrimSuffix(target, path.Ext(target))] = true
 			}
 		}
+	}
+}
+
+// usePython records a module that a script in a folder imports, or from which it imports a
+// name, which may be a module: beside the script, or from the skill's folder.
+func (f *finder) usePython(dir, module, name string) {
+	if up := len(module) - len(strings.TrimLeft(module, ".")); up > 1 {
+		dir = path.Join(dir, strings.Repeat("../", up-1))
+	}
+	module = strings.ReplaceAll(strings.TrimLeft(module, "."), ".", "/")
+	for _, from := range []string{dir, ""} {
+		f.used[path.Join(from, module)] = true
+		f.used[path.Join(from, module, name)] = true
 	}
 }
 
@@ -210,7 +234,7 @@ func (f *finder) isHelper(s Script) bool {
 	switch s.Kind {
 	case Bash:
 		return f.used[path.Base(s.Path)]
-	case Node:
+	case Python, Node:
 		return f.used[s.Path] || f.used[strings.TrimSuffix(s.Path, path.Ext(s.Path))]
 	}
 	return false
@@ -245,11 +269,23 @@ func skipFile(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(stem, ".d") || strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec")
 }
 
+// testName matches the names of tests and of scripts that run them, in lower case.
+var testName = lazyregexp.New(`^(?:run[_-]?)?(?:all[_-]?)?tests?(?:[_\-.0-9]|$)|[_-]tests?(?:\.|$)`)
+
 // isTest reports whether a file of this name is a test, unless the instructions
 // run it: "ab_test.py" may be about statistics.
-func isTest(name string) bool {
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	return strings.HasPrefix(name, "test_") || strings.HasPrefix(name, "test-") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "-test")
+func isTest(name string) bool { return testName.MatchString(strings.ToLower(name)) }
+
+// isSample reports whether a script lies in a folder of things to copy, unless the
+// instructions run it.
+func isSample(name string) bool {
+	for _, dir := range strings.Split(path.Dir(name), "/") {
+		switch strings.ToLower(dir) {
+		case "example", "examples", "template", "templates", "asset", "assets", "sample", "samples", "demo", "demos":
+			return true
+		}
+	}
+	return false
 }
 
 // skipDir reports whether a folder of this name has no entry points of the
