@@ -51,7 +51,7 @@ func (d *describer) feedback(ctx context.Context, skill *skills.Skill) *feedback
 	if d.options.Feedback == nil {
 		return nil
 	}
-	summary, err := d.options.Feedback.Of(ctx, skill)
+	summary, err := d.options.Feedback.Of(ctx, principal(ctx), skill)
 	if err != nil {
 		d.options.Logger.Warn("the feedback on a skill cannot be read", "skill", skill.QualifiedName(), "error", err)
 	}

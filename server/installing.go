@@ -12,8 +12,8 @@ import (
 )
 
 type installArgs struct {
-	Name   string `json:"name,omitempty" jsonschema_description:"Which one, if it has several."`
-	Source string `json:"source" jsonschema_description:"As owner/repo or a URL."`
+	Name   string `json:"name,omitempty" jsonschema_description:"Which one, if it has several, or of clawhub."`
+	Source string `json:"source" jsonschema_description:"As owner/repo, a URL, or clawhub."`
 }
 
 // newInstallTool returns install_skill.

@@ -71,6 +71,40 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestMatchNames loads the skill that a message names in whole words, also where there are two
+// skills only, and no word is rare.
+func TestMatchNames(t *testing.T) {
+	b := newBench(t, ends(0, "", ""))
+	for name := range b.files {
+		delete(b.files, name)
+	}
+	b.files["p/.claude-plugin/plugin.json"] = &fstest.MapFile{Data: []byte(`{"name": "demo"}`)}
+	b.skillFiles(map[string]string{
+		"weather":   "description: Get current conditions and forecasts. No API key needed.\n---\nUse curl.\n",
+		"pdf":       "description: Read documents.\n---\nUse poppler.\n",
+		"pdf-forms": "description: Fill in documents.\n---\nUse qpdf.\n",
+		"ab":        "description: Has a short name.\n---\nIs brief.\n",
+	})
+	for message, want := range map[string]string{
+		"What is the weather in London?":                "demo/weather",
+		"WEATHER, please":                               "demo/weather",
+		"fill in these PDF forms, then say the weather": "demo/pdf-forms demo/weather", // and not demo/pdf: two are loaded
+		"a poem about the sea":                          "",
+		"ab":                                            "demo/ab", // as a search for it
+		"as simple as ab c":                             "",
+	} {
+		if _, m := b.match(message); strings.Join(m.Loaded, " ") != want || m.Doubtful && want != "" {
+			t.Errorf("%q: %+v, want %q", message, m, want)
+		}
+	}
+	for limit, want := range map[string]int{"1": 1, "2": 2, "99": 3} {
+		a := b.call("match_skills", `{"message": "pdf forms weather", "limit": `+limit+`}`)
+		if got := strings.Count(a.text(), "\n- "); got != want {
+			t.Errorf("limit %s: %d skills: %s", limit, got, a.text())
+		}
+	}
+}
+
 // What an author wants always comes with every message, behind what fits.
 func TestMatchAlways(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -17,7 +19,7 @@ import (
 // Bounds of a match.
 const (
 	maxMessage      = 4 << 10  // bytes of the message, the rest of which is ignored
-	maxMatches      = 10       // lines
+	maxMatches      = 10       // lines, unless a call says otherwise
 	maxNearest      = 3        // lines where probably no skill fits
 	maxAlways       = 5        // lines of skills that their author wants always
 	maxBodies       = 2        // instructions
@@ -29,7 +31,8 @@ const (
 const nearBest = 0.5
 
 type matchArgs struct {
-	Message string `json:"message" jsonschema_description:"The person's message."`
+	Message string  `json:"message" jsonschema_description:"The person's message."`
+	Limit   float64 `json:"limit,omitempty" jsonschema:"type=integer,minimum=1,default=10" jsonschema_description:"The most skills to name."`
 }
 
 // newMatchTool returns match_skills, for programs that put skills into the prompt of each
@@ -46,7 +49,9 @@ func newMatchTool(m *toolMaker, finds *searcher, loader *loader) mcpserver.Serve
 			if err != nil {
 				return nil, err
 			}
-			return newMatch(r, loader, found).result(), r.ctx.Err()
+			m := &match{request: r, loader: loader, most: pageLimit(args.Limit, maxMatches)}
+			m.find(args.Message, found)
+			return m.result(), r.ctx.Err()
 		},
 	}.tool(m)
 }
@@ -59,28 +64,58 @@ func injectable(skill *skills.Skill) bool {
 		owner.Blocked == "" && owner.Unavailable == "" && skill.Unavailable == ""
 }
 
-// newMatch returns what a prompt gets for a message with these hits.
-func newMatch(r *request, loader *loader, found search.Result) *match {
-	m := &match{request: r, loader: loader, doubtful: found.Doubtful}
+// find finds the skills for a message that has these hits: first those that it names.
+func (m *match) find(message string, found search.Result) {
+	all := m.request.view.exposed.Order()
+	named := namedIn(message, all)
+	for _, skill := range named[:min(len(named), m.most)] {
+		m.fitting = m.add(m.fitting, skill, true)
+	}
+	m.doubtful = found.Doubtful && len(m.fitting) == 0
+	most := m.most
+	if found.Doubtful {
+		most = min(most, maxNearest)
+	}
 	for _, h := range found.Hits {
-		if len(m.fitting) < maxMatches && !m.doubtful {
-			m.fitting = m.add(m.fitting, h.Skill.Owner(), h.Score >= nearBest*found.Hits[0].Score)
-		} else if len(m.fitting) < maxNearest {
-			m.fitting = m.add(m.fitting, h.Skill.Owner(), false)
+		if len(m.fitting) < most && found.Doubtful == m.doubtful {
+			m.fitting = m.add(m.fitting, h.Skill.Owner(), !m.doubtful && h.Score >= nearBest*found.Hits[0].Score)
 		}
 	}
-	for _, skill := range r.view.exposed.Order() {
+	for _, skill := range all {
 		if len(m.always) < maxAlways && skill.Of == nil && skill.Always() && injectable(skill) {
 			m.always = m.add(m.always, skill, true)
 		}
 	}
-	return m
+}
+
+// minName is the length of the shortest name that a message is searched for, in bytes:
+// shorter ones are words of every message.
+const minName = 3
+
+// namedIn returns the skills whose names are in a message, as whole words, the longest names
+// first.
+func namedIn(message string, all []*skills.Skill) (named []*skills.Skill) {
+	text := spaced(truncate.String(message, maxMessage))
+	for _, skill := range all {
+		if len(skill.Name) >= minName && skill.Of == nil && injectable(skill) && strings.Contains(text, spaced(skill.Name)) {
+			named = append(named, skill)
+		}
+	}
+	slices.SortStableFunc(named, func(a, b *skills.Skill) int { return cmp.Compare(len(b.Name), len(a.Name)) })
+	return named
+}
+
+// spaced returns the words of a text in lower case, with a space around each.
+func spaced(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return " " + strings.Join(words, " ") + " "
 }
 
 // A match holds the text that a prompt gets for a message.
 type match struct {
 	request *request
 	loader  *loader
+	most    int // lines of skills that fit
 
 	fitting  []*skills.Skill // or the nearest, if doubtful
 	always   []*skills.Skill // that their authors want always

@@ -45,15 +45,15 @@ func (a searchArgs) check() (search.Query, error) {
 	return q, nil
 }
 
-// maxHits bounds the skills on a page.
+// maxHits bounds the skills that a call returns.
 const maxHits = 50
 
-// limit returns the number of skills on a page.
-func (a searchArgs) limit() int {
-	if a.Limit == 0 {
-		return 10
+// pageLimit returns the number of skills that a call returns, if it gives one.
+func pageLimit(given float64, usual int) int {
+	if given == 0 {
+		return usual
 	}
-	return int(min(a.Limit, maxHits))
+	return int(min(given, maxHits))
 }
 
 // A hit is a skill that a search found.
@@ -110,7 +110,7 @@ func (t *searchTool) tool(v *view, room int) mcpserver.ServerTool {
 // page returns the page of a search that its cursor names.
 func (t *searchTool) page(r *request, args searchArgs, found search.Result) (hits, error) {
 	choose := t.choose(r)
-	shown, next, err := pageOf(found.Hits, args.Cursor, args.limit(), func(h search.Hit) hit { return hit{choose(h.Skill), line(h.Why())} })
+	shown, next, err := pageOf(found.Hits, args.Cursor, pageLimit(args.Limit, 10), func(h search.Hit) hit { return hit{choose(h.Skill), line(h.Why())} })
 	if err != nil {
 		return hits{}, err
 	}

@@ -131,7 +131,7 @@ func TestArgumentsOfAnotherCase(t *testing.T) {
 func TestLoadSkill(t *testing.T) {
 	b := newBench(t, ends(0, "", ""))
 	for _, tool := range []string{"load_skill", "demo__guide"} {
-		args := map[string]string{"load_skill": `{"name": "guide", "args": "this"}`, "demo__guide": `{"args": "this"}`}[tool]
+		args := map[string]string{"load_skill": `{"name": "$guide", "args": "this"}`, "demo__guide": `{"args": "this"}`}[tool]
 		a := b.call(tool, args)
 		if a.Meta.Name != "demo/guide" || a.Meta.URI != "skill://demo/guide/SKILL.md" || a.Meta.BaseDir == "" || a.StructuredContent != nil {
 			t.Errorf("%s: %+v", tool, a)

@@ -3,6 +3,7 @@ package server
 import (
 	"maps"
 	"path"
+	"strings"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
@@ -47,6 +48,9 @@ func (v *view) lookup(name string) (*skills.Skill, error) {
 	skill, err := v.catalog.Lookup(name)
 	if err == nil {
 		return skill, nil
+	}
+	if bare := strings.TrimPrefix(name, "$"); bare != name { // as persons write it to Codex
+		return v.lookup(bare)
 	}
 	if skill := v.called(name); skill != nil {
 		return skill, nil

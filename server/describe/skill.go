@@ -3,7 +3,10 @@ package describe
 import (
 	"context"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/feedback"
@@ -59,6 +62,8 @@ type Skill struct {
 	Body        string           `json:"body,omitempty"`      // the instructions, as they are written
 	Digest      string           `json:"digest"`              // of all files; "" where they cannot be read
 	Files       []string         `json:"files"`
+	Path        string           `json:"path,omitempty"`  // absolute, of its folder; "" is that of a packed skill
+	Modified    *time.Time       `json:"mtime,omitempty"` // of its manifest
 	Problems    []skills.Problem `json:"problems"`
 
 	Feedback *feedback.Summary `json:"feedback,omitempty"` // how its last calls ended, and ratings
@@ -183,7 +188,11 @@ func (v *View) content(ctx context.Context, skill *skills.Skill, d *Skill) error
 	if v.ForModel {
 		d.Body, most = truncate.String(d.Body, maxBody), maxFiles
 	}
-	d.Files = files(skill, most)
+	d.Files, d.Path = files(skill, most), skill.Dir
+	if info, err := fs.Stat(skill.Files, path.Base(filepath.ToSlash(skill.File))); err == nil && !info.ModTime().IsZero() {
+		changed := info.ModTime().UTC()
+		d.Modified = &changed
+	}
 	digest, err := snapshot.Digest(ctx, skill.Files)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -176,5 +178,17 @@ func TestDependencies(t *testing.T) {
 	}
 	if found, problem := Dependencies(lookup(t, v, "style")); found != nil || problem != nil {
 		t.Errorf("%v, %v", found, problem)
+	}
+}
+
+// TestFolder tells where a skill lies, and when its manifest changed.
+func TestFolder(t *testing.T) {
+	changed := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	for _, dir := range []string{"/home/me/skills/a", ""} {
+		skill := &skills.Skill{Name: "a", File: "/home/me/skills/a/Skill.md", Dir: dir, Files: fstest.MapFS{"Skill.md": {ModTime: changed}, "z": {}}}
+		got := &Skill{}
+		if err := (&View{}).content(t.Context(), skill, got); err != nil || got.Path != dir || !got.Modified.Equal(changed) {
+			t.Errorf("path %q, mtime %v, %v", got.Path, got.Modified, err)
+		}
 	}
 }

@@ -93,8 +93,9 @@ func idOf(skill *skills.Skill) store.SkillID {
 	return store.SkillID{Name: skill.QualifiedName(), Origin: skill.Origin().String()}
 }
 
-// Of returns the feedback on a skill; nil is none.
-func (b *Book) Of(ctx context.Context, skill *skills.Skill) (*Summary, error) {
+// Of returns the feedback on a skill for a principal; nil is none. It has the last line of
+// what a script wrote before it failed for the person, and for the principal of that run.
+func (b *Book) Of(ctx context.Context, p identity.Principal, skill *skills.Skill) (*Summary, error) {
 	ends, err := b.store.Ends(ctx, idOf(skill), maxRuns)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (b *Book) Of(ctx context.Context, skill *skills.Skill) (*Summary, error) {
 	}
 	s := &Summary{Calls: len(ends)}
 	for _, end := range ends {
-		s.add(end)
+		s.add(end, p.Kind == identity.Person || p.ID == end.Subject)
 	}
 	for _, r := range ratings {
 		s.rate(r)
@@ -113,8 +114,8 @@ func (b *Book) Of(ctx context.Context, skill *skills.Skill) (*Summary, error) {
 	return s, nil
 }
 
-// add adds the end of a run.
-func (s *Summary) add(end store.End) {
+// add adds the end of a run, whole or without the script's own words.
+func (s *Summary) add(end store.End, whole bool) {
 	if end.Outcome == audit.OK {
 		return
 	}
@@ -123,9 +124,9 @@ func (s *Summary) add(end store.End) {
 	}
 	text := end.Error
 	switch {
-	case text != "":
-	case end.Exit != nil:
+	case end.Exit != nil && (text == "" || !whole):
 		text = fmt.Sprintf("exit code %d", *end.Exit)
+	case text != "":
 	default:
 		text = end.Outcome
 	}

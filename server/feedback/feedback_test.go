@@ -40,7 +40,7 @@ func rate(t *testing.T, b *Book, kind identity.Kind, skill *skills.Skill, ok boo
 // summary returns the feedback on a skill, without times.
 func summary(t *testing.T, b *Book, skill *skills.Skill) *Summary {
 	t.Helper()
-	s, err := b.Of(t.Context(), skill)
+	s, err := b.Of(t.Context(), identity.Principal{Kind: identity.Person}, skill)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +81,37 @@ func TestRuns(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, summary(t, b, skill)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestOwnWords shows the last line that a script wrote before it failed to the person, and to
+// who ran it: it may have their data.
+func TestOwnWords(t *testing.T) {
+	b, s := newBook(t)
+	skill, one := &skills.Skill{Name: "a", Dir: "/mine/a"}, 1
+	for i, r := range []store.Run{
+		{Outcome: "failed", Message: "it is over its time limit"},
+		{Outcome: "error", Exit: &one, Message: "KeyError: 'ann@example.org'"},
+	} {
+		r.ID, r.Skill, r.Started, r.Subject = strings.Repeat("x", i+1), "a", time.UnixMilli(int64(i)), "ann"
+		r.Origin, r.Action = skill.Origin().String(), "skill"
+		if _, err := store.NewRuns(s).Add(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		kind    identity.Kind
+		id, end string
+	}{
+		{identity.Person, "", "KeyError: 'ann@example.org'"},
+		{identity.Token, "ann", "KeyError: 'ann@example.org'"},
+		{identity.Token, "bob", "exit code 1"},
+		{identity.Anonymous, "", "exit code 1"},
+	} {
+		got, err := b.Of(t.Context(), identity.Principal{Kind: test.kind, ID: test.id}, skill)
+		if err != nil || len(got.LastErrors) != 2 || got.LastErrors[0].Error != test.end || got.LastErrors[1].Error != "it is over its time limit" {
+			t.Errorf("%v: %+v, %v", test, got, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -25,6 +26,7 @@ func (m *Machine) ForModel(ctx context.Context, name, from string, progress func
 	if err != nil {
 		return nil, err
 	}
+	name, from = inRegistry(name, from)
 	parsed, err := source.Parse(from, folder)
 	if err == nil && (parsed.Kind == source.Folder || parsed.Kind == source.Archive) {
 		err = errors.New("a path of this machine is for the person to install, with skills-mcp install")
@@ -44,6 +46,16 @@ func (m *Machine) ForModel(ctx context.Context, name, from string, progress func
 		return nil, errors.Join(&run.Error{Code: run.InvalidParam, Message: "it is installed already, as the source has it now; use it"}, plan.Close())
 	}
 	return &ModelInstallation{plan, t, installation.Describe(plan, t.Folders)}, nil
+}
+
+// inRegistry returns the source that is meant by the name of a skill and that of a registry
+// as its source; others are returned as they are.
+func inRegistry(name, from string) (skill, place string) {
+	const registry = string(source.ClawHub)
+	if name != "" && strings.EqualFold(from, registry) {
+		return "", registry + ":" + name
+	}
+	return name, from
 }
 
 // refusedFetch returns the error of a fetch for a model. Its text may be a stranger's.

@@ -89,6 +89,20 @@ func TestForgedPin(t *testing.T) {
 	}
 }
 
+// TestPersonOnly opens the person's own skills to models, and no catalog that it was given.
+func TestPersonOnly(t *testing.T) {
+	mine, theirs := skillAt("mine", "/home/mine"), skillAt("theirs", "/cloned/theirs")
+	mine.ModelInvocable, theirs.ModelInvocable, theirs.Workspace = false, false, "/cloned"
+	mine.Tools = []*skills.Skill{{Name: "mine__run", Of: mine}}
+	catalog := &skills.Catalog{Skills: []*skills.Skill{mine, mine.Tools[0], theirs}}
+	for _, opens := range []bool{false, true} {
+		got := NewFilter(New(&Options{PersonOnly: opens}), identity.Principal{}).Apply(t.Context(), catalog).Skills
+		if got[0].ModelInvocable != opens || got[1].ModelInvocable != opens || got[2].ModelInvocable || mine.ModelInvocable || got[1].Of != got[0] {
+			t.Errorf("opens %t: %v", opens, got)
+		}
+	}
+}
+
 // What is off, and why, is known after the filter, and a skill that the configuration
 // disables cannot be enabled.
 func TestEnable(t *testing.T) {

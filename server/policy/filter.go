@@ -47,7 +47,11 @@ func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Cat
 	gone := f.missing(page, catalog)
 	pinned := page.pinnedIn(catalog)
 	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) {
-		last = &filtered{catalog, marked(without(catalog, gone), pinned), gone, pinned}
+		after := marked(without(catalog, gone), pinned)
+		if f.policy.options.PersonOnly {
+			after = opened(after)
+		}
+		last = &filtered{catalog, after, gone, pinned}
 		f.last.Store(last)
 	}
 	return last.after
@@ -163,6 +167,22 @@ func marked(catalog *skills.Catalog, pinned []string) *skills.Catalog {
 			owner.CloneTo(copies)
 		}
 		copies[skill].PinnedByPerson = true
+	}
+	return catalog.Replace(copies)
+}
+
+// opened returns the catalog with copies of the skills that only a person may call, which
+// models may call too. Those of untrusted workspaces stay.
+func opened(catalog *skills.Catalog) *skills.Catalog {
+	copies := map[*skills.Skill]*skills.Skill{}
+	for _, skill := range catalog.Skills {
+		if skill.ModelInvocable || skill.Unavailable != "" || skill.Untrusted() {
+			continue
+		}
+		if owner := skill.Owner(); copies[owner] == nil {
+			owner.CloneTo(copies)
+		}
+		copies[skill].ModelInvocable = true
 	}
 	return catalog.Replace(copies)
 }

@@ -67,6 +67,8 @@ type Options struct {
 	Workspaces Workspaces
 	// Pins knows the accepted versions of skills; nil accepts all.
 	Pins Pins
+	// PersonOnly opens the skills that only a person may call to models, for tests.
+	PersonOnly bool
 	// Approver gets confirmations; without one, the runs that need some are refused.
 	Approver Approver
 }

@@ -54,6 +54,7 @@ type End struct {
 	Outcome string
 	Exit    *int   // nil: the command did not end by itself
 	Error   string // the message; "" is none
+	Subject string // ID of the principal
 }
 
 // Ends returns the ends of the last runs of a skill, the newest first, at most limit. Runs
@@ -62,10 +63,10 @@ type End struct {
 func (s *Store) Ends(ctx context.Context, id SkillID, limit int) ([]End, error) {
 	return collect(ctx, s.stateFile, func(rows scanner) (e End, err error) {
 		var started int64
-		err = rows.Scan(&started, &e.Outcome, &e.Exit, &e.Error)
+		err = rows.Scan(&started, &e.Outcome, &e.Exit, &e.Error, &e.Subject)
 		e.At = time.UnixMilli(started)
 		return e, err
-	}, `SELECT started, outcome, exit, message FROM (SELECT * FROM runs WHERE skill = ? ORDER BY seq DESC LIMIT ?)
+	}, `SELECT started, outcome, exit, message, subject FROM (SELECT * FROM runs WHERE skill = ? ORDER BY seq DESC LIMIT ?)
 		WHERE origin = ? AND action = 'skill' AND outcome IN ('ok', 'error', 'failed', 'interrupted') ORDER BY seq DESC LIMIT ?`,
 		id.Name, 2*limit, id.Origin, limit)
 }

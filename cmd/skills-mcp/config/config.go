@@ -78,6 +78,7 @@ type Tools struct {
 	KeptSandboxes bool `yaml:"kept_sandboxes"` // share a sandbox between calls
 	MatchSkills   bool `yaml:"match_skills"`   // list the tool that returns skills for a message
 	InstallSkill  bool `yaml:"install_skill"`  // ask the person to install a skill
+	PersonOnly    bool `yaml:"person_only"`    // call the skills that only a person may call, for tests
 }
 
 // Roots switches the built-in roots on or off.

@@ -95,7 +95,7 @@ func (s *Settings) Feedback() *feedback.Book { return feedback.New(s.Store) }
 
 // feedbackOf returns the feedback on a skill; nil is none.
 func (s *Settings) feedbackOf(ctx context.Context, skill *skills.Skill) *feedback.Summary {
-	summary, err := s.Feedback().Of(ctx, skill)
+	summary, err := s.Feedback().Of(ctx, identity.Principal{Kind: identity.Person}, skill)
 	if err != nil {
 		s.Logger.Warn("the feedback on a skill cannot be read", "skill", skill.QualifiedName(), "error", err)
 	}

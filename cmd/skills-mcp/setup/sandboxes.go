@@ -168,7 +168,7 @@ func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, 
 // Decider returns the policy that decides about calls.
 func (s *Sandboxes) Decider(approver policy.Approver) *policy.Policy {
 	options := s.Rules
-	options.CodeNeedsGrant = !s.Tools.RunCode
+	options.CodeNeedsGrant, options.PersonOnly = !s.Tools.RunCode, s.Tools.PersonOnly
 	options.Approver = approver
 	if s.Pins != nil {
 		options.Pins = s.Pins
