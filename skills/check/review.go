@@ -26,7 +26,7 @@ func Review(s *skills.Skill) []skills.Problem {
 // undescribed reports a tool that has its skill's description for want of its
 // own.
 func undescribed(s *skills.Skill) []skills.Problem {
-	if s.Of == nil || s.Description != infer.BorrowedDescription(s) {
+	if s.Of == nil || s.Description != infer.BorrowedDescription(s) || infer.Mention(s) != "" {
 		return nil
 	}
 	problem := skills.Problem{

@@ -14,9 +14,13 @@ import (
 // maxBorrowed bounds the part of a skill's description that its tools share, in bytes.
 const maxBorrowed = 240
 
-// BorrowedDescription returns the description of a tool that has none: the words of its
-// name, and the first sentence of its skill's description.
+// BorrowedDescription returns the description of a tool that has none: what the
+// instructions say of its script, or else the words of its name, and the first sentence
+// of its skill's description.
 func BorrowedDescription(tool *skills.Skill) string {
+	if text := Mention(tool); text != "" {
+		return text
+	}
 	name := tool.Name[strings.LastIndex(tool.Name, "__")+len("__"):]
 	words := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }), " ")
 	first, size := utf8.DecodeRuneInString(words)

@@ -42,3 +42,26 @@ func TestPurpose(t *testing.T) {
 		t.Error("nothing is left")
 	}
 }
+
+// A tool that says nothing of itself is described as the instructions describe its
+// script, wherever they name it.
+func TestMention(t *testing.T) {
+	for _, test := range []struct{ instructions, want string }{
+		{"| File | Use |\n|---|---|\n| `scripts/x.py` | Checks the fields of a form |", "Checks the fields of a form"},
+		{"- **`scripts/x.py`** - Fills the form with values.", "Fills the form with values."},
+		{"First look. Run [x.py](scripts/x.py) to check every field. Then go.", "Run x.py to check every field."},
+		{"## Usage\n```bash\n# Check all fields\npython scripts/x.py form.pdf\n```", "Check all fields. Forms."},
+		{"```bash\npython scripts/x.py form.pdf # check all the fields\n```", "check all the fields. Forms."},
+		{"### Checking of large forms\n\n```\nx.py form.pdf\n```", "Checking of large forms. Forms."},
+		{"### `x.py`\n\nChecks a form, field by field.", "Checks a form, field by field."},
+		{"## Changelog\n- added x.py with many checks", ""},
+		{"## Usage\n```\npython scripts/x.py\n```", ""},
+		{"Run max.py to have the largest value.", ""},
+		{"**Script:** `x.py`", ""},
+	} {
+		tool := &skills.Skill{Of: &skills.Skill{Description: "Forms. And more.", Instructions: test.instructions}, Entry: &skills.Entry{Script: "scripts/x.py"}}
+		if got := Mention(tool); got != test.want {
+			t.Errorf("%q: %q, want %q", test.instructions, got, test.want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (d *Dispatch) Command() *Command {
 			texts = append(texts, text)
 		}
 	}
-	if len(texts) < 2 || len(texts) > maxCommands || d.First.List || d.Whole != nil && len(d.Whole.Arguments) < 2 {
+	if len(texts) == 0 || len(texts) > maxCommands || d.First.List {
 		return d.Whole
 	}
 	if slices.Contains(texts, d.First.Name) || d.First.Name == "arg1" {
@@ -45,7 +45,12 @@ func (d *Dispatch) Command() *Command {
 	}
 	top := &Command{Chooser: d.First.Name, About: d.First.Description, Must: d.First.Required, Default: d.First.Default}
 	other, closed := d.Read(Other)
-	top.Open = !closed
+	if top.Open = !closed; d.Whole != nil {
+		d.Whole.choose(texts, closed)
+	}
+	if d.Whole != nil && len(d.Whole.Arguments) < 2 || len(texts) < 2 {
+		return d.Whole
+	}
 	for _, text := range texts {
 		behind, refused := d.Read(text)
 		if behind == nil && !refused {
@@ -53,6 +58,7 @@ func (d *Dispatch) Command() *Command {
 		}
 		behind = cmp.Or(behind, &Command{})
 		behind.Name = text
+		behind.borrow(top.Commands)
 		top.Commands = append(top.Commands, behind)
 	}
 	readings := top.Commands
@@ -70,12 +76,38 @@ func (d *Dispatch) Command() *Command {
 	return d.words(texts, closed)
 }
 
+// choose makes the texts the only values of the first positional, if the script refuses
+// others.
+func (c *Command) choose(texts []string, closed bool) {
+	at := slices.IndexFunc(c.Arguments, (*Argument).positional)
+	if at < 0 || !closed || c.Arguments[at].Item != nil {
+		return
+	}
+	item := &jsonschema.Schema{Type: "string"}
+	for _, text := range texts {
+		item.Enum = append(item.Enum, text)
+	}
+	c.Arguments[at].Item = item
+}
+
+// borrow gives a command that nothing describes, such as a short name of another one, the
+// descriptions of the same arguments of a command before it.
+func (c *Command) borrow(before []*Command) {
+	for _, other := range before {
+		for i, a := range c.Arguments[:min(len(c.Arguments), len(other.Arguments))] {
+			same := *other.Arguments[i]
+			if same.Description = a.Description; c.Description == "" && equal(a, &same) {
+				a.Description = other.Arguments[i].Description
+			}
+		}
+	}
+}
+
 // loosen takes from the arguments behind the first one what does not hold for all
 // commands. It reports false where a command has other arguments.
 func (c *Command) loosen(commands []*Command) bool {
 	behind := slices.Clone(c.Arguments)
 	first := slices.IndexFunc(behind, (*Argument).positional)
-	behind[first].Item, behind[first].Default = nil, nil
 	behind = slices.Delete(behind, first, first+1)
 	for _, other := range commands {
 		if other == nil || len(other.Arguments) > len(behind) {
@@ -117,14 +149,11 @@ func (d *Dispatch) words(texts []string, closed bool) *Command {
 	}
 	first := *d.First
 	first.Leads, first.Item, first.Default = true, nil, nil
-	if closed {
-		first.Item = &jsonschema.Schema{Type: "string"}
-		for _, text := range texts {
-			first.Item.Enum = append(first.Item.Enum, text)
-		}
-	} else {
+	if !closed {
 		first.Description = Sentences(first.Description, "Among others: "+strings.Join(texts, ", ")+".")
 	}
 	rest := &Argument{Name: "args", List: true, Leads: true, Description: Sentences("The words behind it on the command line", d.Usage)}
-	return &Command{Arguments: []*Argument{&first, rest}}
+	all := &Command{Arguments: []*Argument{&first, rest}}
+	all.choose(texts, closed)
+	return all
 }

@@ -176,7 +176,7 @@ func (m *Module) usage() usagetext.Text {
 
 func isUsage(text string) bool {
 	lower := strings.ToLower(text)
-	for _, word := range []string{"usage", "options:", "arguments:", "args:"} {
+	for _, word := range []string{"usage", "options:", "arguments:", "args:", "commands:"} {
 		if strings.Contains(lower, word) {
 			return true
 		}

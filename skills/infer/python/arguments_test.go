@@ -41,7 +41,7 @@ func (c *CommandLine) levels() *level {
 		}
 		for _, act := range p.actions {
 			if p.shows(act) {
-				l.arguments = append(l.arguments, &argument{act, names[0], own[act.dest] > 1 && !act.positional()})
+				l.arguments = append(l.arguments, &argument{act, names[0], !act.positional() && (own[act.dest] > 1 || act.turnsOff())})
 				names = names[1:]
 			}
 		}

@@ -50,7 +50,7 @@ func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 	of := map[*action]*cli.Argument{}
 	for _, act := range p.actions {
 		if p.shows(act) {
-			a := p.argument(act, own[act.dest] > 1 && !act.positional())
+			a := p.argument(act, !act.positional() && (own[act.dest] > 1 || act.turnsOff()))
 			of[act], c.actions[a] = a, act
 			laid.Arguments = append(laid.Arguments, a)
 		}
@@ -85,6 +85,12 @@ func (p *parser) shows(act *action) bool {
 	}
 	needed := func(g *group) bool { return g.required && slices.Contains(g.members, act) }
 	return !act.hidden || act.positional() || act.required || slices.ContainsFunc(p.mutexes, needed)
+}
+
+// turnsOff reports whether an option, such as --no-cache, makes a variable of another name
+// false: its help is about the option.
+func (act *action) turnsOff() bool {
+	return act.kind == "store_false" && strings.ReplaceAll(strings.TrimLeft(act.longest(), "-"), "-", "_") != act.dest
 }
 
 // argument returns the argument of an action. Flagged reports whether the property says

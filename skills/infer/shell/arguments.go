@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,7 @@ func (a *arguments) add(at int, p argument) bool {
 	if known.fallback == "" {
 		known.fallback = p.fallback
 	}
+	known.help = cmp.Or(known.help, p.help)
 	known.required = known.required || p.required
 	return known.list == p.list
 }
@@ -101,6 +103,9 @@ func (a *arguments) take(at int, variable string, exp *syntax.Expansion) bool {
 		switch {
 		case isError(exp):
 			p.required = true
+			if ok && !glob {
+				p.help = text
+			}
 		case ok && !glob:
 			p.fallback = text
 		}

@@ -70,7 +70,7 @@ func (c *declaration) explain(texts usagetext.Text) {
 		if p.list {
 			place = texts.Rest(p.index - 1)
 		}
-		p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), place)
+		p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), p.help, place)
 	}
 	for i := range c.options {
 		c.options[i].help = texts.Help(c.options[i].flag)

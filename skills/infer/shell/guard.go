@@ -1,9 +1,7 @@
 package shell
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -58,36 +56,4 @@ func (t test) least() int {
 		}
 	}
 	return 0
-}
-
-// choose reads the values of an argument from the items of a case, where all
-// other values end the script.
-func (a *arguments) choose(c *syntax.CaseClause) {
-	name, _, ok := bare(c.Word)
-	at := a.fromPlace[name]
-	if place(name) > 0 {
-		at = a.shifted + place(name)
-	}
-	i := slices.IndexFunc(a.places, func(p argument) bool { return p.index == at && !p.list })
-	if !ok || i < 0 {
-		return
-	}
-	var choices []any
-	closed := false
-	for _, item := range c.Items {
-		for _, word := range item.Patterns {
-			text, glob, ok := literal(word)
-			switch {
-			case !ok, glob && text != "*", item.Op != syntax.Break:
-				return
-			case glob:
-				closed = slices.ContainsFunc(item.Stmts, a.script.fails)
-			case text != "" && !strings.HasPrefix(text, "-") && len(choices) < maxOptions && !slices.Contains(choices, any(text)):
-				choices = append(choices, text)
-			}
-		}
-	}
-	if closed {
-		a.places[i].choices = choices
-	}
 }

@@ -3,8 +3,6 @@ package shell
 import (
 	"slices"
 
-	"github.com/invopop/jsonschema"
-
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
@@ -32,7 +30,6 @@ type argument struct {
 
 	// Of a positional:
 	index   int    // from 1
-	choices []any  // the only values; nil is any
 	title   string // its name in the usage line
 	careful string // the reason why a value must not begin with -, or ""
 }
@@ -78,7 +75,7 @@ func (d *declaration) command() *cli.Command {
 func (a *argument) declared() *cli.Argument {
 	d := &cli.Argument{
 		Name: a.name, Description: a.help, Flag: a.flag, List: a.list, Required: a.required, Dashes: a.careful,
-		Leads: a.kind == positional, Item: &jsonschema.Schema{Type: "string", Enum: a.choices},
+		Leads: a.kind == positional,
 	}
 	if a.fallback != "" && !a.list {
 		d.Default = a.fallback

@@ -92,11 +92,7 @@ func (r *reader) step(stmt *syntax.Stmt) bool {
 			return r.shift(stmt, call)
 		}
 	case *syntax.CaseClause:
-		if !r.other(c.Word) || !r.other(stmt) {
-			return false
-		}
-		r.args.choose(c)
-		return true
+		return r.other(c.Word) && r.other(stmt)
 	}
 	r.args.require(stmt)
 	return r.other(stmt)

@@ -261,6 +261,33 @@ dump COMMAND DONE`,
 			property: map[string]string{},
 		},
 		{
+			name: "commands",
+			text: `usage() { echo "Usage: $0 add <title> [--due DATE] | done <id>"; exit 1; }
+add() {
+  TITLE="$1"
+  shift
+  while [ $# -gt 0 ]; do case "$1" in --due) DUE="$2"; shift 2 ;; *) usage ;; esac; done
+}
+main() {
+  local command="${1:-}"
+  shift || true
+  case "$command" in
+    add) add "$@" ;;
+    done)
+      [ $# -lt 1 ] && usage
+      ID="$1" ;;
+    *) usage ;;
+  esac
+  dump ID
+}
+main "$@"`,
+			schema:   "command string (add done), args array",
+			args:     `{"command": "done", "args": ["7"]}`,
+			argv:     "done|7",
+			got:      "ID<7>",
+			property: map[string]string{},
+		},
+		{
 			name: "the rest",
 			text: `set -u
 FIRST=$1; shift

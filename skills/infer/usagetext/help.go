@@ -17,14 +17,18 @@ var entry = lazyregexp.New("^(\\s*)(?:[-*•]\\s+)?([`<\\[]?-{0,2}[A-Za-z$][\\w.
 // readHelp finds the lines that describe arguments. A plain word is the name of one
 // only in a section of arguments.
 func (t *Text) readHelp(lines []string) {
-	inSection, last, indent := false, []string(nil), 0
+	inSection, inCommands, last, indent := false, false, []string(nil), 0
 	for _, line := range lines {
 		line = strings.ReplaceAll(strings.TrimRight(line, " "), "\t", "    ")
 		text := strings.TrimLeft(line, " ")
 		m := entry.FindStringSubmatch(line)
 		switch {
 		case section.MatchString(line):
-			inSection, last = true, nil
+			inSection, inCommands, last = true, false, nil
+		case commands.MatchString(line):
+			inSection, inCommands, last = false, true, nil
+		case inCommands && command.MatchString(line) && (last == nil || len(line)-len(text) <= indent):
+			last, indent = t.command(command.FindStringSubmatch(line)), len(line)-len(text)
 		case text == "":
 			last = nil
 		case m != nil && (last == nil || len(m[1]) <= indent || m[2][0] == '-') && (inSection && m[1] != "" || isMarked(m[2])):
@@ -34,9 +38,28 @@ func (t *Text) readHelp(lines []string) {
 				t.help[name] = truncate.String(t.help[name]+" "+text, maxHelp)
 			}
 		default:
-			inSection, last = inSection && line != text, nil
+			inSection, inCommands, last = inSection && line != text, inCommands && line != text, nil
 		}
 	}
+}
+
+// commands matches the headline of a list of commands, and command an entry of it: the
+// name, the placeholders of its arguments, and the description.
+var (
+	commands = lazyregexp.New(`(?i)^\s*(?:available )?(?:sub-?)?(?:commands?|actions?|operations?)(?: are)?\s*:\s*$`)
+	command  = lazyregexp.New("^\\s+[`\"']?([a-zA-Z][\\w:-]*)((?: +(?:[<\\[{(\"'][^ ]*|[A-Z][A-Z0-9_]+|-[^ ]+))*)[`\"']?(?:\\s*:\\s+|\\s+[-–—=#]+>?\\s+|\\s{2,})(\\S.*)$")
+)
+
+// command adds an entry of a list of commands, and returns the name that it describes.
+func (t *Text) command(m []string) []string {
+	words, r := elements(m[2]), lineReader{text: t, found: []element{{PropertyName(m[1]), m[1]}}}
+	for i := range words {
+		r.element(words, i)
+	}
+	if len(t.below) < maxEntries {
+		t.below = append(t.below, r.found)
+	}
+	return t.describe(m[1], "", m[3])
 }
 
 // isMarked reports whether the name of an entry cannot be a word of prose.

@@ -12,7 +12,7 @@ var usageMark = lazyregexp.New(`(?i)^[\s#*/"'(]*(?:usage|synopsis|syntax)\s*:?\s
 
 // program matches the word that a usage line calls the script by: a file, $0, or
 // the place of a value that was filled in.
-var program = lazyregexp.New(`\.(?:py|sh|bash|js|mjs|cjs|ts|mts)['"\x60]?$|\$\{?0\}?|argv\[[01]\]|%\(?(?:prog|s)|^\{|…|__file__|basename`)
+var program = lazyregexp.New(`\.(?:py|sh|bash|js|mjs|cjs|ts|mts)['"\x60]?$|\$\{?0\}?|argv\[[01]\]|%\(?(?:prog|s)|^\{[^|]*$|…|__file__|basename`)
 
 // interpreters start a command line of a script.
 var interpreters = []string{"python", "python3", "python2", "bash", "sh", "node", "uv", "run", "npx", "tsx", "ts-node", "deno", "bun", "./", "$"}
@@ -123,7 +123,7 @@ const maxDepth = 16
 // A lineReader collects the names of the positionals of one line.
 type lineReader struct {
 	text  *Text
-	found []string
+	found []element
 	value bool // the next word is the value of an option
 	depth int  // of groups in brackets, where each word behind an option is its value
 }
@@ -136,7 +136,7 @@ func (r *lineReader) element(words []string, i int) {
 		r.value = false
 	case word == "" || strings.ContainsAny(word[:1], "|>"):
 	case word[0] == '[' && strings.HasSuffix(word, "]"), word[0] == '(' && strings.HasSuffix(word, ")"):
-		r.group(word[1 : len(word)-1])
+		r.group(word[1:len(word)-1], word)
 	case word[0] == '-':
 		r.option(word, words[i+1:])
 	default:
@@ -145,14 +145,17 @@ func (r *lineReader) element(words []string, i int) {
 }
 
 // group reads the elements inside of brackets.
-func (r *lineReader) group(inner string) {
+func (r *lineReader) group(inner, text string) {
 	if r.depth == maxDepth {
 		return
 	}
 	r.depth++
-	words := elements(inner)
+	words, found := elements(inner), len(r.found)
 	for i := range words {
 		r.element(words, i)
+	}
+	if len(words) == 1 && len(r.found) > found {
+		r.found[found].text = text
 	}
 	r.value = false
 	r.depth--
@@ -192,5 +195,5 @@ func (r *lineReader) positional(word string) {
 		}
 		name = strings.Join(names, "|")
 	}
-	r.found = append(r.found, name)
+	r.found = append(r.found, element{name, word})
 }

@@ -10,14 +10,21 @@ func (t Text) Place(at int) string {
 		where = "behind the command"
 	}
 	ordinals := [...]string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"}
+	place := fmt.Sprintf("Argument %d %s", at+1, where)
 	if at < len(ordinals) {
-		return "The " + ordinals[at] + " argument " + where + "."
+		place = "The " + ordinals[at] + " argument " + where
 	}
-	return fmt.Sprintf("Argument %d %s.", at+1, where)
+	if text := t.element(at).text; text != "" {
+		place += ": " + text
+	}
+	return place + "."
 }
 
 // Rest describes the list of the arguments from an index on.
 func (t Text) Rest(at int) string {
+	if text := t.element(at).text; text != "" {
+		return "The arguments from the place of " + text + " on."
+	}
 	if t.behind && at == 0 {
 		return "The arguments behind the command."
 	}

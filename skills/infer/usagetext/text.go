@@ -18,10 +18,11 @@ const (
 // A Text is the contents of the usage texts of one script. The zero value is that of
 // no text.
 type Text struct {
-	lines  [][]string        // the names of the positionals of each usage line that has some
+	lines  [][]element       // the positionals of each usage line that has some
 	values map[string]string // the placeholders of options, by flag
 	help   map[string]string // by flag, or by the name of a positional or a command
 	usage  []string          // the usage lines as they are
+	below  [][]element       // the positionals of each entry in a list of commands, with its name
 	behind bool              // it is for the arguments behind a command
 }
 
@@ -29,13 +30,16 @@ type Text struct {
 // that begin with it.
 func (t Text) Command(name string) Text {
 	c := Text{values: t.values, help: t.help, behind: true}
-	for _, line := range t.lines {
-		if slices.Contains(strings.Split(line[0], "|"), PropertyName(name)) {
+	for _, line := range slices.Concat(t.lines, t.below) {
+		if slices.Contains(strings.Split(line[0].name, "|"), PropertyName(name)) {
 			c.lines = append(c.lines, line[1:])
 		}
 	}
 	return c
 }
+
+// An element is a positional of a usage line.
+type element struct{ name, text string }
 
 // Usage returns the usage lines.
 func (t Text) Usage() string { return truncate.String(strings.Join(t.usage, "; "), maxHelp) }
@@ -43,20 +47,25 @@ func (t Text) Usage() string { return truncate.String(strings.Join(t.usage, "; "
 // Name returns the name of the positional at an index, from 0: that of all usage lines
 // which have one there. It is "" where they differ or none has one.
 func (t Text) Name(at int) string {
-	name := ""
-	for _, line := range t.lines {
-		switch {
-		case at >= len(line):
-		case name != "" && name != line[at]:
-			return ""
-		default:
-			name = line[at]
-		}
-	}
+	name := t.element(at).name
 	if strings.Contains(name, "|") { // the alternatives name no value
 		return ""
 	}
 	return name
+}
+
+func (t Text) element(at int) element {
+	var found element
+	for _, line := range t.lines {
+		switch {
+		case at >= len(line):
+		case found.name != "" && found.name != line[at].name:
+			return element{}
+		default:
+			found = line[at]
+		}
+	}
+	return found
 }
 
 // Help returns the description of an option, such as "--output", or of a positional by

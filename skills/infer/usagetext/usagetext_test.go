@@ -45,6 +45,35 @@ func TestName(t *testing.T) {
 	}
 }
 
+// The arguments of a command stand behind its name, in a usage line or a list of commands.
+func TestCommand(t *testing.T) {
+	text := Parse(`Usage: t.py add <title> [priority] | done ID
+Usage: t.py {start|stop} [service]
+
+Commands:
+  rename <id> <new-name>  Give it another name
+  list                    List all
+`)
+	for _, test := range []struct{ command, places, help string }{
+		{"add", "The first argument behind the command: <title>. The second argument behind the command: [priority].", ""},
+		{"done", "The first argument behind the command: ID. The second argument behind the command.", ""},
+		{"stop", "The first argument behind the command: [service]. The second argument behind the command.", ""},
+		{"rename", "The first argument behind the command: <id>. The second argument behind the command: <new-name>.", "Give it another name"},
+		{"list", "The first argument behind the command. The second argument behind the command.", "List all"},
+	} {
+		c := text.Command(test.command)
+		if got := c.Place(0) + " " + c.Place(1); got != test.places {
+			t.Errorf("%s: %s, want %s", test.command, got, test.places)
+		}
+		if got := text.Help(test.command); got != test.help {
+			t.Errorf("%s: %q, want %q", test.command, got, test.help)
+		}
+	}
+	if got := Parse("Usage: run.sh {start|stop} <service>").Place(0); got != "The first argument of the command line: {start|stop}." {
+		t.Error(got)
+	}
+}
+
 // Descriptions stand behind flags and names.
 func TestHelp(t *testing.T) {
 	text := Parse(`Does things.
