@@ -13,8 +13,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
-// Skills returns a page of the skills that a query selects: by qualified name, or, for a
-// text, best first and then those that are off.
+// Skills returns a page of the skills that a query selects: those that need the person
+// first, by qualified name, or, for a text, best first and then those that are off.
 func (s *Service) Skills(ctx context.Context, q SkillQuery) (*SkillPage, error) {
 	view, err := s.options.Directory.View(ctx)
 	if err != nil {
@@ -137,6 +137,14 @@ type found struct {
 
 func (f found) name() string { return f.skill.QualifiedName() }
 
+// rank returns 0 for a skill that needs the person, and 1 for others.
+func (f found) rank() int {
+	if f.off == "" && describe.NeedsPerson(describe.State(f.skill)) {
+		return 0
+	}
+	return 1
+}
+
 // listed describes the skill.
 func (f found) listed(view *describe.View) describe.Listed {
 	l := view.Listed(f.skill)
@@ -191,7 +199,9 @@ func (s *Service) find(ctx context.Context, view *describe.View, q *SkillQuery) 
 			}
 		}
 		all = append(all, off...)
-		slices.SortFunc(all, func(a, b found) int { return cmp.Compare(a.name(), b.name()) })
+		slices.SortFunc(all, func(a, b found) int {
+			return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.name(), b.name()))
+		})
 		return all, len(all), nil
 	}
 	result, err := s.options.Directory.Search(ctx, search.Query{Text: q.Text, Keep: func(skill *skills.Skill) bool { return q.keeps(state, found{skill: skill}) }})

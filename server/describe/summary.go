@@ -7,6 +7,7 @@ package describe
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -51,6 +52,12 @@ func State(skill *skills.Skill) string {
 		return "needs approval"
 	}
 	return "ready"
+}
+
+// NeedsPerson reports whether a skill of a state waits until the person has accepted its
+// change, or trusts its workspace.
+func NeedsPerson(state string) bool {
+	return strings.HasPrefix(state, "blocked") || strings.HasPrefix(state, "needs trust")
 }
 
 // StateUnder returns whether a model can use a skill, under the decision about a call of it:

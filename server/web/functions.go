@@ -8,6 +8,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
@@ -134,6 +135,8 @@ func reason(r *store.Run) string {
 	switch {
 	case r.Outcome == store.Interrupted:
 		text = "skills-mcp was ended while it ran"
+	case r.Outcome == audit.Refused: // the rest tells a model what to do
+		text, _, _ = strings.Cut(text, "; ")
 	case r.Exit != nil && *r.Exit != 0:
 		text = strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", *r.Exit, text), ": ")
 	}

@@ -17,7 +17,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/server/web/markdown"
+	"github.com/skillsmcp/skills-mcp/server/web/markup"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -34,9 +37,11 @@ type jobScreen struct {
 	Began     time.Time
 	Exit      int    // its code, of a run that ended by itself
 	Progress  string // the last, while it runs
+	Count     *jobs.Count
 	Log       string
 	Asked     []*pending
-	Output    string // the result or the output, JSON indented
+	Output    string      // the result or the output, JSON indented
+	Rendered  markup.HTML // the output, where it is Markdown
 	Files     []outFile
 }
 
@@ -54,7 +59,25 @@ type pending struct {
 // An outFile is a file that a run left.
 type outFile struct {
 	result.File
-	Path string
+	Path     string
+	Rendered markup.HTML // a short text of Markdown
+}
+
+func newOutFile(run string, f result.File) outFile {
+	file := outFile{File: f, Path: jobPath(run) + "/out/" + escapedPath(f.Name)}
+	if strings.HasPrefix(f.MIMEType, "text/markdown") && f.Text != "" {
+		file.Rendered = markdown.Render(termtext.Text(f.Text), nil)
+	}
+	return file
+}
+
+// markdownSigns match the parts of Markdown that plain output seldom has.
+var markdownSigns = lazyregexp.New(`(?m)^#{1,6} \S|^\x60{3}|^\|?[ :]*---[-:| ]*\||\*\*[^*\s][^*\n]*\*\*|\]\(https?://`)
+
+// looksLikeMarkdown reports whether an output begins with a heading, or has two signs.
+func looksLikeMarkdown(text string) bool {
+	found := markdownSigns.FindAll([]byte(text), 2)
+	return len(found) == 2 || len(found) == 1 && found[0][0] == '#' && strings.HasPrefix(strings.TrimSpace(text), string(found[0]))
 }
 
 // job shows a run. One that is no longer held leads to its record.
@@ -104,7 +127,9 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 	for _, e := range snapshot.Events {
 		switch e.Kind {
 		case jobs.Progress:
-			s.Progress = e.Text
+			if s.Progress = e.Text; e.Count != nil {
+				s.Count = e.Count
+			}
 		case jobs.Stdout, jobs.Stderr, jobs.Dropped:
 			log.WriteString(e.Text)
 			if !strings.HasSuffix(e.Text, "\n") {
@@ -113,7 +138,7 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 		}
 	}
 	if snapshot.State == jobs.Ended {
-		s.Progress = ""
+		s.Progress, s.Count = "", nil
 	}
 	s.Log = truncate.String(log.String(), maxLog)
 	for _, q := range snapshot.Questions {
@@ -129,9 +154,11 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 			s.Output = shownJSON(done.Result)
 		case !done.Truncated && json.Indent(&out, []byte(done.Stdout), "", "  ") == nil:
 			s.Output = out.String()
+		case looksLikeMarkdown(done.Stdout):
+			s.Rendered = markdown.Render(termtext.Text(done.Stdout), nil)
 		}
 		for _, f := range done.Out {
-			s.Files = append(s.Files, outFile{f, jobPath(id) + "/out/" + escapedPath(f.Name)})
+			s.Files = append(s.Files, newOutFile(id, f))
 		}
 	}
 	return s

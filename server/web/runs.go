@@ -126,7 +126,7 @@ func heldFiles(r *api.Run) (all []outFile) {
 		return nil
 	}
 	for _, f := range r.Live.Result.Out {
-		all = append(all, outFile{f, jobPath(r.ID) + "/out/" + escapedPath(f.Name)})
+		all = append(all, newOutFile(r.ID, f))
 	}
 	return all
 }

@@ -55,6 +55,7 @@ type skillList struct {
 // A skillGroup has the skills of a plugin on a page.
 type skillGroup struct {
 	Plugin *describe.Plugin // nil for skills of no plugin, and for the hits of a search
+	Needs  bool             // the skills that need the person
 	Rows   []skillRow
 }
 
@@ -120,7 +121,8 @@ func filters(q *api.SkillQuery) []filter {
 	}
 }
 
-// groups returns the rows of a page: those of no plugin first if they are grouped.
+// groups returns the rows of a page: if they are grouped, those that need the person first,
+// and then those of no plugin.
 func (s *skillsScreen) groups(ctx context.Context, items []api.SkillItem, grouped bool) ([]skillGroup, error) {
 	var plugins []describe.Plugin
 	if grouped && slices.ContainsFunc(items, func(i api.SkillItem) bool { return i.Plugin != "" }) {
@@ -129,10 +131,17 @@ func (s *skillsScreen) groups(ctx context.Context, items []api.SkillItem, groupe
 			return nil, err
 		}
 	}
-	groups, at := []skillGroup{{}}, map[string]int{}
+	groups, at := []skillGroup{{Needs: true}, {}}, map[string]int{"": 1}
 	for _, item := range items {
-		i, plugin := 0, item.Plugin
-		if at[plugin] == 0 && grouped && plugin != "" {
+		plugin := item.Plugin
+		if grouped && describe.NeedsPerson(item.State) {
+			groups[0].Rows = append(groups[0].Rows, newSkillRow(item))
+			continue
+		}
+		if !grouped {
+			plugin = ""
+		}
+		if at[plugin] == 0 {
 			group := skillGroup{Plugin: &describe.Plugin{Name: plugin}} // one whose skills are all off
 			if found := slices.IndexFunc(plugins, func(p describe.Plugin) bool { return p.Name == plugin }); found >= 0 {
 				group.Plugin = &plugins[found]
@@ -140,7 +149,7 @@ func (s *skillsScreen) groups(ctx context.Context, items []api.SkillItem, groupe
 			at[plugin] = len(groups)
 			groups = append(groups, group)
 		}
-		i = at[plugin]
+		i := at[plugin]
 		groups[i].Rows = append(groups[i].Rows, newSkillRow(item))
 	}
 	return groups, nil

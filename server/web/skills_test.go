@@ -122,6 +122,25 @@ func newSkillsPage(t *testing.T, l *library, r *rules) http.Handler {
 	return New(Options{Service: service, Folders: []string{"/home/ada/.claude/skills", "/home/ada/.agents/skills"}, Logger: slog.New(slog.DiscardHandler)}).Handler()
 }
 
+// The skills that need the person come first, also from later pages; a description comes
+// before the states of its skill.
+func TestSkillsThatNeedYou(t *testing.T) {
+	l := newLibrary(t)
+	for i := range 60 {
+		l.catalog.Skills = append(l.catalog.Skills, &skills.Skill{Name: fmt.Sprintf("m%d", i), ModelInvocable: true, Source: skills.SourceUser, Class: skills.Safe, Description: "Is one of many."})
+	}
+	l.catalog.Skills = append(l.catalog.Skills, &skills.Skill{Name: "zoo", Plugin: "zoos", Blocked: "it has gained network", ModelInvocable: true, Source: skills.SourceUser, Class: skills.Safe, Description: "Counts animals."})
+	screen := get(t, newSkillsPage(t, l, &rules{}), identity.Person, Path).Body.String()
+	at := 0
+	for _, text := range []string{"<h2>Need you</h2>", "skills/zoos%2Fzoo\"", "Counts animals.", "badge-bad\">blocked", "skills/deploy\""} {
+		found := strings.Index(screen[at:], text)
+		if found < 0 {
+			t.Fatalf("%q does not come next in %s", text, screen[at:])
+		}
+		at += found
+	}
+}
+
 // The screen has each skill with its state and reason, plugins as groups, and problems with
 // their line. Nothing of a stranger is more than text.
 func TestSkillsScreen(t *testing.T) {

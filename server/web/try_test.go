@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -206,6 +207,58 @@ func TestTry(t *testing.T) {
 	}
 	if w := post(t, h, identity.Person, job+"/answer", url.Values{"question": {id[1]}, "action": {"accept"}}); w.Code != 303 {
 		t.Errorf("a late answer: %d", w.Code)
+	}
+}
+
+// An output of Markdown is rendered, and nothing of it is the page's; others stay as they
+// are printed.
+func TestMarkdownResult(t *testing.T) {
+	const hostile = "# Sales\n\nThey **rose**.\n\n<script>x</script> [a](javascript:x) ![b](//c.example/d.png) <form action=/ui/signout>\n\x1b[31m"
+	for text, rendered := range map[string]bool{
+		hostile: true, "# A": true, "\n## A\ntext": true, "|a|b|\n|-|-|\n": false, "a **b**\n\n| a |\n| --- |\n": true,
+		"#!/bin/sh\n": false, "# a comment\nof **a** script": true, "a\n# b\n": false, "done\n": false, "a * b ** c\n": false, `{"a": "# b"}`: false,
+	} {
+		d := newDirectory()
+		d.run = func(_ context.Context, r run.Request) (*result.Run, error) {
+			return &result.Run{RunID: r.RunID, Stdout: text, Out: []result.File{{Name: "a.md", MIMEType: "text/markdown", Text: text}, {Name: "a.txt", MIMEType: "text/plain", Text: text}}}, nil
+		}
+		h := newServer(t, d, nil)
+		page := ended(t, h, post(t, h, identity.Person, reportPath+"/try", url.Values{"p.path": {"a"}}).Header().Get("Location"), "ended well")
+		harmless(t, page)
+		want := 1 // the file
+		if rendered {
+			want = 2
+		}
+		if got := strings.Count(page, `<div class="prose"`); got != want {
+			t.Errorf("%q is rendered %d times, want %d", text, got, want)
+		}
+		if text == hostile && (!strings.Contains(page, "<h3>Sales</h3>") || !strings.Contains(page, "<strong>rose</strong>") || strings.Count(page, "<img") > 1 || strings.Count(page, "<script") > 1 || strings.Contains(page, "javascript:x\"")) {
+			t.Error(page)
+		}
+	}
+}
+
+// The screen of a run that goes on has the time since its beginning, and a bar of the
+// progress that its script counts.
+func TestProgressBar(t *testing.T) {
+	d, goOn := newDirectory(), make(chan struct{})
+	d.run = func(ctx context.Context, r run.Request) (*result.Run, error) {
+		fmt.Fprint(r.Stderr, "2/8 reading <b>\n")
+		select {
+		case <-goOn:
+		case <-ctx.Done():
+		}
+		return &result.Run{RunID: r.RunID}, nil
+	}
+	h := newServer(t, d, nil)
+	job := post(t, h, identity.Person, reportPath+"/try", url.Values{"p.path": {"a"}}).Header().Get("Location")
+	page := ended(t, h, job, `<progress class="grow" aria-label="Progress" value="2" max="8"></progress> <span>2 of 8</span>`)
+	if !strings.Contains(page, "reading &lt;b&gt;") || !strings.Contains(page, `role="timer" data-since="20`) {
+		t.Error(page)
+	}
+	close(goOn)
+	if page := ended(t, h, job, "ended well"); strings.Contains(page, "<progress") || strings.Contains(page, "data-since") {
+		t.Error(page)
 	}
 }
 

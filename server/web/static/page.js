@@ -1,4 +1,4 @@
-// The script of the page. Every screen works without it. It does four things:
+// The script of the page. Every screen works without it. It does five things:
 //
 // Live: it polls for changes of the topics in body[data-topics], gets the screen again, and brings
 // the elements with [data-live] and an id up to date. Focus, scroll, typed text and open
@@ -8,6 +8,8 @@
 //
 // Notices: the title counts the questions that wait. One tab of the browser also listens
 // while it is hidden, and shows a notification of a new question if the person allows it.
+//
+// Elapsed: [data-since=TIME] shows the time since then.
 //
 // Copy: button[data-copy=ID] copies the text of the element #ID.
 (() => {
@@ -189,6 +191,14 @@
       search();
     });
   }
+
+  // Elapsed.
+  setInterval(() => {
+    for (const element of document.querySelectorAll("[data-since]")) {
+      const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(element.dataset.since)) / 1000));
+      element.textContent = (seconds < 60 ? "" : Math.floor(seconds / 60) + "m") + seconds % 60 + "s";
+    }
+  }, 1000);
 
   // Copy.
   document.addEventListener("click", async (event) => {
