@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -12,6 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/admission"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 )
 
 // A Value is an effective setting, for people.
@@ -62,9 +65,28 @@ func (c *Config) Values() []Value {
 	var w valueWriter
 	w.add("", reflect.ValueOf(*c))
 	for i, v := range w.all {
-		w.all[i].Origin = c.origin(v.Key)
+		w.all[i].Text, w.all[i].Origin = c.inForce(v), c.origin(v.Key)
 	}
 	return w.all
+}
+
+// inForce returns the text of a value, or of the one that an empty value stands for.
+func (c *Config) inForce(v Value) string {
+	slots := c.Sandbox.Slots
+	if slots.Total == 0 {
+		slots.Total = admission.DefaultSlots().Total
+	}
+	switch {
+	case v.Key == "sandbox.slots.total":
+		return fmt.Sprint(slots.Total)
+	case v.Key == "sandbox.slots.per_skill" && slots.PerSkill == 0:
+		return fmt.Sprint(max(1, slots.Total-1))
+	case v.Key == "sandbox.runtime" && v.Text == "":
+		return "the engine's own"
+	case v.Key == "install.clawhub" && v.Text == "":
+		return clawhub.DefaultRegistry
+	}
+	return cmp.Or(v.Text, "none")
 }
 
 // A valueWriter renders settings.

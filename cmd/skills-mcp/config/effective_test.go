@@ -81,7 +81,7 @@ install: {clawhub: "https://a.example/v1"}
 func TestValuesOfDefaults(t *testing.T) {
 	all := Default().Values()
 	for _, v := range all {
-		if v.Origin != "" || v.Text == "" && v.Key != "sandbox.runtime" && !strings.HasPrefix(v.Key, "search.") && v.Key != "install.clawhub" && v.Key != "serve.token_file" {
+		if v.Origin != "" || v.Text == "" {
 			t.Errorf("%+v", v)
 		}
 	}

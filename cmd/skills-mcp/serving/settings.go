@@ -3,7 +3,6 @@ package serving
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,9 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/sandbox/admission"
 	"github.com/skillsmcp/skills-mcp/server/web"
-	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 )
 
 // Settings implements [web.Manage].
@@ -30,7 +27,7 @@ func (m *machine) Settings(context.Context) ([]web.Setting, error) {
 // effective returns a setting as it counts: the workspaces and the mode were chosen while the
 // settings were read.
 func effective(s *setup.Settings, v config.Value) web.Setting {
-	shown := web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: inForce(s.Config, v), Origin: cmp.Or(v.Origin, "default")}
+	shown := web.Setting{Group: groupOf(v.Key), Key: v.Key, Value: v.Text, Origin: cmp.Or(v.Origin, "default")}
 	switch {
 	case v.Key == "workspaces" && len(s.Workspaces.Folders) > 0:
 		shown.Value = strings.Join(s.Workspaces.Folders, ", ")
@@ -41,25 +38,6 @@ func effective(s *setup.Settings, v config.Value) web.Setting {
 		shown.Value, shown.Origin = string(s.Sandboxes.Rules.Mode), projectFile(s)
 	}
 	return shown
-}
-
-// inForce returns the text of a value, or of the one that an empty value stands for.
-func inForce(c *config.Config, v config.Value) string {
-	slots := c.Sandbox.Slots
-	if slots.Total == 0 {
-		slots.Total = admission.DefaultSlots().Total
-	}
-	switch {
-	case v.Key == "sandbox.slots.total":
-		return fmt.Sprint(slots.Total)
-	case v.Key == "sandbox.slots.per_skill" && slots.PerSkill == 0:
-		return fmt.Sprint(max(1, slots.Total-1))
-	case v.Key == "sandbox.runtime" && v.Text == "":
-		return "the engine's own"
-	case v.Key == "install.clawhub" && v.Text == "":
-		return clawhub.DefaultRegistry
-	}
-	return cmp.Or(v.Text, "none")
 }
 
 // projectFile returns the path of the workspace's own file.
