@@ -89,6 +89,11 @@ func (p runForms) try(w http.ResponseWriter, r *http.Request) {
 	}
 	args := s.Form.Read(r.PostForm)
 	s.Workspace = r.PostForm.Get("workspace")
+	if r.PostForm.Has("more") {
+		s.Form.Grow()
+		p.show(w, r, http.StatusOK, s.content())
+		return
+	}
 	if !s.Form.Invalid {
 		job, err := p.options.Service.Execute(r.Context(), s.Name, api.Execution{Params: args, Workspace: s.Workspace, Ask: true})
 		if err == nil {

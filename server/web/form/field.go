@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -23,6 +24,8 @@ const (
 	Choice  Kind = "choice"  // one of Options
 	Choices Kind = "choices" // any of Options
 	Lines   Kind = "lines"   // an array, an item on each line
+	Object  Kind = "object"  // an object, whose properties are the fields of its only group
+	Objects Kind = "objects" // an array of objects: a group each, the last for one more
 	JSON    Kind = "json"    // anything else
 )
 
@@ -40,10 +43,14 @@ type Field struct {
 	Step        string
 	Value       string // as it is typed; "true" of a ticked Check
 	Options     []Option
-	Error       string // why the value is wrong; "" is right
+	Groups      []Group // of Object and Objects
+	Error       string  // why the value is wrong; "" is right
 
-	item string // the type of the value, or of an array's items
-	any  bool   // what is no JSON is text
+	path string          // of the property in the object, as a JSON Pointer has it
+	deep int             // the objects around
+	of   json.RawMessage // the schema of a group
+	item string          // the type of the value, or of an array's items
+	any  bool            // what is no JSON is text
 }
 
 // An Option is a value of a choice.
@@ -67,6 +74,7 @@ type property struct {
 	MinLength, MaxLength *int
 	MinItems, MaxItems   *int
 	Items                *property
+	Properties           json.RawMessage
 	ContentMediaType     string
 }
 
@@ -76,8 +84,8 @@ type constant struct {
 	Title string
 }
 
-// newField returns the field of a property.
-func newField(name string, document json.RawMessage, id string) *Field {
+// newField returns the field of a property, whose object has a path.
+func newField(around, name string, document json.RawMessage, id string) *Field {
 	var p property
 	if json.Unmarshal(document, &p) != nil {
 		described := struct{ Title, Description string }{}
@@ -85,11 +93,13 @@ func newField(name string, document json.RawMessage, id string) *Field {
 		p = property{Title: described.Title, Description: described.Description}
 	}
 	f := &Field{Name: name, ID: id, Label: cmp.Or(p.Title, name), Help: p.Description, item: p.Type}
+	f.path, f.deep = around+pointer.Replace(name), strings.Count(around, "/")
 	f.choose(&p)
+	f.group(&p, document)
 	f.bound(&p)
 	if value, err := skills.DecodeJSON(string(p.Default)); err == nil {
 		f.fill(value, true)
-	} else {
+	} else if f.Groups == nil {
 		f.fill(nil, false)
 	}
 	return f
@@ -206,7 +216,7 @@ func (f *Field) require() {
 
 // Control returns the name of the field's control, which stays the same when the order of
 // the properties changes.
-func (f *Field) Control() string { return "p." + f.Name }
+func (f *Field) Control() string { return "p." + f.path }
 
 // Blank reports whether a choice has an option for no value.
 func (f *Field) Blank() bool {
@@ -224,10 +234,14 @@ func (f *Field) fill(value any, given bool) {
 	for i, o := range f.Options {
 		f.Options[i].Selected = selected[o.Value]
 	}
+	if f.Groups != nil {
+		f.fillGroups(value, given)
+	}
 	if !given {
 		return
 	}
 	switch {
+	case f.Groups != nil:
 	case f.Kind == Lines && list:
 		f.Value = f.lines(all)
 	case f.Kind == JSON && !f.any || list || f.any && isJSON(value):
@@ -262,8 +276,14 @@ func (f *Field) lines(items []any) string {
 }
 
 // read returns the value that a browser sent. given is false for none.
-func (f *Field) read(sent []string) (value any, given bool, err error) {
-	text := ""
+func (f *Field) read(form url.Values) (value any, given bool, err error) {
+	sent, text := form[f.Control()], ""
+	if f.Groups != nil && sent == nil {
+		return f.readGroups(form)
+	}
+	if f.Groups != nil { // an object that does not fit into fields
+		f.Kind, f.Groups = JSON, nil
+	}
 	if len(sent) > 0 {
 		text = strings.ReplaceAll(sent[0], "\r\n", "\n")
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,23 +34,29 @@ func New(document []byte, prefix string) (*Form, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := &Form{schema: compiled}
+	f.Fields, err = newFields(document, "", prefix)
+	return f, err
+}
+
+// newFields returns the fields of an object, which has a path.
+func newFields(document json.RawMessage, path, prefix string) (all []*Field, err error) {
 	var object struct {
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
+		Properties json.RawMessage
+		Required   []string
 	}
 	if err := json.Unmarshal(document, &object); err != nil {
 		return nil, err
 	}
-	f := &Form{schema: compiled}
 	err = eachMember(object.Properties, func(name string, value json.RawMessage) {
-		f.Fields = append(f.Fields, newField(name, value, prefix+strconv.Itoa(len(f.Fields))))
+		all = append(all, newField(path, name, value, prefix+strconv.Itoa(len(all))))
 	})
-	for _, name := range object.Required {
-		if field := f.field(name); field != nil {
+	for _, field := range all {
+		if slices.Contains(object.Required, field.Name) {
 			field.require()
 		}
 	}
-	return f, err
+	return all, err
 }
 
 // eachMember calls do for the members of a JSON object, in their order.
@@ -75,29 +82,16 @@ func eachMember(object json.RawMessage, do func(name string, value json.RawMessa
 	return nil
 }
 
-func (f *Form) field(name string) *Field {
-	for _, field := range f.Fields {
-		if field.Name == name {
-			return field
-		}
-	}
-	return nil
-}
-
-// Fill writes values into the fields: those that are left out become empty.
-func (f *Form) Fill(values map[string]any) {
-	for _, field := range f.Fields {
-		value, ok := values[field.Name]
-		field.fill(value, ok)
-	}
-}
+// Fill writes values into the fields: those that are left out become empty, but for boxes,
+// which keep their default.
+func (f *Form) Fill(values map[string]any) { fill(f.Fields, values) }
 
 // Read returns the object that a browser's form has, with values of encoding/json. The
 // fields keep what was typed, with an error each where it is wrong; see Invalid.
 func (f *Form) Read(sent url.Values) map[string]any {
 	args := map[string]any{}
 	for _, field := range f.Fields {
-		value, given, err := field.read(sent[field.Control()])
+		value, given, err := field.read(sent)
 		switch {
 		case err != nil:
 			field.Error, f.Invalid = err.Error(), true
@@ -108,6 +102,16 @@ func (f *Form) Read(sent url.Values) map[string]any {
 	f.check(args)
 	return args
 }
+
+// Grow adds a row to each list of objects whose last one was filled in, and forgets what is
+// wrong: the form is not sent yet.
+func (f *Form) Grow() {
+	f.Errors, f.Invalid = nil, false
+	forget(f.Fields)
+}
+
+// HasRows reports whether a field is a list of objects.
+func (f *Form) HasRows() bool { return hasRows(f.Fields) }
 
 // check sorts the faults of the whole to the fields that they name.
 func (f *Form) check(args map[string]any) {

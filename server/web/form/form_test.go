@@ -2,6 +2,7 @@ package form
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func TestNew(t *testing.T) {
 		"f0 name: text, required at least 2 characters, at most 20 characters, of the pattern ^[a-z]+$", "f1 body: long ", "f2 when: text ", "f3 file: text a path, relative to the workspace",
 		"f4 n: number, is 3 at least 1, at most 9", "f5 x: number ", "f6 flag: check, required ", "f7 maybe: choice [yes] [no] ", "f8 on: check, is true ",
 		"f9 size: choice, is m <b> [s] [m <b>*] ", "f10 level: choice [1] [1] [null] ", "f11 titled: choice [A!] [b] ", "f12 tags: lines, required one on each line, at least 1",
-		"f13 ints: lines one on each line", "f14 some: choices [p] [q] [r] ", "f15 tree: json object as JSON", "f16 free: json text, or JSON", "f17 odd: json text, or JSON", "f18 <i>\": text ",
+		"f13 ints: lines one on each line", "f14 some: choices [p] [q] [r] ", "f15 tree: object ", "f16 free: json text, or JSON", "f17 odd: json text, or JSON", "f18 <i>\": text ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -98,8 +99,17 @@ func TestRoundTrip(t *testing.T) {
 // values returns what a browser would send.
 func (f *Form) values() url.Values {
 	sent := url.Values{}
-	for _, field := range f.Fields {
+	send(f.Fields, sent)
+	return sent
+}
+
+func send(fields []*Field, sent url.Values) {
+	for _, field := range fields {
 		switch field.Kind {
+		case Object, Objects:
+			for _, g := range field.Groups {
+				send(g.Fields, sent)
+			}
 		case Check:
 			if field.Value == "true" {
 				sent.Add(field.Control(), "true")
@@ -114,7 +124,81 @@ func (f *Form) values() url.Values {
 			sent.Add(field.Control(), strings.ReplaceAll(field.Value, "\n", "\r\n"))
 		}
 	}
-	return sent
+}
+
+const nested = `{"type":"object","required":["filter"],"properties":{
+ "filter":{"type":"object","title":"Filter","required":["column"],"properties":{
+   "column":{"type":"string"},"above":{"type":"number"},"flag":{"type":"boolean","default":true},
+   "deep":{"type":"object","properties":{"a/b~c":{"type":"string"},"deeper":{"type":"object","properties":{"x":{"type":"object","properties":{"y":{"type":"string"}}}}}}}}},
+ "maybe":{"type":"object","properties":{"on":{"type":"boolean","default":true},"n":{"type":"integer","default":3}}},
+ "rows":{"type":"array","maxItems":3,"items":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"n":{"type":"integer"}}}},
+ "none":{"type":"object"},
+ "linked":{"type":"array","items":{"$ref":"#/$defs/a"}}
+ },"$defs":{"a":{"type":"string"}}}`
+
+// Objects and lists of objects have fields of their own, and what does not fit is JSON.
+func TestNested(t *testing.T) {
+	for name, test := range map[string]struct {
+		given, want string // want "" is as given
+		kinds       string
+	}{
+		"fields":        {given: `{"filter":{"column":"a","above":1.5,"flag":false,"deep":{"a/b~c":"x"}},"rows":[{"name":"p"},{"name":"q","n":2}]}`, kinds: "object object objects json json"},
+		"defaults":      {given: `{"filter":{"column":"a","flag":true},"maybe":{"on":true,"n":3}}`, want: `{"filter":{"column":"a","flag":true}}`, kinds: "object object objects json json"},
+		"other members": {given: `{"filter":{"column":"a","other":1},"rows":[{"name":"p","x":1}]}`, kinds: "json object json json json"},
+		"other types":   {given: `{"filter":"a","maybe":[],"rows":{"a":1},"none":{"a":1},"linked":["a"]}`, kinds: "json json json json json"},
+		"many rows":     {given: `{"filter":{"column":"a","flag":true},"rows":[` + strings.Repeat(`{"name":"p"},`, 30) + `{"name":"q"}]}`, kinds: "object object json json json"},
+		"too deep":      {given: `{"filter":{"column":"a","flag":true,"deep":{"deeper":{"x":{"y":"z"}}}}}`, kinds: "object object objects json json"},
+	} {
+		f, err := New([]byte(nested), "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		args, _ := decode(test.given)
+		f.Fill(args.(map[string]any))
+		var kinds []string
+		for _, field := range f.Fields {
+			kinds = append(kinds, string(field.Kind))
+		}
+		if got := strings.Join(kinds, " "); got != test.kinds {
+			t.Errorf("%s: %s, want %s", name, got, test.kinds)
+		}
+		again, _ := New([]byte(nested), "f")
+		got := again.Read(f.values())
+		if test.want == "" {
+			test.want = test.given
+		}
+		if want, _ := decode(test.want); !cmp.Equal(want, any(got)) {
+			t.Errorf("%s: %s, want %s", name, encode(got), test.want)
+		}
+	}
+}
+
+// A wrong value in a group stays there with its reason; a list has a row more than is filled
+// in, up to 20, whatever a browser sends.
+func TestNestedWrong(t *testing.T) {
+	f, err := New([]byte(nested), "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Read(url.Values{"p.filter/column": {"a"}, "p.filter/above": {"much"}, "p.rows/0/name": {"x"}, "p.rows/1/n": {"y"}, "p.rows/9/name": {"z"}})
+	filter, rows := fieldOf(f, "filter"), fieldOf(f, "rows")
+	if above := filter.Groups[0].Fields[1]; !f.Invalid || above.Error != "must be a number" || above.Value != "much" || filter.Error == "" || above.Control() != "p.filter/above" || above.ID != "f0-1" {
+		t.Errorf("%+v, %s", above, filter.Error)
+	}
+	if len(rows.Groups) != 3 || rows.Groups[1].Fields[1].Error == "" || rows.Groups[2].Fields[0].Control() != "p.rows/2/name" {
+		t.Errorf("%+v", rows.Groups)
+	}
+	f.Grow()
+	if f.Invalid || filter.Error != "" || filter.Groups[0].Fields[1].Error != "" || !f.HasRows() {
+		t.Error("what is wrong is not forgotten")
+	}
+	sent := url.Values{}
+	for i := range 5000 {
+		sent.Set(fmt.Sprintf("p.rows/%d/name", i), "x")
+	}
+	if f.Read(sent); len(fieldOf(f, "rows").Groups) != 20 {
+		t.Errorf("%d rows", len(fieldOf(f, "rows").Groups))
+	}
 }
 
 // Wrong values stay in their fields, with the reason.
@@ -136,10 +220,10 @@ func TestReadWrong(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || got["name"] == "" || got["n"] == "" || got["tags"] == "" || !f.Invalid {
 		t.Error(diff, got)
 	}
-	if f.field("name").Value != "A" || f.field("x").Value != "abc" || f.field("tree").Value != "{" || f.field("ints").Value != "1\ntwo" {
+	if fieldOf(f, "name").Value != "A" || fieldOf(f, "x").Value != "abc" || fieldOf(f, "tree").Value != "{" || fieldOf(f, "ints").Value != "1\ntwo" {
 		t.Error("what was typed is lost")
 	}
-	if slices.ContainsFunc(f.field("size").Options, func(o Option) bool { return o.Selected }) {
+	if slices.ContainsFunc(fieldOf(f, "size").Options, func(o Option) bool { return o.Selected }) {
 		t.Error("an option that nobody chose is selected")
 	}
 }
@@ -197,4 +281,9 @@ func TestManyChoices(t *testing.T) {
 	if allocations > 1e6 { // each value with each other: 9 million
 		t.Errorf("it takes %.0f allocations", allocations)
 	}
+}
+
+// fieldOf returns the field of a property.
+func fieldOf(f *Form, name string) *Field {
+	return f.Fields[slices.IndexFunc(f.Fields, func(field *Field) bool { return field.Name == name })]
 }

@@ -52,7 +52,7 @@ func addRows(rows []Row, document []byte, prefix string, depth int) []Row {
 }
 
 func newRow(name string, document json.RawMessage, prefix string, depth int) Row {
-	f := newField(name, document, "")
+	f := newField("", name, document, "")
 	var shape struct {
 		Type    any
 		Items   struct{ Type any }
@@ -75,7 +75,7 @@ func newRow(name string, document json.RawMessage, prefix string, depth int) Row
 	if len(row.Hints) > 0 {
 		row.Hints = []string{"one of " + strings.Join(row.Hints, ", ")}
 	}
-	if f.Kind != JSON && f.Kind != Lines { // whose first hint is for people who type
+	if f.Kind != JSON && f.Kind != Lines && f.Groups == nil { // whose first hint is for people who type
 		row.Hints = append(row.Hints, f.Hints...)
 	}
 	return row
