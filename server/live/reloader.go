@@ -78,6 +78,9 @@ type Options struct {
 	Workspaces []string
 	// Watch begins to watch the roots; nil leaves changes to Reload and Refresh.
 	Watch func() (Watcher, error)
+	// First bounds the time after which a first catalog is published, with the skills that
+	// were read by then; 0 waits for all.
+	First time.Duration
 	// Edited is called with each skill whose files changed, once it is published, in the
 	// background. It must return when ctx is done. nil is not called.
 	Edited func(ctx context.Context, skill *skills.Skill)
@@ -136,12 +139,31 @@ func (r *Reloader) Start(ctx context.Context, publisher Publisher) {
 	r.publisher = publisher
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.running.Go(func() {
-		_, _, err := r.Reload(ctx)
+		err := r.begins(ctx)
 		close(r.first)
 		if err == nil { // else ctx is done
 			r.keepFresh(ctx)
 		}
 	})
+}
+
+// begins makes the first scan. Where it takes long, the skills that are read by then are
+// published before the others. Its error is that ctx is done.
+func (r *Reloader) begins(ctx context.Context) error {
+	if r.options.First == 0 {
+		_, _, err := r.Reload(ctx)
+		return err
+	}
+	all, until := false, time.Now().Add(r.options.First)
+	_, _, err := r.reload(ctx, func(ctx context.Context) (catalog *skills.Catalog, err error) {
+		catalog, all, err = r.scanner.Begin(ctx, until)
+		return catalog, err
+	})
+	if err == nil && !all {
+		r.options.Logger.Warn("the first scan of the skills takes long; lists lack skills until it has ended", "waited", r.options.First)
+		return r.changed(ctx, r.rescan(nil))
+	}
+	return err
 }
 
 // AwaitFirst waits for the end of the first scan, or until ctx is done.

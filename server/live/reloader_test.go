@@ -387,3 +387,24 @@ func TestPrograms(t *testing.T) {
 		}
 	})
 }
+
+// A first scan that takes long publishes the skills that are read by then, and then all.
+func TestFirstPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFolder(t)
+		const count = 50
+		for i := range count {
+			f.write(fmt.Sprintf("skill-%02d", i), "")
+		}
+		scanner := scan.NewScanner([]scan.Root{{Source: skills.SourceUser, Dir: f.dir}}, &scan.Options{
+			Disabled: func(string, ...string) string { time.Sleep(time.Second); return "" },
+		})
+		p := &published{}
+		r := New(scanner, &Options{First: 7 * time.Second})
+		start(t, r, p)
+		r.AwaitFirst(t.Context())
+		if len(p.catalogs) != 2 || len(p.catalogs[0].Skills) == 0 || len(p.catalogs[0].Skills) == count || len(p.catalogs[1].Skills) != count {
+			t.Errorf("published %d catalogs: %q", len(p.catalogs), p.states())
+		}
+	})
+}

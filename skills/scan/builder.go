@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
@@ -194,9 +195,9 @@ func unclaimed(u skills.Unclaimed) skills.Problem {
 	return skills.Problem{Severity: skills.Warning, Path: u.Skill.File, Line: u.Line, Message: "the resource " + truncate.String(u.Key(), 80) + " is ignored: " + why, Remedy: remedy}
 }
 
-// load reads the candidates that before does not know, on all processors, and then
-// takes them in the order in which they were found, those of untrusted workspaces last.
-func (b *builder) load(ctx context.Context, o Options, before *memory) {
+// load reads the candidates that before does not know, on all processors, unless the time
+// until is over, and then takes them in the order in which they were found, those of untrusted workspaces last.
+func (b *builder) load(ctx context.Context, o Options, before *memory, until time.Time) {
 	var unknown []*candidate
 	for _, c := range b.candidates {
 		if !before.recall(c) {
@@ -204,7 +205,11 @@ func (b *builder) load(ctx context.Context, o Options, before *memory) {
 		}
 	}
 	share(len(unknown), func(i int) {
-		if ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil:
+		case !until.IsZero() && time.Now().After(until):
+			unknown[i].err = errUnread
+		default:
 			unknown[i].load(o, b.cache)
 		}
 	})
@@ -222,7 +227,7 @@ func (b *builder) admit(wanted func(*skills.Skill) bool) {
 		for _, c := range b.candidates {
 			c.held = nil
 			switch {
-			case !wanted(c.skill) || c.behind != behind || c.copied || errors.Is(c.err, errNoSkill):
+			case !wanted(c.skill) || c.behind != behind || c.copied || errors.Is(c.err, errNoSkill) || errors.Is(c.err, errUnread):
 			case c.err != nil:
 				b.problems = append(b.problems, manifest.ProblemOf(c.skill.File, c.err))
 			default:

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -32,6 +33,9 @@ type candidate struct {
 	above     string       // the folder that tells it from others of its name
 	copied    bool         // it has the same files as another one of its name
 }
+
+// errUnread is the error of a candidate that was left for the next scan.
+var errUnread = errors.New("not read yet")
 
 // is reports whether two candidates are read from the same file to the same end. Trust
 // in the workspace makes no difference to the reading.

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"errors"
 	"io/fs"
 	"iter"
 	"maps"
@@ -25,6 +26,8 @@ type memory struct {
 	candidates map[string][]*candidate // by folder, or package
 	catalog    *skills.Catalog
 	trusted    map[string]bool // the workspaces that have a root, and whether they are trusted
+	partial    bool            // candidates were not read
+	cache      Cache           // of a partial scan, for the next one
 }
 
 // A location is the host folder of a root, as given and without links.
@@ -94,7 +97,9 @@ func (m *memory) add(given, read Root) {
 
 func (m *memory) take(candidates []*candidate) {
 	for _, c := range candidates {
-		if at := c.place(); at != "" {
+		if errors.Is(c.err, errUnread) {
+			m.partial = true
+		} else if at := c.place(); at != "" {
 			m.candidates[at] = append(m.candidates[at], c)
 		}
 	}

@@ -45,7 +45,16 @@ func NewScanner(roots []Root, options *Options) *Scanner {
 func (s *Scanner) Scan(ctx context.Context) (*skills.Catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.scan(ctx, nil)
+	return s.scan(ctx, nil, time.Time{})
+}
+
+// Begin is Scan, but once the time until is over it leaves out the skills that are not
+// read by then. It reports whether that were all; else the next scan reads the others.
+func (s *Scanner) Begin(ctx context.Context, until time.Time) (catalog *skills.Catalog, all bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	catalog, err = s.scan(ctx, nil, until)
+	return catalog, err == nil && !s.last.partial, err
 }
 
 // Rescan returns the same catalog as [Scanner.Scan], provided that since the last
@@ -56,7 +65,7 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
-		return s.scan(ctx, nil)
+		return s.scan(ctx, nil, time.Time{})
 	}
 	return s.rescan(ctx, paths)
 }
@@ -65,14 +74,14 @@ func (s *Scanner) Rescan(ctx context.Context, paths []string) (*skills.Catalog, 
 func (s *Scanner) rescan(ctx context.Context, paths []string) (*skills.Catalog, error) {
 	changed, simple := s.last.locate(paths)
 	if !simple {
-		return s.scan(ctx, nil)
+		return s.scan(ctx, nil, time.Time{})
 	}
-	if len(changed) == 0 && s.sameTrust(s.last) {
+	if len(changed) == 0 && !s.last.partial && s.sameTrust(s.last) {
 		return s.last.catalog, nil
 	}
 	before := s.last
 	before.forget(changed)
-	catalog, err := s.scan(ctx, before)
+	catalog, err := s.scan(ctx, before, time.Time{})
 	if err == nil && equal(before.catalog, catalog) {
 		s.last.catalog = before.catalog
 		return before.catalog, nil
@@ -103,7 +112,7 @@ func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
-		return s.scan(ctx, nil)
+		return s.scan(ctx, nil, time.Time{})
 	}
 	began := time.Now()
 	catalog, err := s.rescan(ctx, s.last.changed())
@@ -117,12 +126,12 @@ func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
 const maxScans = 5
 
 // scan reads the roots, except for folders and candidates in before; nil reads
-// all. It scans again if the trust in a workspace has changed meanwhile: the files that
+// all. See read for until. It scans again if the trust in a workspace has changed meanwhile: the files that
 // were read may be those of another folder than the trusted one.
-func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, error) {
+func (s *Scanner) scan(ctx context.Context, before *memory, until time.Time) (*skills.Catalog, error) {
 	s.last = nil
 	for range maxScans {
-		m, err := s.read(ctx, before)
+		m, err := s.read(ctx, before, until)
 		if err != nil {
 			return nil, err
 		}
@@ -135,11 +144,14 @@ func (s *Scanner) scan(ctx context.Context, before *memory) (*skills.Catalog, er
 	return nil, errors.New("scan workspaces: they are being replaced all the time")
 }
 
-// read is one scan.
-func (s *Scanner) read(ctx context.Context, before *memory) (*memory, error) {
+// read is one scan. It reads no skill once the time until is over; zero is never.
+func (s *Scanner) read(ctx context.Context, before *memory, until time.Time) (*memory, error) {
 	b, m := newBuilder(), newMemory(before)
 	b.problems = slices.Clone(s.options.Problems)
-	if s.options.Cache != nil && before == nil {
+	switch {
+	case before != nil:
+		b.cache, before.cache = before.cache, nil
+	case s.options.Cache != nil:
 		b.cache = s.options.Cache()
 	}
 	defer b.release()
@@ -156,11 +168,14 @@ func (s *Scanner) read(ctx context.Context, before *memory) (*memory, error) {
 		r.scan()
 		m.add(root, files.root)
 	}
-	b.load(ctx, s.options, before)
+	b.load(ctx, s.options, before, until)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	m.take(b.candidates)
+	if m.partial {
+		m.cache, b.cache = b.cache, nil
+	}
 	m.catalog = b.catalog()
 	return m, nil
 }

@@ -169,9 +169,13 @@ func (b *Backend) ServeStdio(ctx context.Context, stdin io.Reader, stdout io.Wri
 	return err
 }
 
-// firstScan bounds the wait of a request for the first scan. Clients give up on a request
-// after 60 s; 5,000 skills take 6 s to read.
-const firstScan = 10 * time.Second
+// firstScan bounds the wait of a request for the first scan, and firstPart is the time
+// after which it is answered with the skills that are read by then. Some clients give up
+// on a server after 10 s; 5,000 skills take 2 s to read.
+const (
+	firstScan = 10 * time.Second
+	firstPart = 7 * time.Second
+)
 
 // serverOptions returns those that need no part of a backend.
 func serverOptions(s *setup.Settings, snapshots *snapshot.Store) *server.Options {
@@ -189,7 +193,7 @@ func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runne
 		s.Sandboxes.Pins.Recheck(ctx, skill)
 	}
 	return live.New(scanner, &live.Options{
-		Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, Edited: edited, Idle: idle, Settled: s.Sandboxes.Pins.RecheckAll, Logger: s.Logger,
+		Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Edited: edited, Idle: idle, Settled: s.Sandboxes.Pins.RecheckAll, Logger: s.Logger,
 		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins}, Watch: func() (live.Watcher, error) { return s.Roots.Watcher(s.Logger, s.Store.Stamp()) },
 	})
 }
