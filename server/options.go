@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -57,6 +58,8 @@ type Options struct {
 	Connected Connected
 	// Feedback holds ratings of skills and how their last calls ended; nil offers none.
 	Feedback *feedback.Book
+	// Index searches the skills; nil is a new one.
+	Index *search.Index
 	// Indexed is called once, when the skills were indexed in the background; nil is not.
 	Indexed func()
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
@@ -77,6 +80,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if c.Texts == nil {
 		c.Texts = func(context.Context, *skills.Skill) error { return nil }
+	}
+	if c.Index == nil {
+		c.Index = search.New(nil)
 	}
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c

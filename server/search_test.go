@@ -182,7 +182,7 @@ func TestIndexInBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		published := &view{catalog: &skills.Catalog{Skills: []*skills.Skill{{Name: "a", ModelInvocable: true}}}}
 		var indexed, told atomic.Int32
-		s := &searcher{index: search.New(), indexed: func() { told.Add(1) }}
+		s := &searcher{index: search.New(nil), indexed: func() { told.Add(1) }}
 		s.start(func() *view { indexed.Add(1); return published })
 		for range 10 {
 			s.published()

@@ -21,7 +21,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/search"
 )
 
 // A Server serves the catalog that was published last.
@@ -43,7 +42,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	logger := o.Logger
 	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
 	current := p.view.Load
-	p.search = &searcher{index: search.New(), uses: o.Expose.Uses, indexed: o.Indexed, failures: failures{logger}}
+	p.search = &searcher{index: o.Index, uses: o.Expose.Uses, indexed: o.Indexed, failures: failures{logger}}
 	p.search.start(current)
 	finds := &finder{current, p.search.index, o.Reloader}
 	invoke := &invoker{

@@ -75,6 +75,9 @@ type Skill struct {
 	Instructions string
 	// Stored reads instructions that a cache keeps out of memory; else it is nil.
 	Stored func() (string, error)
+	// Revision identifies the files that a cache read the skill from: skills of equal
+	// revisions have equal texts. It is "" where that is not known.
+	Revision string
 	// Frontmatter is the whole frontmatter as JSON values, unknown keys included.
 	Frontmatter map[string]any
 

@@ -77,7 +77,11 @@ func (c *searchCommand) run(ctx context.Context, query string) error {
 	catalog = setup.Decided(ctx, s, catalog)
 	keep := func(skill *skills.Skill) bool { return c.source == "" || string(skill.Source) == c.source }
 	v, found := s.View(ctx, catalog), []matched{}
-	result, err := search.New().Search(ctx, catalog, search.Query{
+	index := s.Roots.Index()
+	if err := index.Update(ctx, catalog); err != nil { // which keeps it for the next search
+		return err
+	}
+	result, err := index.Search(ctx, catalog, search.Query{
 		Text: query, Alternatives: c.alternatives, Person: true, Keep: keep, Boost: server.Boost(v.Exposed, s.Uses(ctx)),
 	})
 	if err != nil {

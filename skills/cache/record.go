@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"reflect"
 	"slices"
@@ -31,9 +32,15 @@ func newSkillEntry(looks string, s *skills.Skill) (*entry, error) {
 	return e, err
 }
 
+// revision returns the revision of a skill that an entry has under a key.
+func (e *entry) revision(key string) string {
+	sum := sha256.Sum256([]byte(key + "\x00" + e.looks))
+	return string(sum[:16])
+}
+
 // fill sets a skill to that of the entry, at the location that it has. It reports
 // whether the entry is one that newSkillEntry makes; if not, the skill is unchanged.
-func (e *entry) fill(s *skills.Skill) bool {
+func (e *entry) fill(key string, s *skills.Skill) bool {
 	stored, err := decode[skills.Skill](strings.Clone(e.value)) // whose parts stay in memory, and not the whole file
 	if err != nil || slices.Contains(stored.Tools, nil) {
 		return false
@@ -41,8 +48,9 @@ func (e *entry) fill(s *skills.Skill) bool {
 	if e.text != nil {
 		stored.Instructions, stored.Stored = "", e.text.read
 	}
+	stored.Revision = e.revision(key)
 	for _, tool := range stored.Tools {
-		tool.Instructions, tool.Stored, tool.Frontmatter, tool.Of = stored.Instructions, stored.Stored, stored.Frontmatter, s
+		tool.Instructions, tool.Stored, tool.Frontmatter, tool.Of, tool.Revision = stored.Instructions, stored.Stored, stored.Frontmatter, s, stored.Revision
 	}
 	place(&stored, s)
 	*s = stored
@@ -54,7 +62,7 @@ func (e *entry) fill(s *skills.Skill) bool {
 func withoutPlace(s *skills.Skill) skills.Skill {
 	c := *s
 	c.Files, c.Source, c.PluginDir, c.Plugin, c.Workspace, c.Trusted, c.Of, c.Stored = nil, "", "", "", "", false, nil, nil
-	c.Installed = false
+	c.Installed, c.Revision = false, ""
 	if c.Dir != "" {
 		c.Dir, c.File = "", ""
 	}

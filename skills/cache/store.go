@@ -95,7 +95,7 @@ func (c *cache) find(key string) *entry {
 // Skill implements [scan.Cache].
 func (c *cache) Skill(key string, skill *skills.Skill) bool {
 	e := c.find("s" + key)
-	if e == nil || !e.fill(skill) {
+	if e == nil || !e.fill(key, skill) {
 		return false
 	}
 	e.used.Store(true)
@@ -114,7 +114,7 @@ func (c *cache) KeepSkill(key string, skill *skills.Skill, looks []scan.Look) {
 		c.store.options.Logger.Debug("a skill is not kept for the next start", "skill", skill.File, "error", err)
 		return
 	}
-	e.fill(skill)
+	e.fill(key, skill)
 	c.add("s"+key, e)
 }
 

@@ -297,7 +297,7 @@ func TestShared(t *testing.T) {
 		t.Errorf("the entry has %q, of %+v", e.value, own)
 	}
 	var got skills.Skill
-	if !e.fill(&got) || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Instructions != "Do it." || got.Tools[0].Keywords[0] != "y" {
+	if !e.fill("", &got) || !cmp.Equal(got.Tools[0].Frontmatter, owner.Frontmatter) || got.Tools[0].Instructions != "Do it." || got.Tools[0].Keywords[0] != "y" {
 		t.Errorf("it comes back as %+v", got)
 	}
 	own.Instructions = "Do something else."
@@ -306,7 +306,7 @@ func TestShared(t *testing.T) {
 	}
 	value, err := encode(skills.Skill{Tools: []*skills.Skill{nil}})
 	must(t, err)
-	if e := (&entry{value: value}); e.fill(&skills.Skill{}) {
+	if e := (&entry{value: value}); e.fill("", &skills.Skill{}) {
 		t.Error("an entry without its tool is accepted")
 	}
 }
@@ -320,7 +320,7 @@ func TestStoredSchema(t *testing.T) {
 	e, err := newSkillEntry("", &skills.Skill{Name: "demo", Entry: &skills.Entry{Args: want}})
 	must(t, err)
 	var s skills.Skill
-	if !e.fill(&s) {
+	if !e.fill("", &s) {
 		t.Fatal("it is not kept")
 	}
 	got := s.Entry.Args.(skills.ParsedCLI)
@@ -376,7 +376,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("a skill that was read cannot be written: %v", err)
 			}
 			s := &skills.Skill{Dir: "/d"}
-			if e := (&entry{value: value}); e.fill(s) {
+			if e := (&entry{value: value}); e.fill("", s) {
 				withoutPlace(s)
 			}
 		}

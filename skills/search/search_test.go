@@ -55,7 +55,7 @@ func names(r Result) (all []string) {
 // The first hit answers the words of a person: other forms of a word, typing mistakes,
 // beginnings of words, compounds, and other languages.
 func TestSearch(t *testing.T) {
-	x, c := New(), demo()
+	x, c := New(nil), demo()
 	for query, want := range map[string]string{
 		"filling out a form":            "office/pdf-forms",
 		"kubernets rollout":             "kube-deploy",
@@ -79,7 +79,7 @@ func TestSearch(t *testing.T) {
 
 // An exact name is first in any spelling.
 func TestNames(t *testing.T) {
-	x, c := New(), demo()
+	x, c := New(nil), demo()
 	for query, want := range map[string]string{
 		"office/pdf-forms": "office/pdf-forms", "pdf-forms": "office/pdf-forms", "PDF Forms": "office/pdf-forms", "pdf_forms": "office/pdf-forms",
 		"office__pdf-forms": "office/pdf-forms", "/contract-review": "contract-review", "ContractReview": "contract-review", "Review of Code": "code-review",
@@ -95,7 +95,7 @@ func TestNames(t *testing.T) {
 
 // What no skill is about is doubtful.
 func TestNothingFits(t *testing.T) {
-	x, c := New(), demo()
+	x, c := New(nil), demo()
 	for _, query := range []string{"bake sourdough bread", "qwertz", "", "?!", "pdf-fromz"} {
 		r := find(t, x, c, Query{Text: query})
 		if query != "" && query != "?!" && !r.Doubtful {
@@ -114,7 +114,7 @@ func TestHiddenSkillsCountNowhere(t *testing.T) {
 	less := &skills.Catalog{Skills: slices.DeleteFunc(slices.Clone(c.Skills), func(s *skills.Skill) bool { return !visible(s) })}
 	without := func(s *skills.Skill) bool { return s.Name != "code-review" }
 	least := &skills.Catalog{Skills: slices.DeleteFunc(slices.Clone(less.Skills), func(s *skills.Skill) bool { return !without(s) })}
-	x, y, z := New(), New(), New()
+	x, y, z := New(nil), New(nil), New(nil)
 	for _, text := range []string{"what a colleague earns", "earn", "review", "contract review", "customers", "payroll-secrets", "code-review", "revew", "merged branch"} {
 		if diff := compare(find(t, x, c, Query{Text: text}), find(t, y, less, Query{Text: text})); diff != "" {
 			t.Errorf("%q: %s", text, diff)
@@ -144,7 +144,7 @@ func TestTools(t *testing.T) {
 		})
 	}
 	c := catalogOf(append([]*skills.Skill{owner, {Name: "paint", Description: "Paints images.", ModelInvocable: true}}, owner.Tools...)...)
-	x := New()
+	x := New(nil)
 	if got := names(find(t, x, c, Query{Text: "images"})); !slices.Equal(got, []string{"images", "paint"}) {
 		t.Errorf("images: %q", got)
 	}
@@ -158,7 +158,7 @@ func TestTools(t *testing.T) {
 
 // Each line that says why a skill was found is short and of one line.
 func TestWhy(t *testing.T) {
-	x, c := New(), demo()
+	x, c := New(nil), demo()
 	r := find(t, x, c, Query{Text: "unpaid invoice reminders"})
 	if got, want := r.Hits[0].Why(), `reminders, unpaid, invoices in the description`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -198,7 +198,7 @@ func TestUpdateEqualsNew(t *testing.T) {
 	for range 40 {
 		all = append(all, create())
 	}
-	x := New()
+	x := New(nil)
 	for step := range 150 {
 		for range 1 + random.IntN(3) {
 			switch i := random.IntN(len(all)); random.IntN(4) {
@@ -221,7 +221,7 @@ func TestUpdateEqualsNew(t *testing.T) {
 		if step%10 != 0 {
 			continue
 		}
-		y := New()
+		y := New(nil)
 		for _, q := range []Query{{Text: text(2)}, {Text: text(5), Person: true}, {Text: "kubernets"}, {Text: text(1), Alternatives: []string{text(2), text(3)}}, {Text: "im"}} {
 			if diff := compare(find(t, x, c, q), find(t, y, c, q)); diff != "" {
 				t.Fatalf("step %d, %q: %s", step, q.Text, diff)
@@ -236,7 +236,7 @@ func TestUpdateEqualsNew(t *testing.T) {
 
 // An update that is cancelled changes nothing, and the next one makes up for it.
 func TestCancelledUpdate(t *testing.T) {
-	x, c := New(), demo()
+	x, c := New(nil), demo()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := x.Update(ctx, c); err == nil {
@@ -255,7 +255,7 @@ func FuzzSearch(f *testing.F) {
 	for _, seed := range []string{"", "pdf form", "k8s", "“”()[]", "会议", "a b c d e f", "\xff\xfe(", "naïve façade", "(ZQP)", strings.Repeat("word ", 3000), "x-y_z/ä"} {
 		f.Add(seed, seed)
 	}
-	x, c := New(), demo()
+	x, c := New(nil), demo()
 	f.Fuzz(func(t *testing.T, text, other string) {
 		q := Query{Text: text, Alternatives: []string{other, text}}
 		r := find(t, x, c, q)
@@ -290,7 +290,7 @@ func FuzzUpdate(f *testing.F) {
 	words := openLexicon() // once
 	f.Fuzz(func(t *testing.T, name, description, body, query string) {
 		s := &skills.Skill{Name: name, Description: description, Instructions: body, ModelInvocable: true}
-		x, y := New(), New()
+		x, y := New(nil), New(nil)
 		x.lexicon, y.lexicon = words, words
 		find(t, x, demo(), Query{Text: query})
 		c := catalogOf(append(demo().Skills, s)...)
@@ -306,7 +306,7 @@ func FuzzUpdate(f *testing.F) {
 
 // Searches and updates go on at the same time.
 func TestConcurrent(t *testing.T) {
-	x := New()
+	x := New(nil)
 	catalogs := []*skills.Catalog{demo(), demo(), demo()}
 	var group sync.WaitGroup
 	for i := range 6 {

@@ -12,15 +12,18 @@ type snapshot struct {
 	*segment
 }
 
-// next returns the snapshot of another catalog. Skills that both have are not read again.
-// The error is of ctx.
-func (s *snapshot) next(ctx context.Context, catalog *skills.Catalog, from *analyzers) (*snapshot, error) {
+// next returns the snapshot of another catalog, and how many skills came and went. Skills
+// that both have are not read again. The error is of ctx.
+func (s *snapshot) next(ctx context.Context, catalog *skills.Catalog, from *analyzers) (next *snapshot, changed int, err error) {
 	gone, came := difference(s.catalog.Skills, catalog.Skills)
+	if changed = len(gone) + len(came); changed == 0 {
+		return &snapshot{catalog, s.segment}, 0, ctx.Err()
+	}
 	added, err := build(ctx, came, from)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return &snapshot{catalog, merge([]*segment{s.segment, added}, gone)}, nil
+	return &snapshot{catalog, merge([]*segment{s.segment, added}, gone)}, changed, nil
 }
 
 // difference returns the skills that only one of two catalogs has.

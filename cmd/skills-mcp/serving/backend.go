@@ -109,6 +109,7 @@ func (b *Backend) newApprovals() *approval.Approvals {
 func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
 	s := b.settings
 	options := serverOptions(s, snapshots)
+	options.Index = s.Roots.Index()
 	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.Sandboxes.Pins.Text
 	options.Feedback, options.Indexed, options.Connected = s.Feedback(), b.options.Idle, setup.Connected{Host: s.Host, Approvals: b.approvals}
 	b.offer(ctx, options)

@@ -22,6 +22,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/cache"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/search"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
@@ -208,31 +209,41 @@ func (r *Roots) ScanOptions() *scan.Options {
 func (r *Roots) Scanner() (scanner *scan.Scanner, saved func()) {
 	roots, options := r.List(), r.ScanOptions()
 	saved = func() {}
-	if store := r.cache(roots); store != nil {
+	if file, o := r.cache("parsed", roots); o != nil {
+		store := cache.New(file, o)
 		options.Cache, saved = store.Open, store.Wait
 	}
 	return scan.NewScanner(roots, options), saved
 }
 
-// cache returns the parse cache of the roots; nil if there is no folder for it.
-func (r *Roots) cache(roots []scan.Root) *cache.Store {
+// Index returns a search index, with the cache of earlier runs.
+func (r *Roots) Index() *search.Index {
+	if file, o := r.cache("indexed", r.List()); o != nil {
+		return search.New(&search.Options{Cache: cache.NewIndex(file, o)})
+	}
+	return search.New(nil)
+}
+
+// cache returns the file of a kind of cache of the roots, and its options; nil if there
+// is no folder for it.
+func (r *Roots) cache(kind string, roots []scan.Root) (file string, o *cache.Options) {
 	dir, err := CacheDir()
 	if err != nil {
-		return nil
+		return "", nil
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return nil
+		return "", nil
 	}
 	info, err := os.Stat(program)
 	if err != nil {
-		return nil
+		return "", nil
 	}
-	return cache.New(filepath.Join(dir, "parsed", rootsKey(roots)), &cache.Options{
-		// Another build may parse the same files differently.
+	return filepath.Join(dir, kind, rootsKey(roots)), &cache.Options{
+		// Another build may parse the same files differently, and split their texts.
 		Version: fmt.Sprint(build.Read().Version, info.Size(), info.ModTime().UnixNano()),
 		Logger:  r.logger,
-	})
+	}
 }
 
 // rootsKey returns a file name for a set of roots.

@@ -36,7 +36,7 @@ func contenders(catalog *skills.Catalog) []contender {
 }
 
 func indexed(catalog *skills.Catalog) func(context.Context, search.Query) (search.Result, error) {
-	index := search.New()
+	index := search.New(nil)
 	return func(ctx context.Context, q search.Query) (search.Result, error) {
 		return index.Search(ctx, catalog, q)
 	}

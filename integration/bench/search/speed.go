@@ -18,7 +18,7 @@ import (
 func speed(ctx context.Context, w io.Writer, set *labelled, n int) error {
 	catalog := grown(set.catalog, n)
 	before := heap()
-	index := search.New()
+	index := search.New(nil)
 	began := time.Now()
 	if err := index.Update(ctx, catalog); err != nil {
 		return err
