@@ -49,9 +49,9 @@ func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.
 		e.fail(isNumber && code != 0)
 		return js.Never{}
 	case "parseInt", "Number.parseInt":
-		return converted(args, "integer")
+		return e.converted(args, "integer")
 	case "parseFloat", "Number.parseFloat", "Number":
-		return converted(args, "number")
+		return e.converted(args, "number")
 	case "String", "Object.freeze", "Object.seal", "Array.from", "structuredClone":
 		if len(args) == 1 {
 			return args[0]
@@ -73,8 +73,11 @@ func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.
 }
 
 // converted returns an argument that becomes a number.
-func converted(args []js.Value, typ string) js.Value {
+func (e *evaluator) converted(args []js.Value, typ string) js.Value {
 	if g, ok := js.First(args).(js.Given); ok {
+		if e.under > 0 {
+			g.Some()
+		}
 		g.SetType(typ)
 		return js.Given{Argument: g.Argument}
 	}

@@ -98,23 +98,26 @@ func (m *Module) words(e *evaluator) *js.WordList {
 
 // result returns the command line that the evaluation found.
 func (m *Module) result(e *evaluator) *Script {
-	words := m.words(e)
-	if len(e.found.Doubts) > 0 {
-		return &Script{Notes: sorted(e.found.Doubts)}
+	words, usage := m.words(e), m.usage()
+	var command *cli.Command
+	if len(e.found.Doubts) == 0 {
+		command = words.Lay(e.found, usage)
 	}
-	usage := m.usage()
-	command := words.Lay(e.found, usage)
-	if len(words.Positionals) > 0 && len(e.found.Doubts) == 0 {
+	if len(e.found.Doubts) > 0 {
+		command = nil
+	}
+	if len(words.Positionals) > 0 && words.Positionals[0] != nil {
 		command = m.dispatch(words.Positionals[0], command, usage).Command()
 	}
-	line := cli.New(command)
-	switch {
-	case len(e.found.Doubts) > 0:
-		line = nil
-	case line == nil:
-		e.found.Doubt(0, "the program has more than %d arguments", cli.MaxProperties)
+	if command == nil {
+		return &Script{Notes: sorted(e.found.Doubts)}
 	}
-	return &Script{CommandLine: line, Notes: sorted(e.found.Doubts)}
+	line := cli.New(command)
+	if line == nil {
+		e.found.Doubt(0, "the program has more than %d arguments", cli.MaxProperties)
+		return &Script{Notes: sorted(e.found.Doubts)}
+	}
+	return &Script{CommandLine: line}
 }
 
 // dispatch reads the program for each command that its first argument may be.

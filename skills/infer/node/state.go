@@ -26,6 +26,7 @@ type evaluator struct {
 	calls  int // inside each other
 	nested int // objects inside each other
 	unsure int // conditions around the statement
+	under  int // those of them that compare an argument with a text
 
 	closures  []*js.Closure // that were created, and may not have been called
 	called    map[*syntax.Function]int

@@ -170,6 +170,10 @@ func (f frame) branch(n *syntax.Node) completion {
 		return f.block(no)
 	}
 	facts := facts(f)
+	if f.comparesText(test) {
+		f.e.under++
+		defer func() { f.e.under-- }()
+	}
 	first := f.maybe(yes)
 	if first == returns {
 		facts.spare(test)
@@ -196,6 +200,18 @@ func (f frame) branch(n *syntax.Node) completion {
 	return max(min(first, second), jumps)
 }
 
+// comparesText reports whether a condition is that an argument is a text.
+func (f frame) comparesText(test *syntax.Node) bool {
+	return test.Any(func(n *syntax.Node) bool {
+		if n.Kind != syntax.Binary || n.Name != "===" && n.Name != "==" {
+			return false
+		}
+		g, isGiven := f.e.eval(n.Kids[0], f.s).(js.Given)
+		_, isText := f.e.eval(n.Kids[1], f.s).(string)
+		return isGiven && isText && g.Flag == ""
+	})
+}
+
 // choice evaluates a switch.
 func (f frame) choice(n *syntax.Node) completion {
 	subject := f.e.test(n.Kids[0], f.s)
@@ -207,6 +223,7 @@ func (f frame) choice(n *syntax.Node) completion {
 	var texts []string
 	plain, falls, ends := true, false, false
 	f.e.unsure++
+	f.e.under++
 	for _, c := range n.Kids[1:] {
 		if c.Kids[0] != nil {
 			text, ok := f.e.eval(c.Kids[0], f.s).(string)
@@ -225,6 +242,7 @@ func (f frame) choice(n *syntax.Node) completion {
 		}
 	}
 	f.e.unsure--
+	f.e.under--
 	if ends && isGiven && plain && !v.Derived && f.e.unsure == 0 {
 		v.Choose(texts)
 		v.Demand()

@@ -44,6 +44,7 @@ type wordPlace struct {
 	joined   bool              // they are put together as one text
 	flags    []string          // that it is compared with
 	under    map[word][]string // the texts of earlier words on the ways on which it was read
+	typed    map[word][]string // and on those on which its type or its default was seen
 }
 
 // A wordOption is an argument that a script finds by its flag.
@@ -98,7 +99,7 @@ func (w *wordReader) at(index value, from argvector, line int) value {
 	case !ok || i < 0 || at > maxPlaces:
 		w.fail(line, "it reads an argument at a place that is computed")
 	case at > 0:
-		w.place(at, line).readOn(w.path, at)
+		noteTexts(&w.place(at, line).under, w.path, at)
 		w.path.limit(int(at), unlimited)
 		return at
 	}
@@ -198,24 +199,26 @@ func (place *wordPlace) defaulted(v word, other value) value {
 	return v
 }
 
-// readOn notes the texts of earlier words on a path that reads the argument.
-func (place *wordPlace) readOn(p *wordPath, at word) {
-	if place.under == nil {
-		place.under = map[word][]string{}
+// noteTexts adds the texts of words before one on a path.
+func noteTexts(under *map[word][]string, p *wordPath, at word) {
+	if *under == nil {
+		*under = map[word][]string{}
 	}
 	for other, texts := range p.texts {
 		if other < at {
-			place.under[other] = append(place.under[other], texts...)
+			(*under)[other] = append((*under)[other], texts...)
 		}
 	}
 }
 
-// depends reports whether an argument was read for some texts of an earlier word alone:
-// for the others it may be anything.
+// depends reports whether an argument was read, or has its type, for some texts of an
+// earlier word alone: for the others it may be anything.
 func (place *wordPlace) depends(final *wordPath) bool {
-	for at, texts := range place.under {
-		if all, closed := final.texts[at]; !closed || slices.ContainsFunc(all, func(text string) bool { return !slices.Contains(texts, text) }) {
-			return true
+	for _, under := range []map[word][]string{place.under, place.typed} {
+		for at, texts := range under {
+			if all, closed := final.texts[at]; !closed || slices.ContainsFunc(all, func(text string) bool { return !slices.Contains(texts, text) }) {
+				return true
+			}
 		}
 	}
 	return false
@@ -230,6 +233,7 @@ func (w *wordReader) convert(name reference, a *arguments) (value, bool) {
 	place := w.place(v, a.line)
 	switch name {
 	case "builtins.int", "builtins.float":
+		noteTexts(&place.typed, w.path, v)
 		typ := map[reference]valueType{"builtins.int": typeInteger, "builtins.float": typeNumber}[name]
 		if len(a.positional) > 1 { // int(x, 16)
 		} else if w.trying > 0 {

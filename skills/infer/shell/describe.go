@@ -53,8 +53,15 @@ func printedBy(node syntax.Node) string {
 				b.WriteString(text(n.Hdoc) + "\n")
 			}
 		case *syntax.CallExpr:
-			if name := command(n); name == "echo" || name == "printf" {
-				b.WriteString(strings.ReplaceAll(strings.Join(texts(n.Args[1:]), " "), `\n`, "\n") + "\n")
+			if name := command(n); name != "" {
+				said := strings.Join(texts(n.Args[1:]), " ")
+				if name == "echo" || name == "printf" || strings.HasPrefix(said, "Usage:") { // error "Usage: …"
+					b.WriteString(strings.ReplaceAll(said, `\n`, "\n") + "\n")
+				}
+			}
+		case *syntax.ParamExp: // ${1:?Usage: …}
+			if isError(n.Exp) {
+				b.WriteString(text(n.Exp.Word) + "\n")
 			}
 		}
 		return b.Len() < maxSource

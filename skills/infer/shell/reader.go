@@ -200,7 +200,7 @@ func (r *reader) assign(a *syntax.Assign) bool {
 // other reads any other node: it may refer to single places, and must not compare
 // them with an option.
 func (r *reader) other(node syntax.Node) bool {
-	if upsets(node) || !r.args.compares(node) {
+	if !r.args.compares(node) || upsets(node) {
 		return false
 	}
 	places, ok := uses(node)

@@ -288,6 +288,20 @@ main "$@"`,
 			property: map[string]string{},
 		},
 		{
+			name: "another command",
+			text: `case "$1" in
+  get) KEY="$2" ;;
+  put) shift; KEY="$1"; VALUE="${2:-none}" ;;
+  *) [ -f "$1" ] && KEY=file ;;
+esac
+dump KEY`,
+			schema:   "command string, key string, value string",
+			args:     `{"command": "put", "key": "k", "value": "-v"}`,
+			argv:     "put|k|-v",
+			got:      "KEY<k>",
+			property: map[string]string{},
+		},
+		{
 			name: "the rest",
 			text: `set -u
 FIRST=$1; shift

@@ -72,7 +72,7 @@ func (t *Text) addLine(line string) {
 		words = words[min(end+1, len(words)):]
 	}
 	if len(t.lines) > read {
-		t.usage = append(t.usage, strings.TrimSpace(line))
+		t.usage = append(t.usage, withoutProgram(line))
 	}
 }
 

@@ -32,6 +32,9 @@ const MaxArguments = 256
 // Demand notes that the program ends without the argument.
 func (a *Argument) Demand() { a.demanded = true }
 
+// Some notes that the argument was used for some commands alone.
+func (a *Argument) Some() { a.some = a.some || a.Flag == "" }
+
 // SetType sets the type of an argument's values, unless it is known.
 func (a *Argument) SetType(name string) {
 	if a.Item == nil && !a.some {
@@ -52,7 +55,7 @@ func (a *Argument) Choose(texts []string) {
 // Compare notes texts that the program compares the argument with.
 func (a *Argument) Compare(texts ...string) {
 	for _, text := range texts {
-		if len(a.Texts) < MaxArguments && !IsHelp(text) && !slices.Contains(a.Texts, text) {
+		if len(a.Texts) < MaxArguments && !slices.Contains(a.Texts, text) {
 			a.Texts = append(a.Texts, text)
 		}
 	}
