@@ -54,7 +54,7 @@ func TestMention(t *testing.T) {
 		{"```bash\npython scripts/x.py form.pdf # check all the fields\n```", "check all the fields. Forms."},
 		{"### Checking of large forms\n\n```\nx.py form.pdf\n```", "Checking of large forms. Forms."},
 		{"### `x.py`\n\nChecks a form, field by field.", "Checks a form, field by field."},
-		{"## Changelog\n- added x.py with many checks", ""},
+		{"## Form fields\n```bash\n# Install it all first\nnpm i\nx.py form.pdf\n```", "Form fields. Forms."},
 		{"## Usage\n```\npython scripts/x.py\n```", ""},
 		{"Run max.py to have the largest value.", ""},
 		{"**Script:** `x.py`", ""},

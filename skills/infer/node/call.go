@@ -170,7 +170,7 @@ func (e *evaluator) wordMethod(words js.Words, name string, args []js.Value, lin
 }
 
 func (e *evaluator) wordCall(words js.Words, line int32) wordCall {
-	return wordCall{words, e.found, line, e.unsure > 0}
+	return wordCall{words, e.found, line}
 }
 
 // unknownCall gives arguments to something that is not known.

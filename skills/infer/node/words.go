@@ -10,14 +10,13 @@ import (
 // A wordCall is a use of a list of words in a line.
 type wordCall struct {
 	js.Words
-	found  *js.Record
-	line   int32
-	unsure bool // it may not be reached
+	found *js.Record
+	line  int32
 }
 
 // word returns the word at an index.
 func (w wordCall) word(at js.Value) js.Value {
-	if v, ok := w.At(at, w.line, w.unsure); ok {
+	if v, ok := w.At(at, w.line); ok {
 		return v
 	}
 	return w.found.Doubt(w.line, "an argument at a place that is computed")
@@ -70,7 +69,7 @@ func (w wordCall) search(name string, notDash bool, prefix string) js.Value {
 	case notDash && name == "filter":
 		return w.Without()
 	case notDash && name == "find":
-		return wordCall{w.Without(), w.found, w.line, w.unsure}.word(0.0)
+		return wordCall{w.Without(), w.found, w.line}.word(0.0)
 	case strings.HasSuffix(prefix, "=") && len(prefix) > 2 && name != "filter":
 		return w.Named(prefix, w.line)
 	}

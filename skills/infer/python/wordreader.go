@@ -172,6 +172,7 @@ func (w *wordReader) merged(a, b value) value {
 	for _, pair := range [][2]value{{a, b}, {b, a}} {
 		switch v := pair[0].(type) {
 		case word:
+			noteTexts(&w.place(v, 0).typed, w.path, v)
 			return w.place(v, 0).defaulted(v, pair[1])
 		case argvector:
 			if _, list := pair[1].(*sequence); !list {

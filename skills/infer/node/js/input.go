@@ -42,7 +42,7 @@ func (a *Argument) TakesValue(form cli.Form) Given {
 }
 
 // At returns the word at an index. It reports false for an index that is computed.
-func (w Words) At(at Value, line int32, conditional bool) (v Value, ok bool) {
+func (w Words) At(at Value, line int32) (v Value, ok bool) {
 	switch at := at.(type) {
 	case float64:
 		index := w.From + int(at)
@@ -56,7 +56,7 @@ func (w Words) At(at Value, line int32, conditional bool) (v Value, ok bool) {
 		if index == 0 && w.List.First != "" {
 			return w.List.First, true
 		}
-		return Given{Argument: w.List.Positional(index, line, conditional)}, true
+		return Given{Argument: w.List.Positional(index, line)}, true
 	case Position:
 		if at.By == 1 {
 			return at.Option.TakesValue(cli.Apart), true

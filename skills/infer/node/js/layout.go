@@ -107,7 +107,7 @@ func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (a
 	for i := end - 1; i >= 0; i-- {
 		p := l.Positionals[i]
 		if p == nil {
-			p = l.Positional(i, 0, false)
+			p = l.Positional(i, 0)
 		}
 		p.Required = needed || i < l.Least || p.demanded || p.Used && !p.Tested && p.Default == nil && l.First == ""
 		needed = p.Required

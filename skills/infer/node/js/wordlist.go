@@ -26,7 +26,7 @@ type WordList struct {
 func NewWordList(first string) *WordList {
 	l := &WordList{Most: -1, First: first}
 	if first != "" {
-		l.Positional(0, 0, false)
+		l.Positional(0, 0)
 		l.AtLeast(1)
 	}
 	return l
@@ -50,14 +50,13 @@ func (l *WordList) Empty() bool {
 	return !l.Indexed && l.Rest == nil && len(l.Options) == 0 && (l.Least == 0 || l.First != "")
 }
 
-// Positional returns the argument at an index. Behind the first, one that is first used
-// under a condition is of some commands alone.
-func (l *WordList) Positional(at int, line int32, conditional bool) *Argument {
+// Positional returns the argument at an index.
+func (l *WordList) Positional(at int, line int32) *Argument {
 	for len(l.Positionals) <= at {
 		l.Positionals = append(l.Positionals, nil)
 	}
 	if l.Positionals[at] == nil {
-		l.Positionals[at] = &Argument{Argument: &cli.Argument{}, Line: line, some: conditional && at > 0}
+		l.Positionals[at] = &Argument{Argument: &cli.Argument{}, Line: line}
 	}
 	return l.Positionals[at]
 }
