@@ -11,9 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// maxBorrowed bounds the part of a skill's description that its tools share, in bytes.
-const maxBorrowed = 240
-
 // BorrowedDescription returns the description of a tool that has none: what the
 // instructions say of its script, or else the words of its name, and the first sentence
 // of its skill's description.
@@ -26,16 +23,6 @@ func BorrowedDescription(tool *skills.Skill) string {
 	first, size := utf8.DecodeRuneInString(words)
 	words = string(unicode.ToUpper(first)) + words[size:]
 	return strings.TrimSpace(words + ". " + truncate.String(firstSentence(tool.Of.Description), maxBorrowed))
-}
-
-// firstSentence returns a text up to its first full stop before a space.
-func firstSentence(text string) string {
-	text = strings.TrimSpace(text)
-	if at := strings.Index(text, ". "); at > 0 {
-		return text[:at+1]
-	}
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }
 
 // Purpose returns the description of a skill or a tool without the parts that its

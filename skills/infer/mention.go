@@ -11,6 +11,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
+// maxBorrowed bounds the part of a skill's description that its tools share, in bytes.
+const maxBorrowed = 240
+
 // Mention returns what the instructions of a tool's skill say of its script: another cell
 // of the row, the rest of the item, or the sentence that names it, the text below a
 // headline that does, or the comment or the headline above a command. It is "" where they
@@ -118,4 +121,14 @@ func sentence(line string) string {
 		return text
 	}
 	return ""
+}
+
+// firstSentence returns a text up to its first full stop before a space.
+func firstSentence(text string) string {
+	text = strings.TrimSpace(text)
+	if at := strings.Index(text, ". "); at > 0 {
+		return text[:at+1]
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return first
 }

@@ -31,42 +31,25 @@ const maxCommands = 64
 // are not certain, all words behind the command are a list. It returns Whole where the
 // first argument chooses nothing.
 func (d *Dispatch) Command() *Command {
-	var texts []string
-	for _, text := range d.Texts {
-		if text != "" && text[0] != '-' && !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-	}
+	texts := d.texts()
 	if len(texts) == 0 || len(texts) > maxCommands || d.First.List {
 		return d.Whole
 	}
-	if slices.Contains(texts, d.First.Name) || d.First.Name == "arg1" {
-		d.First.Name = "command"
-	}
-	top := &Command{Chooser: d.First.Name, About: d.First.Description, Must: d.First.Required, Default: d.First.Default}
 	other, closed := d.Read(Other)
-	if top.Open = !closed; d.Whole != nil {
+	if d.Whole != nil {
 		d.Whole.choose(texts, closed)
 	}
 	if d.Whole != nil && len(d.Whole.Arguments) < 2 || len(texts) < 2 {
 		return d.Whole
 	}
-	for _, text := range texts {
-		behind, refused := d.Read(text)
-		if behind == nil && !refused {
-			return d.words(texts, closed)
-		}
-		behind = cmp.Or(behind, &Command{})
-		behind.Name = text
-		behind.borrow(top.Commands)
-		top.Commands = append(top.Commands, behind)
-	}
+	top := &Command{Chooser: d.First.Name, About: d.First.Description, Must: d.First.Required, Default: d.First.Default, Open: !closed, Commands: d.commands(texts)}
 	readings := top.Commands
 	if !closed {
 		readings = append(slices.Clone(readings), other)
 	}
 	switch {
-	case d.Whole != nil && !slices.ContainsFunc(readings, func(c *Command) bool { return c == nil || !c.equals(readings[0]) }):
+	case readings[0] == nil:
+	case d.Whole != nil && !slices.ContainsFunc(readings, func(c *Command) bool { return c == nil || !equal(c.Arguments, readings[0].Arguments) }):
 		return d.Whole
 	case closed || other != nil && len(other.Arguments) == 0:
 		return top
@@ -74,6 +57,35 @@ func (d *Dispatch) Command() *Command {
 		return d.Whole
 	}
 	return d.words(texts, closed)
+}
+
+// texts returns the texts that may be commands.
+func (d *Dispatch) texts() (texts []string) {
+	for _, text := range d.Texts {
+		if text != "" && text[0] != '-' && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if slices.Contains(texts, d.First.Name) || d.First.Name == "arg1" {
+		d.First.Name = "command"
+	}
+	return texts
+}
+
+// commands reads the script for each text. Where the arguments behind one are not certain,
+// there is nil alone.
+func (d *Dispatch) commands(texts []string) (all []*Command) {
+	for _, text := range texts {
+		behind, refused := d.Read(text)
+		if behind == nil && !refused {
+			return []*Command{nil}
+		}
+		behind = cmp.Or(behind, &Command{})
+		behind.Name = text
+		behind.borrow(all)
+		all = append(all, behind)
+	}
+	return all
 }
 
 // choose makes the texts the only values of the first positional, if the script refuses
@@ -132,9 +144,6 @@ func (c *Command) loosen(commands []*Command) bool {
 	}
 	return true
 }
-
-// equals reports whether two commands have the same arguments.
-func (c *Command) equals(other *Command) bool { return equal(c.Arguments, other.Arguments) }
 
 func equal(a, b any) bool {
 	x, _ := json.Marshal(a)

@@ -45,13 +45,16 @@ func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.
 	switch r {
 	case "process.exit", "Deno.exit", "process.abort", "process.reallyExit":
 		code, isNumber := js.First(args).(float64)
-		e.mayEnd = e.mayEnd || e.unsure > 0 && !(isNumber && code != 0)
-		e.fail(isNumber && code != 0)
+		if isNumber && code != 0 {
+			e.end.fail(e.unsure)
+		} else {
+			e.end.mayEnd = e.end.mayEnd || e.unsure > 0
+		}
 		return js.Never{}
 	case "parseInt", "Number.parseInt":
-		return e.converted(args, "integer")
+		return converted(args, "integer", e.under > 0)
 	case "parseFloat", "Number.parseFloat", "Number":
-		return e.converted(args, "number")
+		return converted(args, "number", e.under > 0)
 	case "String", "Object.freeze", "Object.seal", "Array.from", "structuredClone":
 		if len(args) == 1 {
 			return args[0]
@@ -73,9 +76,9 @@ func (e *evaluator) outside(r js.Reference, args []js.Value, n *syntax.Node) js.
 }
 
 // converted returns an argument that becomes a number.
-func (e *evaluator) converted(args []js.Value, typ string) js.Value {
+func converted(args []js.Value, typ string, some bool) js.Value {
 	if g, ok := js.First(args).(js.Given); ok {
-		if e.under > 0 {
+		if some {
 			g.Some()
 		}
 		g.SetType(typ)
@@ -99,7 +102,7 @@ func (e *evaluator) method(m js.Method, args []js.Value, line int32) js.Value {
 	case *js.Array:
 		switch m.Name {
 		case "includes", "has":
-			return e.among(r, js.First(args))
+			return among(r, js.First(args))
 		case "indexOf", "join":
 			tested(js.First(args))
 		default:
@@ -135,9 +138,8 @@ func textMethod(text, name string) js.Value {
 }
 
 // among returns whether a list has a value.
-func (e *evaluator) among(list *js.Array, v js.Value) js.Value {
+func among(list *js.Array, v js.Value) js.Value {
 	tested(v)
-	e.unknownCall("includes", list.Items, 0)
 	texts, known := js.TextsOf(list)
 	text, isText := v.(string)
 	if g, ok := v.(js.Given); ok {
@@ -147,11 +149,6 @@ func (e *evaluator) among(list *js.Array, v js.Value) js.Value {
 		return slices.Contains(texts, text)
 	}
 	return js.Unknown{}
-}
-
-// fail notes that the program fails here, if it does.
-func (e *evaluator) fail(fails bool) {
-	e.refused = e.refused || fails && e.unsure == 0 && !e.mayReturn && !e.mayEnd
 }
 
 // wordMethod calls a method of a list of words.
@@ -228,12 +225,12 @@ func (e *evaluator) apply(c *js.Closure, args []js.Value, open bool) js.Value {
 	e.busy[c.Function] = true
 	e.called[c.Function]++
 	e.calls++
-	before, mayReturn := e.returns, e.mayReturn
+	before, mayReturn := e.returns, e.end.mayReturn
 	e.returns = nil
 	defer func() {
 		e.busy[c.Function] = false
 		e.calls--
-		e.returns, e.mayReturn = before, mayReturn
+		e.returns, e.end.mayReturn = before, mayReturn
 	}()
 	s := js.NewScope(c.Scope, e.unsure)
 	binding{e, s, true}.parameters(c.Function, args, open)

@@ -128,11 +128,11 @@ func (m *Module) dispatch(first *js.Argument, whole *cli.Command, usage usagetex
 		e := m.evaluate(text)
 		words := m.words(e)
 		if len(e.found.Doubts) > 0 || !words.Behind() {
-			return nil, e.refused
+			return nil, e.end.refused
 		}
 		behind := words.Lay(e.found, usage.Command(text))
 		behind.Description = usage.Help(text)
-		return behind, e.refused
+		return behind, e.end.refused
 	}}
 }
 

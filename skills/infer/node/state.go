@@ -34,11 +34,20 @@ type evaluator struct {
 	returns   []js.Value // of the function that is being evaluated
 	local     string     // a module of the program's own that it imports; "" for none
 	localLine int32
+	end       ending
+}
 
+// An ending is what is known of the end of a program.
+type ending struct {
 	mayReturn bool // an active function may have returned before the statement
 	mayEnd    bool // the program may have ended before it, and well
 	trying    int  // try statements around the statement
 	refused   bool // the program fails, whatever the other words are
+}
+
+// fail notes that the program fails in a statement under some conditions.
+func (e *ending) fail(unsure int) {
+	e.refused = e.refused || unsure == 0 && !e.mayReturn && !e.mayEnd
 }
 
 // newEvaluator returns the evaluator of a source of some size. First is the text of the

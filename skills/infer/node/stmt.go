@@ -85,7 +85,7 @@ func (f frame) statement(n *syntax.Node) completion {
 			v = f.e.eval(n.Kids[0], f.s)
 		}
 		f.e.returns = append(f.e.returns, v)
-		f.e.mayReturn = f.e.mayReturn || f.e.unsure > 0
+		f.e.end.mayReturn = f.e.end.mayReturn || f.e.unsure > 0
 		if v == (js.Never{}) {
 			return exits
 		}
@@ -94,7 +94,7 @@ func (f frame) statement(n *syntax.Node) completion {
 		f.e.unsure++
 		f.e.eval(n.Kids[0], f.s)
 		f.e.unsure--
-		f.e.fail(f.e.trying == 0)
+		f.e.end.fail(f.e.unsure + f.e.end.trying)
 		return exits
 	case syntax.Break, syntax.Continue:
 		return jumps
@@ -145,9 +145,9 @@ func (f frame) variables(n *syntax.Node) completion {
 }
 
 func (f frame) try(n *syntax.Node) completion {
-	f.e.trying++
+	f.e.end.trying++
 	done := f.block(n.Kids[0])
-	f.e.trying--
+	f.e.end.trying--
 	if n.Kids[1] != nil {
 		if caught := f.maybe(n.Kids[1]); done == exits && caught != exits {
 			done = normal

@@ -1,37 +1,6 @@
 package shell
 
-import (
-	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
-)
-
-// dispatch returns the command line that the script reads by its first argument.
-func (s *script) dispatch(r *reader, whole *declaration) *cli.Dispatch {
-	usage := r.args.usage
-	d := &cli.Dispatch{First: &cli.Argument{Name: "command"}, Texts: r.args.firsts, Usage: usage.Usage()}
-	if whole != nil {
-		d.Whole = whole.command()
-		if len(whole.positionals) > 0 { // behind the options
-			first := *d.Whole.Arguments[len(whole.options)]
-			first.Description = usage.Help(first.Name)
-			d.First = &first
-		}
-	}
-	d.Read = func(text string) (*cli.Command, bool) {
-		usage := usage.Command(text)
-		one := newReader(s, usage, text)
-		line := one.read(s.steps())
-		if line == nil {
-			return nil, one.refused
-		}
-		line.explain(usage)
-		behind := line.command()
-		behind.Description = r.args.usage.Help(text)
-		return behind, one.refused
-	}
-	return d
-}
+import "mvdan.cc/sh/v3/syntax"
 
 // branch returns the statements that replace one which chooses them by the first
 // argument. It reports false where that is not known.

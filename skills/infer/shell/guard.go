@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -56,4 +57,35 @@ func (t test) least() int {
 		}
 	}
 	return 0
+}
+
+// endsWell reports whether a node ends the script, and may do so with success.
+func endsWell(node syntax.Node) bool {
+	call, _ := node.(*syntax.CallExpr)
+	if call == nil {
+		return false
+	}
+	switch command(call) {
+	case "exec":
+		return true
+	case "exit", "return":
+		return len(call.Args) < 2 || text(call.Args[1]) == "0"
+	}
+	return false
+}
+
+// fails reports whether a statement certainly ends the script with a failure, or the
+// function around it.
+func (s *script) fails(stmt *syntax.Stmt) bool {
+	return command(stmt.Cmd) == "return" && !endsWell(stmt.Cmd) || s.dies(stmt, maxInlined)
+}
+
+// dies reports whether a statement certainly ends the script with a failure.
+func (s *script) dies(stmt *syntax.Stmt, depth int) bool {
+	name := command(stmt.Cmd)
+	if name == "exit" || name == "" || depth == 0 || s.functions[name] == nil {
+		return name == "exit" && !endsWell(stmt.Cmd)
+	}
+	block, ok := s.functions[name].Cmd.(*syntax.Block)
+	return ok && slices.ContainsFunc(block.Stmts, func(inner *syntax.Stmt) bool { return s.dies(inner, depth-1) })
 }

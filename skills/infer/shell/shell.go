@@ -69,3 +69,30 @@ func (m *Module) Read() (*cli.CommandLine, Note) {
 	}
 	return cli.New(command), Note{}
 }
+
+// dispatch returns the command line that the script reads by its first argument.
+func (s *script) dispatch(r *reader, whole *declaration) *cli.Dispatch {
+	usage := r.args.usage
+	d := &cli.Dispatch{First: &cli.Argument{Name: "command"}, Texts: r.args.firsts, Usage: usage.Usage()}
+	if whole != nil {
+		d.Whole = whole.command()
+		if len(whole.positionals) > 0 { // behind the options
+			first := *d.Whole.Arguments[len(whole.options)]
+			first.Description = usage.Help(first.Name)
+			d.First = &first
+		}
+	}
+	d.Read = func(text string) (*cli.Command, bool) {
+		usage := usage.Command(text)
+		one := newReader(s, usage, text)
+		line := one.read(s.steps())
+		if line == nil {
+			return nil, one.refused
+		}
+		line.explain(usage)
+		behind := line.command()
+		behind.Description = r.args.usage.Help(text)
+		return behind, one.refused
+	}
+	return d
+}
