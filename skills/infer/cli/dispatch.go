@@ -66,7 +66,7 @@ func (d *Dispatch) texts() (texts []string) {
 			texts = append(texts, text)
 		}
 	}
-	if slices.Contains(texts, d.First.Name) || d.First.Name == "arg1" {
+	if slices.Contains(texts, d.First.Name) || d.First.Name == "" || d.First.Name == "arg1" {
 		d.First.Name = "command"
 	}
 	return texts
@@ -92,7 +92,7 @@ func (d *Dispatch) commands(texts []string) (all []*Command) {
 // others.
 func (c *Command) choose(texts []string, closed bool) {
 	at := slices.IndexFunc(c.Arguments, (*Argument).positional)
-	if at < 0 || !closed || c.Arguments[at].Item != nil {
+	if at < 0 || !closed || c.Arguments[at].List || c.Arguments[at].Item != nil {
 		return
 	}
 	item := &jsonschema.Schema{Type: "string"}
@@ -120,6 +120,9 @@ func (c *Command) borrow(before []*Command) {
 func (c *Command) loosen(commands []*Command) bool {
 	behind := slices.Clone(c.Arguments)
 	first := slices.IndexFunc(behind, (*Argument).positional)
+	if first < 0 {
+		return false
+	}
 	behind = slices.Delete(behind, first, first+1)
 	for _, other := range commands {
 		if other == nil || len(other.Arguments) > len(behind) {
