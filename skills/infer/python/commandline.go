@@ -90,7 +90,8 @@ func (p *parser) shows(act *action) bool {
 // turnsOff reports whether an option, such as --no-cache, makes a variable of another name
 // false: its help is about the option.
 func (act *action) turnsOff() bool {
-	return act.kind == "store_false" && strings.ReplaceAll(strings.TrimLeft(act.longest(), "-"), "-", "_") != act.dest
+	off := act.kind == "store_false" || act.kind == "store_const" && act.constant == value(false)
+	return off && strings.ReplaceAll(strings.TrimLeft(act.longest(), "-"), "-", "_") != act.dest
 }
 
 // argument returns the argument of an action. Flagged reports whether the property says

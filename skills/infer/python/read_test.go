@@ -99,6 +99,7 @@ func TestRead(t *testing.T) {
 		"declared twice":      {header + "p.add_argument('--x')\np.add_argument('--x')\np.parse_args()", "none (line 4: the option --x is declared twice)"},
 		"resolved":            {"import argparse\np = argparse.ArgumentParser(conflict_handler='resolve')\np.add_argument('--x', '-x')\np.add_argument('--x', type=int)\np.parse_args()", "none (line 4: the option --x is declared twice)"},
 		"no-x":                {header + "p.add_argument('--no-ai', dest='ai', action='store_false', help='Skip AI')\np.parse_args()", "no-ai:boolean"},
+		"no-x by a constant":  {header + "p.add_argument('--no-ai', dest='ai', action='store_const', const=False)\np.parse_args()", "no-ai:boolean"},
 		"one dest":            {header + "p.add_argument('--on', dest='v', action='store_true')\np.add_argument('--off', dest='v', action='store_false')\np.parse_args()", "on:boolean=false off:boolean"},
 		"prefix characters":   {"import argparse\np = argparse.ArgumentParser(prefix_chars='+/')\np.add_argument('+x', '++ex-y')\np.add_argument('/z')\np.add_argument('-pos')\np.parse_args()", "none (line 2: prefix_chars is set)"},
 		"shadowed":            {"import argparse\nclass argparse:\n  pass\np = argparse.ArgumentParser()\np.parse_args()", "none (line 5: which parser parse_args belongs to is not known)"},
