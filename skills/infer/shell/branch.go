@@ -11,15 +11,6 @@ func (a *arguments) branch(stmt *syntax.Stmt) (body []*syntax.Stmt, known bool) 
 	switch c := stmt.Cmd.(type) {
 	case *syntax.CaseClause:
 		return a.item(c)
-	case *syntax.BinaryCmd:
-		is, known := a.holds(c.X)
-		if !known || c.Op != syntax.AndStmt && c.Op != syntax.OrStmt {
-			return nil, false
-		}
-		if is == (c.Op == syntax.AndStmt) {
-			body = []*syntax.Stmt{c.Y}
-		}
-		return body, true
 	case *syntax.IfClause:
 		for ; c != nil; c = c.Else {
 			if len(c.Cond) == 0 {
