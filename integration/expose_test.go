@@ -58,6 +58,41 @@ func TestExposure(t *testing.T) {
 	until("a skill is new", func() bool { return strings.Contains(c.tools()["search_skills"].Description, "(26):") })
 }
 
+// A client on another machine is told the URI of a skill's folder, and no path of this one.
+func TestPlacesElsewhere(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, ".claude", "skills", "near", "SKILL.md"), "---\nname: near\ndescription: Is near.\n---\nRead ${CLAUDE_SKILL_DIR}/notes.md.\n")
+	writeFile(t, filepath.Join(home, ".claude", "skills", "broken", "SKILL.md"), "---\nname: [\n---\n")
+	base, stop := serveHTTP(t, []string{"HOME=" + home})
+	t.Cleanup(func() { stop() })
+	for from, folder := range map[string]string{"X-Other: 1": filepath.Join(home, ".claude", "skills", "near"), "X-Forwarded-For: 192.0.2.7": "skill://near"} {
+		session := "Mcp-Session-Id: " + post(t, base+"/mcp", initialize, from).Header.Get("Mcp-Session-Id")
+		ask := func(method, params string) string {
+			t.Helper()
+			body, err := io.ReadAll(post(t, base+"/mcp", askRequest(1, method, params, false), session, from).Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(folder, "skill:") && strings.Contains(string(body), home) {
+				t.Errorf("%s %s tells a path: %s", method, params, body)
+			}
+			return string(body)
+		}
+		if answer := ask("tools/call", `"name":"load_skill","arguments":{"name":"near"}`); !strings.Contains(answer, "Base directory for this skill: "+folder+`\n`) || !strings.Contains(answer, "Read "+folder+"/notes.md") {
+			t.Errorf("want %s in %s", folder, answer)
+		}
+		if answer := ask("prompts/get", `"name":"near"`); !strings.Contains(answer, "Read "+folder+"/notes.md") {
+			t.Errorf("want %s in %s", folder, answer)
+		}
+		ask("tools/call", `"name":"get_skill","arguments":{"name":"near"}`)
+		ask("tools/call", `"name":"list_skills","arguments":{}`)
+		if answer := ask("tools/call", `"name":"reload_skills","arguments":{}`); !strings.Contains(answer, "broken/SKILL.md:") {
+			t.Errorf("the problem is lost: %s", answer)
+		}
+	}
+}
+
 // An asker sends a request and returns the answer as JSON.
 type asker func(t *testing.T, method, params string) string
 

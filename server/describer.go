@@ -38,7 +38,7 @@ func (d *describer) choice(r *request) func(*skills.Skill) describe.Choice {
 func (d *describer) view(r *request) *describe.View {
 	v := r.view
 	return &describe.View{
-		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Title: v.titles.Of, Shadowed: v.catalog.Shadowed, ForModel: true, Feedback: d.feedback, State: d.state(r), Installed: d.options.Installed, Texts: d.options.Texts,
+		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Title: v.titles.Of, Shadowed: v.catalog.Shadowed, ForModel: true, Remote: r.principal.Remote, Feedback: d.feedback, State: d.state(r), Installed: d.options.Installed, Texts: d.options.Texts,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
 			command, err := d.invoke.executor.Plan(ctx, skill, d.invoke.workspaces(ctx))
 			return d.options.Sandbox.Plan(skill, command, err)

@@ -39,7 +39,7 @@ func (d *Directory) View(ctx context.Context) (*describe.View, error) {
 	}
 	view := d.server.published.fixed.describes.view(r)
 	if isPerson(r.principal) {
-		view.ForModel, view.Texts = false, nil
+		view.ForModel, view.Remote, view.Texts = false, false, nil
 	}
 	return view, nil
 }

@@ -156,20 +156,21 @@ func (t *fixedTools) reloadSkills() mcpserver.ServerTool {
 					return nil, err
 				}
 			}
-			return newReloaded(catalog, changed), nil
+			return newReloaded(catalog, changed, r.principal.Remote), nil
 		},
 	}.tool(t.toolMaker)
 }
 
-func newReloaded(catalog *skills.Catalog, changed bool) reloaded {
+func newReloaded(catalog *skills.Catalog, changed, remote bool) reloaded {
 	r := reloaded{Skills: catalog.Count(), Plugins: len(catalog.Plugins), Changed: changed, Problems: []string{}, Shadowed: []string{}}
 	for _, p := range catalog.Problems {
 		if p.Severity != skills.Note {
+			p.Path = describe.Place(p.Path, remote)
 			r.Problems = append(r.Problems, p.String())
 		}
 	}
 	for _, shadow := range catalog.Shadowed {
-		r.Shadowed = append(r.Shadowed, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), shadow.Skill.File, shadow.By.File))
+		r.Shadowed = append(r.Shadowed, fmt.Sprintf("%s (%s) by %s", shadow.Skill.QualifiedName(), describe.Place(shadow.Skill.File, remote), describe.Place(shadow.By.File, remote)))
 	}
 	r.Found = len(r.Problems) + len(r.Shadowed)
 	r.Problems, r.Shadowed = r.Problems[:min(len(r.Problems), maxProblems)], r.Shadowed[:min(len(r.Shadowed), maxProblems)]

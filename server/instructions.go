@@ -102,15 +102,22 @@ type loaded struct {
 // meta returns the metadata of a result, for programs. Models read the text: a
 // structure would be shown to them in its place.
 func (l *loaded) meta() *mcp.Meta {
-	fields := map[string]any{"name": l.Name, "base_dir": l.BaseDir}
-	if l.URI != "" {
-		fields["uri"] = l.URI
+	fields := map[string]any{"name": l.Name}
+	for key, value := range map[string]string{"base_dir": l.BaseDir, "uri": l.URI} {
+		if value != "" {
+			fields[key] = value
+		}
 	}
 	return mcp.NewMetaFromMap(fields)
 }
 
 // header returns the line that names the folder of the instructions' files.
-func (l *loaded) header() string { return "Base directory for this skill: " + l.BaseDir + "\n\n" }
+func (l *loaded) header() string {
+	if l.BaseDir == "" {
+		return ""
+	}
+	return "Base directory for this skill: " + l.BaseDir + "\n\n"
+}
 
 // text returns the instructions, with the names of the tools, and how commands are run.
 func (l *loaded) text() string {
@@ -132,8 +139,12 @@ func (l *loaded) text() string {
 const baseDirLease = 24 * time.Hour
 
 // baseDir returns the folder of the files that the instructions speak of: the skill's
-// own folder, or for a bundled or packed skill a copy of it.
+// own folder, or for a bundled or packed skill a copy of it; for a client on another machine
+// its URI, or "".
 func (l *loader) baseDir(ctx context.Context, skill *skills.Skill) (string, error) {
+	if principal(ctx).Remote {
+		return strings.TrimSuffix(skillsext.URI(skill), "/SKILL.md"), nil
+	}
 	if skill.Dir != "" {
 		return skill.Dir, nil
 	}

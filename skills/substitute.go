@@ -2,6 +2,7 @@ package skills
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ var ErrTooLong = fmt.Errorf("with these arguments the instructions would be more
 // does one behind a backslash. Arguments that the text does not mention are
 // appended. Inline commands are never run; a note says so.
 //
-// dir is the skill's folder as the reader can reach it. The error is that of
+// dir is the skill's folder as the reader can reach it: a path, a URI, or "". The error is that of
 // [Skill.Text], or [ErrTooLong].
 func (s *Skill) Instantiate(args, dir string) (string, error) {
 	instructions, err := s.Text()
@@ -94,7 +95,7 @@ func (s *Skill) substitute(name, args string, words []string, dir string) (value
 	case "${CLAUDE_SKILL_DIR}", "{baseDir}":
 		return dir, dir != ""
 	case "${CLAUDE_PLUGIN_ROOT}":
-		return s.PluginDir, s.PluginDir != ""
+		return s.PluginDir, s.PluginDir != "" && filepath.IsAbs(dir)
 	}
 	index := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "$"), "ARGUMENTS["), "]")
 	i, err := strconv.Atoi(index)

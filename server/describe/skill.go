@@ -102,6 +102,17 @@ type View struct {
 	// ForModel cuts texts to the bounds below for a model, and leaves out the
 	// instructions that only a person may follow.
 	ForModel bool
+	// Remote leaves out where on this machine files are, for a reader on another one.
+	Remote bool
+}
+
+// Place returns where a file is, for a reader who may be on another machine: the end of its
+// path then.
+func Place(file string, remote bool) string {
+	if !remote {
+		return file
+	}
+	return filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
 }
 
 // Bounds of a skill for a model. A person gets all of it.
@@ -172,7 +183,21 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	}
 	d.place(v.Shadowed, skill)
 	d.Problems = nonNil(d.Problems)
+	if v.Remote {
+		d.elsewhere()
+	}
 	return d, nil
+}
+
+// elsewhere leaves out the paths of this machine but those of workspaces, which calls name.
+func (d *Skill) elsewhere() {
+	d.File, d.Path = Place(d.File, true), ""
+	for i := range d.Problems {
+		d.Problems[i].Path = Place(d.Problems[i].Path, true)
+	}
+	if d.Call != nil && len(d.Call.Mounts) > 0 {
+		d.Call.Mounts[0].From = "a snapshot of the skill"
+	}
 }
 
 // content adds the instructions and the files.

@@ -83,7 +83,8 @@ func TestSkill(t *testing.T) {
 		"script": "run.py", "interpreter": []any{"python3"}, "network": []any{"api.example.com:443"}, "env": []any{"TOKEN"}, "warm": 2.0, "timeout_seconds": 30.0,
 		"asks": []any{"person"}, "requires": map[string]any{"bins": []any{"jq"}}, "files": []any{"SKILL.md", "notes.txt", "requirements.txt", "run.py"},
 		"resources": []any{map[string]any{"uri": "notes://today", "file": "notes.txt"}}, "prompt": "office__report",
-		"tool": nil, "of": nil, "unlisted": nil, "blocked": nil, "workspace": nil,
+		"unlisted": `skill office/report does not conform to the Skills extension: "requires" in metadata is not text`,
+		"tool":     nil, "of": nil, "blocked": nil, "workspace": nil,
 	} {
 		if diff := cmp.Diff(want, fields[key]); key != "tool" && diff != "" {
 			t.Errorf("%s: %s", key, diff)
@@ -113,6 +114,24 @@ func TestSkillForModel(t *testing.T) {
 		if err != nil || (len(cut.Body) <= maxBody) != forModel || (len(cut.Files) <= maxFiles) != forModel {
 			t.Errorf("for a model %v: %d bytes, %d files, %v", forModel, len(cut.Body), len(cut.Files), err)
 		}
+	}
+}
+
+// A reader on another machine is not told where files are on this one.
+func TestSkillElsewhere(t *testing.T) {
+	v := viewOf(t, office())
+	v.Remote, v.Plan = true, func(context.Context, *skills.Skill) *Plan {
+		return &Plan{Mounts: []Mount{{Path: "/skill", From: "a snapshot of /home/ann/report", Access: "read-only"}}}
+	}
+	skill := lookup(t, v, "office/report")
+	skill.File, skill.Problems = "/home/ann/"+skill.File, []skills.Problem{{Path: "/home/ann/report/run.py", Message: "odd"}}
+	got, err := v.Skill(t.Context(), skill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(got)
+	if text := string(encoded); err != nil || strings.Contains(text, "ann") || !strings.Contains(text, `"file":"report/SKILL.md"`) || !strings.Contains(text, `"path":"report/run.py"`) {
+		t.Errorf("%s, %v", encoded, err)
 	}
 }
 

@@ -142,6 +142,14 @@ func onLoopback(r *http.Request) bool {
 	return err != nil || address.Addr().Unmap().IsLoopback()
 }
 
+// isRemote reports whether a request is of another machine, or may be: a proxy on this one
+// passes on those of others.
+func isRemote(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	forwarded := r.Header.Get("Forwarded") + r.Header.Get("X-Forwarded-For") + r.Header.Get("Via")
+	return err == nil && !from.Addr().Unmap().IsLoopback() || forwarded != "" || !isLoopback(hostname(r.Host))
+}
+
 // isLoopback reports whether a name of lower case can only mean this machine.
 func isLoopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -162,15 +162,16 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 
 // authenticated returns a handler that passes authenticated requests to h.
 func (s *Server) authenticated(h http.Handler) http.Handler {
-	if s.options.Authenticator == nil {
-		return h
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := s.options.Authenticator.Authenticate(r)
+		p, err := identity.Principal{}, error(nil)
+		if s.options.Authenticator != nil {
+			p, err = s.options.Authenticator.Authenticate(r)
+		}
 		if err != nil {
 			s.challenge(w, r, err)
 			return
 		}
+		p.Remote = isRemote(r)
 		h.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), p)))
 	})
 }

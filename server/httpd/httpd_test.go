@@ -124,6 +124,32 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
+// A principal is remote unless its request can only be one of this machine.
+func TestRemote(t *testing.T) {
+	s := New(&Options{Hosts: []string{"skills.example"}})
+	s.Handle("/who", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, identity.FromContext(r.Context()).Remote)
+	}))
+	for name, test := range map[string]struct{ from, host, header, want string }{
+		"this machine":            {"127.0.0.1:5", "localhost:80", "", "false"},
+		"this machine, by IPv6":   {"[::1]:5", "[::1]", "", "false"},
+		"another machine":         {"192.0.2.7:5", "skills.example", "", "true"},
+		"a proxy":                 {"127.0.0.1:5", "localhost", "X-Forwarded-For", "true"},
+		"a proxy with its header": {"127.0.0.1:5", "localhost", "Forwarded", "true"},
+		"a proxy with a name":     {"127.0.0.1:5", "skills.example", "", "true"},
+	} {
+		r := httptest.NewRequest("GET", "http://"+test.host+"/who", nil)
+		if r.RemoteAddr = test.from; test.header != "" {
+			r.Header.Set(test.header, "for=192.0.2.7")
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Body.String() != test.want {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
 // The refusals of the server itself have the form that the options say.
 func TestFail(t *testing.T) {
 	s := New(&Options{Authenticator: basic{}, Fail: func(w http.ResponseWriter, r *http.Request, message string, status int) {

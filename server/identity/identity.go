@@ -42,6 +42,10 @@ type Principal struct {
 	// end with. It is "" for a principal that has no lasting connection: over
 	// modern HTTP each request stands alone.
 	Session string
+
+	// Remote says that it is not on this machine, or may not be: paths of this one mean
+	// nothing to it, and are not for it to know.
+	Remote bool
 }
 
 // A Key identifies a principal: it owns tasks, outputs, sandboxes kept between calls,
