@@ -1,10 +1,15 @@
 package integration
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +94,87 @@ func TestPlacesElsewhere(t *testing.T) {
 		ask("tools/call", `"name":"list_skills","arguments":{}`)
 		if answer := ask("tools/call", `"name":"reload_skills","arguments":{}`); !strings.Contains(answer, "broken/SKILL.md:") {
 			t.Errorf("the problem is lost: %s", answer)
+		}
+	}
+}
+
+// A client gets skills as tools, as skills, or as both: by its name in the configuration, or
+// as skills if it says that it knows them. Each SKILL.md has the digest that its listing says.
+func TestClientForms(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	skills := filepath.Join(home, ".claude", "skills")
+	text := map[string]string{}
+	for name, more := range map[string]string{"plain": "", "worker": "Run scripts/work.sh.\n", "odd": ""} {
+		text[name] = "---\nname: " + name + "\ndescription: Is one.\n---\nText.\n" + more
+		writeFile(t, filepath.Join(skills, name, "SKILL.md"), text[name])
+	}
+	writeFile(t, filepath.Join(skills, "odd", "SKILL.md"), "---\nname: odd\ndescription: Is one.\nmetadata: {version: 1}\n---\n")
+	writeFile(t, filepath.Join(skills, "worker", "scripts", "work.sh"), "#!/bin/sh\n# Usage: work.sh NAME\necho \"$1\"\n")
+	writeFile(t, filepath.Join(home, "forms.yaml"), "expose: {as: {one: tools, two: skills, three: both}}\n")
+	base, stop := serveHTTP(t, []string{"HOME=" + home}, "--config", filepath.Join(home, "forms.yaml"))
+	t.Cleanup(func() { stop() })
+	const native = `{"extensions":{"io.modelcontextprotocol/skills":{}}}`
+	for _, test := range []struct{ client, can, tools, listed, note string }{
+		{"one", native, "odd plain worker worker__work", "", ""},
+		{"two", `{}`, "odd worker__work", "plain worker", "worker__work runs scripts/work.sh"},
+		{"three", native, "odd plain worker worker__work", "plain worker", ""},
+		{"other", `{}`, "odd plain worker worker__work", "plain worker", ""},
+		{"host", native, "odd worker__work", "plain worker", "worker__work runs scripts/work.sh"},
+	} {
+		for _, modern := range []bool{false, true} {
+			info := fmt.Sprintf(`{"name":%q,"version":"1"}`, test.client)
+			hello := post(t, base+"/mcp", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+test.can+`,"clientInfo":`+info+`}}`)
+			ask := func(method, params, named string, into any) {
+				t.Helper()
+				headers := []string{"Mcp-Session-Id: " + hello.Header.Get("Mcp-Session-Id")}
+				if modern {
+					params = strings.TrimSuffix(`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":`+test.can+`,"io.modelcontextprotocol/clientInfo":`+info+`},`+params, ",")
+					headers = []string{"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: " + method, "Mcp-Name: " + named}[:2+min(1, len(named))]
+				}
+				answer := struct{ Result any }{into}
+				if err := json.NewDecoder(post(t, base+"/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params), headers...).Body).Decode(&answer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var tools struct{ Tools []struct{ Name string } }
+			ask("tools/list", "", "", &tools)
+			var names []string
+			for _, tool := range tools.Tools {
+				if slices.Contains([]string{"odd", "plain", "worker", "worker__work"}, tool.Name) {
+					names = append(names, tool.Name)
+				}
+			}
+			slices.Sort(names)
+			var list struct {
+				Skills []struct {
+					URI       string
+					Resources []struct{ URI, Digest string }
+				}
+			}
+			ask("skills/list", "", "", &list)
+			var listed []string
+			for _, skill := range list.Skills {
+				name := path.Base(path.Dir(skill.URI))
+				if text[name] == "" {
+					continue // of the samples
+				}
+				listed = append(listed, name)
+				var read struct{ Contents []struct{ Text string } }
+				ask("resources/read", fmt.Sprintf(`"uri":%q`, skill.URI), skill.URI, &read)
+				got := read.Contents[0].Text
+				sum := sha256.Sum256([]byte(got))
+				if digest := "sha256:" + hex.EncodeToString(sum[:]); digest != skill.Resources[0].Digest {
+					t.Errorf("%s, modern %v: %s has the digest %s, and its listing says %s", test.client, modern, name, digest, skill.Resources[0].Digest)
+				}
+				note, whole := strings.CutPrefix(got, text[name])
+				if want := name == "worker" && test.note != ""; !whole || (note != "") != want || want && !strings.Contains(note, test.note) {
+					t.Errorf("%s, modern %v: %s is %q", test.client, modern, name, got)
+				}
+			}
+			if tools, skills := strings.Join(names, " "), strings.Join(listed, " "); tools != test.tools || skills != test.listed {
+				t.Errorf("%s, modern %v: tools %q and skills %q, want %q and %q", test.client, modern, tools, skills, test.tools, test.listed)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/media"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -19,8 +20,8 @@ import (
 // extensions returns the extensions of MCP that the server declares.
 func extensions() map[string]any {
 	return map[string]any{
-		"io.modelcontextprotocol/skills": map[string]any{"directoryRead": true},
-		tasks.Extension:                  map[string]any{},
+		rpc.Skills:      map[string]any{"directoryRead": true},
+		tasks.Extension: map[string]any{},
 	}
 }
 
@@ -75,15 +76,22 @@ func skillMethod(handle func(ctx context.Context, in skillParams) (any, error), 
 }
 
 func (s *extension) listSkills(ctx context.Context, in skillParams) (any, error) {
-	entries, next, err := s.view().library.List(ctx, in.Cursor, s.logger)
+	v := s.view()
+	entries, next := []json.RawMessage{}, ""
+	if v.form(ctx) != exposure.Tools {
+		var err error
+		if entries, next, err = v.served(ctx).List(ctx, in.Cursor, s.logger); err != nil {
+			return nil, err
+		}
+	}
 	return struct {
 		Skills []json.RawMessage `json:"skills"`
 		Next   string            `json:"nextCursor,omitempty"`
-	}{entries, next}, err
+	}{entries, next}, nil
 }
 
 func (s *extension) getSkill(ctx context.Context, in skillParams) (any, error) {
-	library := s.view().library
+	library := s.view().served(ctx)
 	if err := s.check(ctx, library, in.URI); err != nil {
 		return nil, err
 	}
@@ -104,7 +112,7 @@ func (s *extension) check(ctx context.Context, library *skillsext.Library, uri s
 
 func (s *extension) readDirectory(ctx context.Context, in skillParams) (any, error) {
 	v := s.view()
-	library := v.library
+	library := v.served(ctx)
 	if err := s.check(ctx, library, in.URI); err != nil {
 		return nil, err
 	}

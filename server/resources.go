@@ -102,7 +102,7 @@ func skillTemplate() mcp.ResourceTemplate {
 }
 
 func (s *resources) readSkillFile(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	uri, library := in.Params.URI, s.view().library
+	uri, library := in.Params.URI, s.view().served(ctx)
 	if skill := library.Skill(uri); skill != nil {
 		if err := s.texts(ctx, skill); err != nil {
 			return nil, s.invoke.protocol(nil, err)

@@ -93,8 +93,8 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	s.options.hookIdentity(hooks)
 	hookLists(hooks, current, s.resources, fixedPrompts(&s.options))
 	hooks.AddBeforeCallTool(forwardTool(current))
-	hooks.AddAfterListTools(func(_ context.Context, _ any, _ *mcp.ListToolsRequest, out *mcp.ListToolsResult) {
-		out.Tools, out.NextCursor = toolPage(out.Tools)
+	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, out *mcp.ListToolsResult) {
+		out.Tools, out.NextCursor = toolPage(current().toolsFor(ctx, out.Tools))
 	})
 	s.invoke.roots.Hook(hooks)
 	s.published.subscriptions.hook(hooks, func() *skillsext.Library { return current().library })

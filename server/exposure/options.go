@@ -15,6 +15,29 @@ const (
 // Modes returns the values of the configuration.
 func Modes() []string { return []string{string(Auto), string(All), string(Search)} }
 
+// A Form is the form in which a client gets skills.
+type Form string
+
+// The forms.
+const (
+	Tools  Form = "tools"  // tools alone
+	Skills Form = "skills" // by the Skills extension, with tools for their scripts alone
+	Both   Form = "both"
+)
+
+// Forms returns the values of the configuration.
+func Forms() []string { return []string{string(Tools), string(Skills), string(Both)} }
+
+// Form returns the form for a client of a name. One that knows skills by itself gets them
+// as skills by default, and any other one both.
+func (e *Exposure) Form(client string, native bool) Form {
+	otherwise := Both
+	if native {
+		otherwise = Skills
+	}
+	return cmp.Or(e.options.As[client], e.options.As["*"], otherwise)
+}
+
 // Defaults of [Options].
 const (
 	DefaultTools = 40     // tools of skills
@@ -25,6 +48,8 @@ const (
 type Options struct {
 	// Mode limits how many skills are tools; "" is [Auto].
 	Mode Mode
+	// As has the form for clients by name, for all others by "*".
+	As map[string]Form
 	// MaxTools bounds the number of tools; 0 is [DefaultTools].
 	MaxTools int
 	// Chars bounds the size of all descriptions together, in bytes; 0 is

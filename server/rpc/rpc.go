@@ -35,6 +35,10 @@ const (
 	Scope = mcp.CacheScopePrivate
 )
 
+// Skills is the name of the Skills extension. A client that declares it knows skills by
+// itself.
+const Skills = "io.modelcontextprotocol/skills"
+
 // An Error is the JSON-RPC error of a request.
 type Error struct {
 	Code    int // of JSON-RPC or MCP, such as [mcp.INVALID_PARAMS]

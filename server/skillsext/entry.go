@@ -62,7 +62,7 @@ func (l *Library) entry(ctx context.Context, skill *skills.Skill) (*Entry, error
 		return nil, err
 	}
 	defer release()
-	data, err := skillfs.ReadRegular(files, skillFile, maxSkillFile)
+	data, err := l.readSkillFile(skill, files)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, unfit(skill, "its SKILL.md is gone")
 	} else if err != nil {

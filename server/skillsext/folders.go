@@ -26,11 +26,26 @@ func (e *NotServedError) Error() string { return e.Message }
 type Library struct {
 	catalog *skills.Catalog
 	digests *Digests
+	note    func(*skills.Skill) string // as of [Library.WithNotes]; nil is none
 }
 
 // New returns the library of a catalog. Libraries of several catalogs may share digests.
 func New(catalog *skills.Catalog, digests *Digests) *Library {
-	return &Library{catalog, digests}
+	return &Library{catalog, digests, nil}
+}
+
+// WithNotes returns a library whose SKILL.md files end with a note each, which may be "".
+func (l *Library) WithNotes(note func(*skills.Skill) string) *Library {
+	return &Library{l.catalog, l.digests, note}
+}
+
+// readSkillFile returns the SKILL.md of a skill as it is served.
+func (l *Library) readSkillFile(skill *skills.Skill, files fs.FS) ([]byte, error) {
+	data, err := skillfs.ReadRegular(files, skillFile, maxSkillFile)
+	if err == nil && l.note != nil {
+		data = append(data, l.note(skill)...)
+	}
+	return data, err
 }
 
 // lookup returns the skill of a qualified name, or nil if it has no folder here.
@@ -91,7 +106,7 @@ type File struct {
 // Read returns the current content of the file at a URI. The error is a [*NotServedError]
 // if there is none.
 func (l *Library) Read(uri string) (*File, error) {
-	_, files, name, release, err := l.open(uri)
+	skill, files, name, release, err := l.open(uri)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +117,10 @@ func (l *Library) Read(uri string) (*File, error) {
 		return nil, nothingAt(uri)
 	case info.IsDir():
 		return nil, &NotServedError{short(uri) + " is a folder; resources/directory/read tells what is in it"}
+	}
+	if name == skillFile {
+		data, err := l.readSkillFile(skill, files)
+		return &File{name, data}, err
 	}
 	data, err := skillfs.ReadRegular(files, name, maxBytes)
 	if err != nil {

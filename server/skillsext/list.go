@@ -139,6 +139,9 @@ func (l *Library) Directory(uri, cursor string) (children []Child, next string, 
 			return children, encodeCursor(children[pageChildren-1].Name), nil
 		}
 		if child := child(skill, files, path.Join(dir, entry.Name())); child != nil {
+			if child.Skill != nil && l.note != nil {
+				child.Size += int64(len(l.note(skill)))
+			}
 			children = append(children, *child)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
 // maxCachedParams is the longest params of a request whose answer is cached, in bytes.
@@ -34,6 +36,8 @@ type listKey struct {
 	state   uint64
 	version string // of the protocol, as the client initialized it; modern requests have it in params
 	params  string
+	client  string // its name, and whether it knows skills by itself: the tools may differ by them
+	native  bool
 }
 
 // ask returns the key of the answer to a request. ok is false for a request that is not
@@ -42,7 +46,8 @@ func (r *listCache) ask(m message, p *peer) (q listKey, ok bool) {
 	if r.state == nil || m.method != string(mcp.MethodToolsList) || len(m.params) > maxCachedParams {
 		return listKey{}, false
 	}
-	q = listKey{r.state(), p.ProtocolVersion(), string(m.params)}
+	_, native := p.GetClientCapabilities().Extensions[rpc.Skills]
+	q = listKey{r.state(), p.ProtocolVersion(), string(m.params), p.GetClientInfo().Name, native}
 	return q, q.state%2 == 0
 }
 

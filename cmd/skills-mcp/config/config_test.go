@@ -29,7 +29,7 @@ sandbox:
   dependency_env: [PIP_INDEX_URL, "NPM_CONFIG_REGISTRY=https://npm.example.com"]
   network: {allow: ["API.example.com:443", "*.example.org"], private: [10.1.0.0/16, "fd00::/8"]}
 tools: {run_code: true}
-expose: {mode: search, max_tools: 5, pin: [deploy, "team/*"]}
+expose: {mode: search, as: {host: skills, "*": both}, max_tools: 5, pin: [deploy, "team/*"]}
 `), filepath.FromSlash("/etc/x/config.yaml"), filepath.FromSlash("/home/ann"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ expose: {mode: search, max_tools: 5, pin: [deploy, "team/*"]}
 	want.Sandbox.Kept.Total, want.Sandbox.Kept.Lifetime = 1, 2*time.Hour
 	want.Sandbox.Asking.Wait, want.Sandbox.Asking.PerCaller = time.Minute, 2
 	want.Tools.RunCode = true
-	want.Expose = Expose{Mode: "search", MaxTools: 5, CatalogChars: 12_000, Pin: []string{"deploy", "team/*"}}
+	want.Expose = Expose{Mode: "search", As: ClientForms{"host": "skills", "*": "both"}, MaxTools: 5, CatalogChars: 12_000, Pin: []string{"deploy", "team/*"}}
 	want.Sandbox.Dependencies = DependenciesBuild
 	want.Sandbox.DependencyEnv = []string{"PIP_INDEX_URL", "NPM_CONFIG_REGISTRY=https://npm.example.com"}
 	if diff := cmp.Diff(want, c, cmpopts.IgnoreFields(Sandbox{}, "Network"), cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -83,6 +83,8 @@ func TestParseRefuses(t *testing.T) {
 		"record: {keep: 1d2h}":                         `line 1: "1d2h" is not a time; write for example 90d or 12h`,
 		"tools: {run_cod: true}":                       `line 1: unknown key "run_cod"; did you mean "run_code"?`,
 		"expose: {mode: none}":                         `expose.mode is "none"; write one of auto, all, search`,
+		"expose: {as: skill}":                          `expose.as has "skill" for "*"; write one of tools, skills, both`,
+		"expose: {as: {host: none}}":                   `expose.as has "none" for "host"; write one of tools, skills, both`,
 		"expose: {max_tools: 0}":                       "expose.max_tools is too small; write at least 1",
 		"expose: {catalog_chars: 999}":                 "expose.catalog_chars is too small; write at least 1000",
 		"expose: {pin: ['a[']}":                        `expose.pin has "a["; write the name of a skill, or a pattern such as plugin/*`,

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 )
 
@@ -58,13 +60,31 @@ func (s Serve) Validate() error {
 
 // Expose selects the skills that are tools of their own.
 type Expose struct {
-	Mode         string   `yaml:"mode"`          // auto, all or search
-	MaxTools     int      `yaml:"max_tools"`     // in auto
-	CatalogChars int      `yaml:"catalog_chars"` // of all descriptions together, in auto
-	Pin          []string `yaml:"pin"`           // names and patterns of skills that come first
+	Mode         string      `yaml:"mode"`          // auto, all or search
+	As           ClientForms `yaml:"as"`            // the form for clients: one, or by name
+	MaxTools     int         `yaml:"max_tools"`     // in auto
+	CatalogChars int         `yaml:"catalog_chars"` // of all descriptions together, in auto
+	Pin          []string    `yaml:"pin"`           // names and patterns of skills that come first
+}
+
+// ClientForms has the form in which clients get skills, by name, for all others by "*".
+type ClientForms map[string]exposure.Form
+
+// UnmarshalYAML implements yaml.Unmarshaler. One form is that of all clients.
+func (f *ClientForms) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*f = ClientForms{"*": exposure.Form(node.Value)}
+		return nil
+	}
+	return node.Decode((*map[string]exposure.Form)(f))
 }
 
 func (e Expose) validate() error {
+	for client, form := range e.As {
+		if !slices.Contains(exposure.Forms(), string(form)) {
+			return fmt.Errorf("expose.as has %q for %q; write one of %s", form, client, strings.Join(exposure.Forms(), ", "))
+		}
+	}
 	if !slices.Contains(exposure.Modes(), e.Mode) {
 		return fmt.Errorf("expose.mode is %q; write one of %s", e.Mode, strings.Join(exposure.Modes(), ", "))
 	}
@@ -78,5 +98,5 @@ func (e Expose) validate() error {
 
 // Options returns the options of package exposure.
 func (e Expose) Options() exposure.Options {
-	return exposure.Options{Mode: exposure.Mode(e.Mode), MaxTools: e.MaxTools, Chars: e.CatalogChars, Pin: e.Pin}
+	return exposure.Options{Mode: exposure.Mode(e.Mode), As: e.As, MaxTools: e.MaxTools, Chars: e.CatalogChars, Pin: e.Pin}
 }
