@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -273,14 +275,18 @@ const (
 // until ctx is done, and calls changed when the catalog is not that of the stored listings.
 // A server that cannot be reached keeps its skills.
 func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
-	due, listeners := map[string]time.Time{}, map[string]func(){}
-	defer func() { h.listenTo(ctx, listeners, nil) }()
+	due, listened := map[string]time.Time{}, []*Server(nil)
+	end := func() {}
+	defer func() { end() }()
 	for ctx.Err() == nil {
 		servers, err := h.shelf.servers(ctx)
 		if err != nil {
 			h.options.Logger.Warn("the connected servers cannot be read", "error", err)
 		}
-		h.listenTo(ctx, listeners, servers)
+		if !sameJSON(servers, listened) {
+			end()
+			end, listened = h.listenTo(ctx, servers), servers
+		}
 		next := time.Now().Add(minTTL)
 		_, all := h.again.LoadAndDelete("")
 		for _, s := range servers {
@@ -300,25 +306,14 @@ func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 	}
 }
 
-// listenTo starts a listener for each server that has none, and ends those of others. Each
-// of listeners ends one, and waits for it.
-func (h *Host) listenTo(ctx context.Context, listeners map[string]func(), servers []*Server) {
-	kept := map[string]bool{}
+// listenTo listens to servers until ctx is done or end is called, which waits for that.
+func (h *Host) listenTo(ctx context.Context, servers []*Server) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var listening sync.WaitGroup
 	for _, s := range servers {
-		key := s.Label + s.Since.String()
-		if kept[key] = true; listeners[key] == nil {
-			listening, cancel := context.WithCancel(ctx)
-			done := make(chan struct{})
-			go func() { defer close(done); h.listen(listening, s) }()
-			listeners[key] = func() { cancel(); <-done }
-		}
+		listening.Go(func() { h.listen(ctx, s) })
 	}
-	for key, end := range listeners {
-		if !kept[key] {
-			end()
-			delete(listeners, key)
-		}
-	}
+	return func() { cancel(); listening.Wait() }
 }
 
 // listen has a server asked again after each of its notices, until ctx is done.
@@ -327,6 +322,9 @@ func (h *Host) listen(ctx context.Context, s *Server) {
 		if session, err := h.Connect(ctx, *s); err == nil {
 			_ = session.Listen(ctx, func() { h.ask(s.Label) }) // a server without notices is asked in time
 			session.Close()
+			if !mcp.IsModernProtocol(session.version) {
+				return // it has none
+			}
 		}
 		pause(ctx, defaultTTL)
 	}
