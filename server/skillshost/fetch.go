@@ -2,6 +2,7 @@ package skillshost
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,6 +35,10 @@ func (s *Session) Fetch(ctx context.Context, e *Entry, keep func(r Resource, dat
 // field by field.
 func (e *Entry) checkFrontmatter(data []byte) error {
 	front, err := manifest.Frontmatter(data)
+	if err == nil {
+		data, _ = json.Marshal(front)
+		err = json.Unmarshal(data, &front) // numbers as the entry's were read
+	}
 	if err != nil {
 		return &VerificationError{e.URI, fmt.Errorf("the frontmatter of its %s: %w", skillFile, err)}
 	}

@@ -113,6 +113,25 @@ func TestUnstatedField(t *testing.T) {
 	wants(t, err, `has not stated the field "allowed-tools"`)
 }
 
+// Numbers are the same if JSON cannot tell them apart.
+func TestLargeNumber(t *testing.T) {
+	uri := "skill://a/SKILL.md"
+	f := newFake(t, map[string]string{uri: "---\nname: a\ndescription: The skill a\nid: 1234567890123456789\n---\n"})
+	entry := f.entry(uri)
+	entry["frontmatter"].(object)["id"] = int64(1234567890123456789)
+	f.reply = func(method string, _ object) any {
+		if method == "skills/get" {
+			return object{"skill": entry}
+		}
+		return nil
+	}
+	s := f.connect(t, nil)
+	e, err := s.Get(t.Context(), uri)
+	must(t, err)
+	_, err = fetchAll(t, s, e)
+	must(t, err)
+}
+
 // Entries that break a rule are faults of the listing, and the others stay.
 func TestEntries(t *testing.T) {
 	good := func() object {
