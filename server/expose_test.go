@@ -163,7 +163,7 @@ func TestSearchDescription(t *testing.T) {
 	}
 	b.publishWith(thousand()...)
 	got := description(b)
-	if len(got) > maxDescription || len(got) < maxDescription-100 || !strings.Contains(got, "(1003):\n- demo/: 1003\ndemo/generated-skill-000, ") {
+	if len(got) > maxDescription || len(got) < maxDescription-100 || !strings.Contains(got, "(1003):\ndemo/generated-skill-000, ") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 	if got := description(newBench(t, ends(0, "", ""))); strings.Contains(got, "\n") {

@@ -119,7 +119,7 @@ func (s *Server) Close() {
 const instructions = `This server offers the skills that the person has installed.
 
 - A tool whose description names a skill either runs it, in a fresh sandbox, without network but for what the person granted, or returns its instructions.
-- Not every skill has a tool: the description of search_skills names some of those that have none, and search_skills finds all. Where the person names a skill, or the task is one that a skill may cover, search before you start, unless a tool fits already.
+- Not every skill has a tool: the description of search_skills names those that have none, or their topics, and search_skills finds all. Where the person names a skill, or the task is one that a skill may cover, search before you start, unless a tool fits already.
 - When a skill fits the task, load it with load_skill before you act, follow what it says, and read the files it names only when you need them. Do not load skills that do not fit, nor one twice.
 - run_skill runs any executable skill by name, also one that has no tool or was added after this session began; get_skill tells its parameters.
 - Files are named by their path in the workspace (/workspace); what a skill writes to /out is returned. A failed call says what to do next.`

@@ -14,8 +14,7 @@ const maxListed = 100
 
 // Catalog lists the skills that are reached by search in at most room bytes, as
 // fully as that allows: with their descriptions, with the first words of them,
-// by name, or as many names as fit after the number of skills in each plugin. It
-// is "" for none. Since it has their number, it changes
+// by name, or by topic. It is "" for none. Since it has their number, it changes
 // whenever a skill comes or goes.
 func (e *Exposure) Catalog(room int) string {
 	hidden := e.hidden
@@ -32,7 +31,7 @@ func (e *Exposure) Catalog(room int) string {
 			return head + text
 		}
 	}
-	return head + named(hidden, room)
+	return head + e.named(room)
 }
 
 // more returns the note on n skills that are not listed.
@@ -60,15 +59,24 @@ func described(list []*skills.Skill, limit int) string {
 	return b.String()
 }
 
-// named lists as many names as fit. If not all do, the plugins come first.
-func named(list []*skills.Skill, room int) string {
+// named lists the names, if all fit, or else those of skills with a reason and the topics of
+// the others. Where these have no topics, it lists as many names as fit.
+func (e *Exposure) named(room int) string {
+	list := e.hidden
 	if names, shown := fill(list, room-len(" ")); shown == len(list) {
 		return " " + strings.Join(names, ", ")
 	}
-	groups := plugins(list, room/2)
+	asked, shown := fill(list[:e.asked], room/4)
+	first := ""
+	if shown > 0 {
+		first = " " + strings.Join(asked, ", ")
+	}
+	if topics := overview(e.topics, room-len(first)); topics != "" {
+		return first + topics
+	}
 	rest := more(len(list)) // as long as it can be
-	names, shown := fill(list, room-len(groups)-len("\n")-len(", ")-len(rest))
-	return groups + "\n" + strings.Join(append(names, more(len(list)-shown)), ", ")
+	names, shown := fill(list, room-len("\n")-len(", ")-len(rest))
+	return "\n" + strings.Join(append(names, more(len(list)-shown)), ", ")
 }
 
 // fill returns as many qualified names as fit into room bytes, with ", " between
@@ -89,30 +97,6 @@ func fill(list []*skills.Skill, room int) (names []string, shown int) {
 		shown++
 	}
 	return names, shown
-}
-
-// plugins returns the number of skills of each plugin, in order of appearance, in at
-// most room bytes.
-func plugins(list []*skills.Skill, room int) string {
-	count := map[string]int{}
-	var order []string
-	for _, skill := range list {
-		if skill.Plugin == "" || len(skill.Plugin) > maxListed {
-			continue
-		}
-		if count[skill.Plugin]++; count[skill.Plugin] == 1 {
-			order = append(order, skill.Plugin)
-		}
-	}
-	var b strings.Builder
-	for _, plugin := range order {
-		next := fmt.Sprintf("\n- %s/: %d", plugin, count[plugin])
-		if b.Len()+len(next) > room {
-			break
-		}
-		b.WriteString(next)
-	}
-	return b.String()
 }
 
 // oneLine folds white space and cuts a text to at most limit bytes, between

@@ -70,6 +70,8 @@ type Exposure struct {
 	looked  map[string]Decision // on the skills whose cost was asked
 	tools   []*skills.Skill
 	hidden  []*skills.Skill // the skills with the reach BySearch, in the order of Catalog
+	topics  []topic         // of the skills without a reason; nil where all may fit
+	asked   int             // number of those of them that have a reason, which come first
 }
 
 // Order returns all skills in the order in which to list them: pinned ones, those

@@ -76,12 +76,12 @@ func TestAllOrSome(t *testing.T) {
 		{"the whole room for twice as many", 80, each(100, 1200), Options{}, 40, false},
 		{"less for more", 160, each(100, 1200), Options{}, 20, false},
 		{"as much as descriptions for many", 320, each(100, 1200), Options{}, 10, false},
-		{"less for thousands", 10_000, each(100, 1200), Options{}, 9, false},
+		{"less for thousands", 10_000, each(100, 1250), Options{}, 8, false},
 		{"all", 1000, small, Options{Mode: All}, 1000, true},
 		{"search", 3, small, Options{Mode: Search, Uses: used}, 0, false},
 		{"search and a pin", 3, small, Options{Mode: Search, Pin: []string{"skill-002"}}, 1, false},
-		{"as many pinned ones as there is room for", 1000, each(100, 275), Options{Pin: []string{"*"}}, 40, false},
-		{"as long ones", 1000, each(500, 1000), Options{Pin: []string{"*"}}, 11, false},
+		{"as many pinned ones as there is room for", 1000, each(100, 250), Options{Pin: []string{"*"}}, 40, false},
+		{"as long ones", 1000, each(500, 1000), Options{Pin: []string{"*"}}, 10, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := Choose(numbered(test.n), State{}, test.cost, test.o)
@@ -222,10 +222,10 @@ func TestOrderAndReasons(t *testing.T) {
 		"p/pin: tool: pinned by the configuration",
 		"file: tool: the workspace has files for it",
 		"author: tool: pinned by its author",
-		"often: tool: used 9 times",
-		"often-too: tool: used 9 times",
+		"often: tool: used before",
+		"often-too: tool: used before",
 		"private: none: only a person may call it",
-		"once: search: used once; over the limits of expose",
+		"once: search: used before; over the limits of expose",
 		"by-name: search: not all fit; not pinned, never used",
 		"gone: none: it is unavailable",
 	}
@@ -305,13 +305,13 @@ func TestCostOfFew(t *testing.T) {
 		whole, most int
 		o           Options
 	}{
-		"tools that fit":     {275, 40, Options{Uses: map[string]int{"skill-500": 1}}},
-		"all pinned":         {275, 40, Options{Pin: []string{"*"}}},
-		"tools that do not":  {11_000, 1 + maxMisses, Options{}},
+		"tools that fit":     {250, 40, Options{Uses: map[string]int{"skill-500": 1}}},
+		"all pinned":         {250, 40, Options{Pin: []string{"*"}}},
+		"tools that do not":  {10_000, 1 + maxMisses, Options{}},
 		"tools of no room":   {13_000, maxMisses, Options{}},
 		"search":             {300, 0, Options{Mode: Search}},
 		"all":                {300, 0, Options{Mode: All}},
-		"more tools than 40": {275, 40 + maxMisses, Options{MaxTools: 100}},
+		"more tools than 40": {250, 40 + maxMisses, Options{MaxTools: 100}},
 	} {
 		asked := 0
 		Choose(numbered(1000), State{}, func(*skills.Skill) Cost {
@@ -374,8 +374,8 @@ func TestCatalogOfMany(t *testing.T) {
 	uses := map[string]int{"plugin-1/skill-1": 1}
 	e := Choose(all, State{}, each(1, 1), Options{Mode: Search, Uses: uses})
 	got := e.Catalog(300)
-	want := "Skills without a tool of their own (1000):\n- plugin-1/: 33\n- plugin-0/: 34\n- plugin-2/: 33\n" +
-		"plugin-1/skill-1, skill-000, skill-001, skill-002, skill-003, skill-004, skill-005, skill-006, skill-007, skill-008, skill-009, skill-010, skill-011, skill-012, skill-013, skill-014, skill-015, and 983 more"
+	want := "Skills without a tool of their own (1000):\n" +
+		"plugin-1/skill-1, skill-000, skill-001, skill-002, skill-003, skill-004, skill-005, skill-006, skill-007, skill-008, skill-009, skill-010, skill-011, skill-012, skill-013, skill-014, skill-015, skill-016, skill-017, skill-018, skill-019, and 979 more"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -383,6 +383,54 @@ func TestCatalogOfMany(t *testing.T) {
 	more := Choose(append(all, usable("zzz")...), State{}, each(1, 1), Options{Mode: Search, Uses: uses})
 	if more.Catalog(300) == got {
 		t.Error("a new skill does not change the catalog")
+	}
+}
+
+// ofTopics makes skills about twelve things, of which the alphabet has azure first.
+func ofTopics() []*skills.Skill {
+	var names []string
+	for _, about := range []string{"azure", "azure", "azure", "baking", "chess", "docker", "email", "finance", "garden", "html", "invoice", "jazz", "kite"} {
+		for i := range 8 {
+			names = append(names, fmt.Sprintf("%s-%d", about, len(names)+i))
+		}
+	}
+	return append(usable(names...), usable("chess", "zither", "p/violin")...)
+}
+
+// TestTopics gives an overview of many skills by topic, and not the first of the alphabet;
+// what a person has used is named.
+func TestTopics(t *testing.T) {
+	all := ofTopics()
+	e := Choose(all, State{}, each(1, 1), Options{Mode: Search, Uses: map[string]int{"zither": 1}})
+	want := "Skills without a tool of their own (107): zither\n" +
+		"Topics, by words in their names: chess 9, baking 8, docker 8, email 8, finance 8, garden 8, html 8, invoice 8, jazz 8, kite 8, and more"
+	if diff := cmp.Diff(want, e.Catalog(260)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestVariety makes tools of many topics, the most general skill of each, whatever order the
+// skills come in; who knows the tools keeps them when more skills come.
+func TestVariety(t *testing.T) {
+	all, o := ofTopics(), Options{MaxTools: 12}
+	want := Choose(all, State{}, each(1, 1), o).toolNames()
+	about := map[string]bool{}
+	for _, name := range want {
+		word, _, _ := strings.Cut(name, "-")
+		about[word] = true
+	}
+	if len(about) < 10 || !about["kite"] || !slices.Contains(want, "chess") {
+		t.Errorf("tools of %d topics: %q", len(about), want)
+	}
+	shown := State{Shown: func(s *skills.Skill) bool { return slices.Contains(want, s.QualifiedName()) }}
+	for range 5 {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if got := Choose(all, State{}, each(1, 1), o).toolNames(); !slices.Equal(got, want) {
+			t.Fatalf("it depends on the order of the skills: %q, %q", want, got)
+		}
+		if got := Choose(append(numbered(200), all...), shown, each(1, 1), o).toolNames(); !slices.Equal(got, want) {
+			t.Fatalf("clients lose tools that they know: %q, %q", want, got)
+		}
 	}
 }
 

@@ -14,12 +14,12 @@ type room struct{ tools, description, whole int }
 
 // roomFor returns the space for the tools of n skills. It is the same up to twice as many
 // skills as may be tools: one more skill takes no tool from another. Beyond, it shrinks as
-// 1/n, down to 11/12 of Chars for whole tools: the list of tools, with the fixed ones, has to
+// 1/n, down to 5/6 of Chars for whole tools: the list of tools, with the fixed ones, has to
 // stay short for thousands of skills.
 func (o Options) roomFor(n int) room {
 	whole := share * o.Chars
 	if most := 2 * o.MaxTools; n > most {
-		whole = max(o.Chars*11/12, whole*most/n)
+		whole = max(o.Chars*5/6, whole*most/n)
 	}
 	return room{o.MaxTools, o.Chars, whole}
 }
@@ -64,7 +64,7 @@ func (e *Exposure) fill(list []ranked, cost func(*skills.Skill) Cost) {
 		rest = append(rest, r)
 	}
 	e.explain(full)
-	e.hidden = catalogOrder(rest)
+	e.hidden, e.asked = catalogOrder(rest)
 }
 
 // explain adds the reason for the tools of skills at byNobody.

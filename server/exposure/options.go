@@ -58,7 +58,7 @@ type Options struct {
 	Chars int
 	// Pin lists patterns, as of [Matches], of the skills that come first.
 	Pin []string
-	// Uses counts the calls of skills, by qualified name.
+	// Uses weighs the calls of skills, by qualified name.
 	Uses map[string]int
 }
 

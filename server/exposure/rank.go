@@ -2,7 +2,6 @@ package exposure
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -23,10 +22,7 @@ func (r ranked) reason() string {
 	case byAuthor:
 		return "pinned by its author"
 	case byUse:
-		if r.uses == 1 {
-			return "used once"
-		}
-		return fmt.Sprintf("used %d times", r.uses)
+		return "used before"
 	}
 	return ""
 }
@@ -126,13 +122,46 @@ func (e *Exposure) line(list []ranked) (queue []ranked, proper int) {
 			proper++
 		}
 	}
+	if itself := groups[skillItself]; len(itself) > e.options.MaxTools && e.options.Mode != All {
+		groups[skillItself], e.topics = varied(itself)
+	}
 	return slices.Concat(groups[:]...), proper
+}
+
+// varied orders skills so that the first are of many topics: one of each, then the next of
+// each. Of a topic, those come first whose own names have its word, and the shortest of them,
+// which are the most general. The order of the sources stays.
+func varied(list []ranked) (order []ranked, topics []topic) {
+	all := make([]*skills.Skill, len(list))
+	for i, r := range list {
+		all[i] = r.skill
+	}
+	topics, others := topicsOf(all)
+	for _, t := range topics {
+		distance := func(n int) int {
+			if strings.Contains(strings.ToLower(all[n].Name), t.word) {
+				return len(all[n].Name)
+			}
+			return len(all[n].Name) + skills.MaxToolName
+		}
+		slices.SortStableFunc(t.skills, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
+	}
+	groups := append(slices.Clip(topics), topic{skills: others})
+	for round := 0; len(order) < len(list); round++ {
+		for _, t := range groups {
+			if round < len(t.skills) {
+				order = append(order, list[t.skills[round]])
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b ranked) int { return cmp.Compare(a.source, b.source) })
+	return order, topics
 }
 
 // catalogOrder returns the skills of the rest of a queue in the order of
 // [Exposure.Catalog]: those with a reason, those outside of plugins, those of plugins, and then the
 // tools of skills, which the instructions of their skill name.
-func catalogOrder(rest []ranked) []*skills.Skill {
+func catalogOrder(rest []ranked) (order []*skills.Skill, withReason int) {
 	var asked, alone, inPlugin, tools []*skills.Skill
 	for _, r := range rest {
 		switch {
@@ -146,7 +175,7 @@ func catalogOrder(rest []ranked) []*skills.Skill {
 			inPlugin = append(inPlugin, r.skill)
 		}
 	}
-	return slices.Concat(asked, alone, inPlugin, tools)
+	return slices.Concat(asked, alone, inPlugin, tools), len(asked)
 }
 
 // Matches reports whether a pattern of the configuration names a skill: by its

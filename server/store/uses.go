@@ -23,15 +23,23 @@ func (s *Store) AddUses(ctx context.Context, calls map[string]int) error {
 	})
 }
 
-// Uses returns how often each skill was called, by qualified name.
+// month is the time without a call after which the calls of a skill count half.
+const month = 30 * 24 * time.Hour
+
+// Uses returns how often each skill was called, by qualified name. Calls of a skill count
+// half, rounded up, for each month since the last one.
 func (s *Store) Uses(ctx context.Context) (map[string]int, error) {
 	all := map[string]int{}
 	_, err := collect(ctx, s.stateFile, func(rows scanner) (struct{}, error) {
 		var skill string
 		var n int
-		err := rows.Scan(&skill, &n)
+		var last int64
+		err := rows.Scan(&skill, &n, &last)
+		for age := time.Since(time.UnixMilli(last)); n > 1 && age > month; age -= month {
+			n = (n + 1) / 2
+		}
 		all[skill] = n
 		return struct{}{}, err
-	}, "SELECT skill, calls FROM uses")
+	}, "SELECT skill, calls, last FROM uses")
 	return all, err
 }

@@ -6,6 +6,23 @@ import (
 	"time"
 )
 
+// TestUsesFade has the calls of a skill count half for each month without one.
+func TestUsesFade(t *testing.T) {
+	s, _ := newStore(t)
+	for months, want := range []int{9, 5, 3, 2, 1, 1} {
+		if err := s.AddUses(t.Context(), map[string]int{"often": 9, "once": 1}); err != nil {
+			t.Fatal(err)
+		}
+		last := time.Now().Add(-time.Duration(months)*month - time.Minute).UnixMilli()
+		if _, err := s.execute(t.Context(), "UPDATE uses SET calls = CASE skill WHEN 'often' THEN 9 ELSE 1 END, last = ?", last); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := s.Uses(t.Context()); err != nil || all["often"] != want || all["once"] != 1 {
+			t.Errorf("%d months: %v, %v; want %d", months, all, err, want)
+		}
+	}
+}
+
 // The skills that were not used for the longest time are forgotten.
 func TestUsesAreBounded(t *testing.T) {
 	s, other := newStore(t)
