@@ -116,14 +116,19 @@ func pickedWith(skill *skills.Skill, text string) (picked, error) {
 	return picked{values: map[string]any{p.Name: value(skill.Entry, p, text)}}, nil
 }
 
-// only returns the one parameter there is, or the one that is required.
+// only returns the one parameter there is, or the one that is required, or else the words of
+// a command line.
 func only(params []skills.Param) (p skills.Param, ok bool) {
 	if len(params) == 1 {
 		return params[0], true
 	}
-	params = slices.DeleteFunc(slices.Clone(params), func(p skills.Param) bool { return !p.Required })
-	if len(params) != 1 {
+	required := slices.DeleteFunc(slices.Clone(params), func(p skills.Param) bool { return !p.Required })
+	if len(required) == 1 {
+		return required[0], true
+	}
+	words := slices.IndexFunc(params, func(p skills.Param) bool { return p.Name == "args" && len(required) == 0 })
+	if words < 0 {
 		return p, false
 	}
-	return params[0], true
+	return params[words], true
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -151,6 +152,12 @@ func (s *prompts) pick(r *request, skill *skills.Skill, arguments func() (picked
 	if skill.Entry != nil || skill.Unavailable != "" { // which the call refuses
 		return s.invoke.execute(r, run.Request{Call: run.Call{Way: run.WayPrompt}, Skill: skill, Args: given.values, Picked: true})
 	}
+	tool := commandTool(skill)
+	for _, own := range skill.Tools {
+		if own.Name == tool || own.Name == skill.Name+"__"+tool {
+			return s.pick(r, own, func() (picked, error) { return pickedWith(own, given.text) })
+		}
+	}
 	skill, asked, err := s.loader.fetch(r, skill)
 	if asked != nil || err != nil {
 		return asked, err
@@ -163,7 +170,31 @@ func (s *prompts) pick(r *request, skill *skills.Skill, arguments func() (picked
 	if hasFiles(skill) {
 		text = loaded.header() + text
 	}
+	if tool != "" {
+		text = s.dispatch(r, skill, tool, given.text) + "\n\n" + text
+	}
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}}, nil
+}
+
+// commandTool returns the tool that an OpenClaw skill has its command passed on to; "" is
+// none.
+func commandTool(skill *skills.Skill) string {
+	if skill.Frontmatter["command-dispatch"] != "tool" {
+		return ""
+	}
+	name, _ := skill.Frontmatter["command-tool"].(string)
+	return line(name)
+}
+
+// dispatch returns the sentence that has a model pass a command on to a tool of its own, with
+// the arguments that OpenClaw gives it, or its shell commands to run_code.
+func (s *prompts) dispatch(r *request, skill *skills.Skill, tool, text string) string {
+	args := map[string]string{"command": text, "commandName": skill.Name, "skillName": skill.Name}
+	if _, runs := r.view.handlers["run_code"]; runs && (tool == "exec" || tool == "bash") {
+		tool, args = "run_code", map[string]string{"language": "bash", "code": text, "skill": skill.QualifiedName()}
+	}
+	object, _ := skills.JSONText(args) // of texts
+	return fmt.Sprintf("Call the tool %q with just these arguments, and answer with its result: %s", tool, object)
 }
 
 // hasFiles reports whether there are files beside the instructions that they may

@@ -209,3 +209,40 @@ func TestPromptArgumentsAreAppended(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandTool passes the words of an OpenClaw command on: to the skill's own script, or
+// through the model to the tool that it names, its shell commands to run_code.
+func TestCommandTool(t *testing.T) {
+	for _, runCode := range []bool{false, true} {
+		b := newBenchWith(t, argvDriver(), Options{RunCode: runCode})
+		for name, text := range map[string]string{
+			"p/skills/term/SKILL.md":         "---\nname: term\ndescription: Runs commands.\ncommand-dispatch: tool\ncommand-tool: exec\n---\nNothing else.\n",
+			"p/skills/scan/SKILL.md":         "---\nname: scan\ndescription: Scans.\ncommand-dispatch: tool\ncommand-tool: ocr_sync\n---\nText.\n",
+			"p/skills/other/SKILL.md":        "---\nname: other\ndescription: Names no tool.\ncommand-dispatch: tool\n---\nText.\n",
+			"p/skills/own/SKILL.md":          "---\nname: own\ndescription: Has one.\ncommand-dispatch: tool\ncommand-tool: count\n---\nText.\n",
+			"p/skills/own/scripts/count.sh":  "#!/bin/sh\neval \"$1\"\n",
+			"p/skills/own/scripts/others.sh": "#!/bin/sh\neval \"$1\"\n",
+		} {
+			b.files[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		b.publish()
+		term := `Call the tool "exec" with just these arguments, and answer with its result: {"command":"ls && pwd","commandName":"term","skillName":"term"}`
+		if runCode {
+			term = `Call the tool "run_code" with just these arguments, and answer with its result: {"code":"ls && pwd","language":"bash","skill":"demo/term"}`
+		}
+		for name, want := range map[string]string{
+			"demo__term":  term + "\n\nNothing else.\n",
+			"demo__scan":  `Call the tool "ocr_sync" with just these arguments, and answer with its result: {"command":"ls && pwd","commandName":"scan","skillName":"scan"}`,
+			"demo__other": "Text.\n\nARGUMENTS: ls && pwd",
+			"demo__own":   "bash scripts/count.sh ls && pwd",
+		} {
+			answer := b.ask("prompts/get", `{"name": "`+name+`", "arguments": {"arguments": "ls && pwd"}}`)
+			var got struct {
+				Messages []struct{ Content struct{ Text string } }
+			}
+			if err := json.Unmarshal([]byte(answer), &got); err != nil || len(got.Messages) == 0 || !strings.HasPrefix(got.Messages[0].Content.Text, want) {
+				t.Errorf("%s: %s, want %s", name, answer, want)
+			}
+		}
+	}
+}

@@ -117,7 +117,7 @@ func (in Input) Pass(args map[string]any) (Passed, error) {
 			object[p.Name] = json.Number(text)
 		}
 	}
-	text, err := jsonText(object)
+	text, err := JSONText(object)
 	return Passed{Argv: in.Argv, Stdin: []byte(text)}, err
 }
 

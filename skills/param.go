@@ -125,7 +125,7 @@ func Render(value any, declared string) (string, error) {
 	if text, ok := value.(string); ok {
 		return text, nil
 	}
-	text, err := jsonText(value)
+	text, err := JSONText(value)
 	if err != nil {
 		return "", err
 	}
@@ -137,8 +137,8 @@ func Render(value any, declared string) (string, error) {
 	return text, nil
 }
 
-// jsonText is a value as JSON, with < > and & as they are.
-func jsonText(value any) (string, error) {
+// JSONText returns a value as JSON, with < > and & as they are.
+func JSONText(value any) (string, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -48,6 +48,7 @@ func reviewPython(s *skills.Skill) []skills.Problem {
 	if err != nil {
 		return nil
 	}
+	source = python.Code(script, source)
 	if line, err := syntax.SyntaxError(source); err != nil {
 		file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(script))
 		return []skills.Problem{{Severity: skills.Error, Path: file, Line: line, Message: "Python does not read the script: " + err.Error(), Remedy: "correct it; it is run with python3"}}

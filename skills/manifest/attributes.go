@@ -141,7 +141,6 @@ func (p attributeReader) task() {
 func (p attributeReader) ignored() {
 	for _, field := range [...]struct{ key, why string }{
 		{"requires", "only metadata can say what a skill needs where it runs"},
-		{"command-dispatch", "commands are not passed on to tools"},
 		{"context", "the instructions are read in the caller's own context"},
 		{"allowed-tools", "it grants nothing here: the sandbox decides what a script can do"},
 		{"disallowed-tools", "it forbids nothing here: the sandbox decides what a script can do"},

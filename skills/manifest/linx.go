@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -37,7 +38,7 @@ func (p linxReader) linxTools() {
 	if p.fields.text("skill_type") == "langchain_tool" && p.skill.Entry == nil && len(p.skill.Tools) == 0 {
 		p.functions()
 		if len(p.skill.Tools) == 0 && p.fields.get("entry_points") == nil {
-			p.report(skills.Warning, p.fields.pos("skill_type"), "put functions with @tool into a .py file beside SKILL.md", "it is a langchain_tool, and there is no tool in its Python files; code in SKILL.md itself is not run")
+			p.report(skills.Warning, p.fields.pos("skill_type"), "write functions with @tool into a .py file beside SKILL.md, or into a ```python block of it", "it is a langchain_tool, and there is no tool in its Python files, nor in its instructions")
 		}
 	}
 }
@@ -87,7 +88,8 @@ func (p linxReader) entryPoint(point field) error {
 const maxModules = 16
 
 // functions makes tools of the functions that LangChain's @tool decorates, in the
-// Python files at the top of a LinX package which names no entry points.
+// Python files at the top of a LinX package which names no entry points, or else in the
+// instructions themselves.
 func (p linxReader) functions() {
 	entries, err := fs.ReadDir(p.skill.Files, ".")
 	if err != nil {
@@ -104,6 +106,9 @@ func (p linxReader) functions() {
 		}
 		p.functionsOf(entry.Name())
 	}
+	if len(p.skill.Tools) == 0 {
+		p.functionsOf(path.Base(filepath.ToSlash(p.skill.File)))
+	}
 }
 
 func (p linxReader) functionsOf(module string) {
@@ -112,7 +117,7 @@ func (p linxReader) functionsOf(module string) {
 		p.report(skills.Warning, Position{}, "make it a readable file of at most 1 MiB", "%s cannot be read for functions: %v", module, err)
 		return
 	}
-	for _, function := range python.Tools(source) {
+	for _, function := range python.Tools(python.Code(module, source)) {
 		if len(function.Needs) > 0 {
 			p.report(skills.Warning, Position{}, "give each a default, or wrap the class in a function with @tool", "%s: the tool %s is left out: the class cannot be made without %s", module, function.Python, strings.Join(function.Needs, ", "))
 			continue

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -85,7 +86,7 @@ func (p toolReader) toolArgs() error {
 // function has a function of a Python script called instead of the script, with
 // the object in.
 func (p toolReader) function(entry *skills.Entry, name string, in skills.Input) error {
-	if !python.IsCallable(name) || len(entry.Placeholders()) > 0 || !strings.HasSuffix(strings.ToLower(entry.Script), ".py") {
+	if ext := strings.ToLower(path.Ext(entry.Script)); !python.IsCallable(name) || len(entry.Placeholders()) > 0 || ext != ".py" && ext != ".md" {
 		return Errorf(p.fields.pos("function"), "name a function at the top level of a .py file", "%q is not a function of %s that can be called", name, entry.Script)
 	}
 	entry.Interpreter = python.FunctionInterpreter()

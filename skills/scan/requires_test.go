@@ -111,7 +111,7 @@ func distinct(n int) string {
 func TestForeignKeys(t *testing.T) {
 	for fields, want := range map[string]string{
 		"requires: {mcp: [github]}":                    `5: note: "requires" is not honoured: only metadata can say what a skill needs where it runs`,
-		"command-dispatch: tool\ncommand-tool: x":      `5: note: "command-dispatch" is not honoured: commands are not passed on to tools`,
+		"command-dispatch: tool\ncommand-tool: x":      "",
 		"context: fork":                                `5: note: "context" is not honoured: the instructions are read in the caller's own context`,
 		"metadata: {openclaw: {install: [{kind: a}]}}": `5: note: "install" is not honoured: nothing of it is run`,
 		"timeout-seconds: 5":                           `5: warning: "timeout-seconds" is not known; it is kept and has no effect (write timeout_seconds, if that is meant)`,

@@ -46,11 +46,12 @@ func TestScriptTools(t *testing.T) {
 		"LangChain":              {"skill_type: langchain_tool", map[string]string{"tools.py": tooled, "other.py": "X = 1\n"}, `demo__add: python3 tools.py {"a":{"type":"integer"},"b":{"type":"integer","default":1}}`},
 		"LangChain, classes": {"skill_type: langchain_tool", map[string]string{"tools.py": "from langchain_core.tools import tool, BaseTool\nclass Add(BaseTool):\n    name: str = 'add'\n    description: str = 'Adds.'\n    def _run(self, a: int): ...\nclass Ask(BaseTool):\n    key: str\n    def _run(self): ...\n"},
 			`demo__add: python3 tools.py {"a":{"type":"integer"}}`},
+		"LangChain, inline": {"skill_type: langchain_tool", nil, `demo__add: python3 SKILL.md {"a":{"type":"integer"}}`},
 		"LangChain, by entry point": {"skill_type: langchain_tool\nentry_points: {run: tools.py}", map[string]string{"tools.py": tooled},
 			"demo__run: python3 tools.py {}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := map[string]string{"demo/SKILL.md": "---\nname: demo\ndescription: d\n" + test.front + "\n---\nRead this.\n"}
+			files := map[string]string{"demo/SKILL.md": "---\nname: demo\ndescription: d\n" + test.front + "\n---\nRead this.\n\n```python\n@tool\ndef add(a: int): ...\n```\n"}
 			for name, content := range test.files {
 				files["demo/"+name] = content
 			}

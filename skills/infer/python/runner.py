@@ -146,9 +146,36 @@ def installed(name):
     return False
 
 
+def inline(text):
+    """Return the Python code in the Markdown of a text that defines tools, at its lines."""
+    code, block, inside = [], [], False
+    for line in text.split("\n") + ["```"]:
+        line = line.rstrip()
+        fence = line.split(" ")[0].lower()
+        if inside and fence == "```":
+            kept = any(l.startswith("@tool") or "(BaseTool)" in l for l in block)
+            code += block if kept else [""] * len(block)
+            block, inside = [], False
+            code.append("")
+        elif inside:
+            block.append(line)
+        else:
+            inside = fence in ("```python", "```py", "```python3")
+            code.append("")
+    code[0] = "from langchain_core.tools import BaseTool, tool"  # the first line is a fence
+    return "\n".join(code)
+
+
 def load(path):
     folder, file = os.path.split(os.path.abspath(path))
     sys.path.insert(0, folder)
+    if file.lower().endswith(".md"):
+        module = types.ModuleType("skill")
+        module.__file__ = path
+        sys.modules["skill"] = module
+        with open(path, encoding="utf-8-sig") as manifest:
+            exec(compile(inline(manifest.read()), path, "exec"), vars(module))
+        return module
     spec = importlib.util.spec_from_file_location(os.path.splitext(file)[0], path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -8,10 +8,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // call runs a function of tools.py with the other files beside it.
 func call(t *testing.T, files map[string]string, function, args string) (stdout, stderr string, err error) {
+	t.Helper()
+	return callIn(t, files, "tools.py", function, args)
+}
+
+// callIn runs a function of one of the files.
+func callIn(t *testing.T, files map[string]string, file, function, args string) (stdout, stderr string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		if os.Getenv("SKILLS_MCP_REQUIRE_TOOLS") == "1" {
@@ -29,7 +37,7 @@ func call(t *testing.T, files map[string]string, function, args string) (stdout,
 			t.Fatal(err)
 		}
 	}
-	argv := append(FunctionInterpreter(), "tools.py", function)
+	argv := append(FunctionInterpreter(), file, function)
 	argv = slices.Insert(argv, 1, "-S") // without this machine's site packages
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1", "PYTHONNOUSERSITE=1"}
@@ -131,6 +139,32 @@ func TestName(t *testing.T) {
 	for name, want := range map[string]bool{"f": true, "search_all2": true, "": false, "_f": false, "a.b": false, "-c": false, "a b": false} {
 		if IsCallable(name) != want {
 			t.Errorf("%q: %t", name, !want)
+		}
+	}
+}
+
+// inlined is a manifest with the code of its tools, and code that shows their use.
+const inlined = "---\nname: sums\n---\n# Sums\n\n```python\nimport math\n\n@tool\ndef add(a: int, b: int = 1) -> int:\n    \"\"\"Adds two numbers.\"\"\"\n    return math.floor(a + b)\n```\n\n" +
+	"Use it so:\n\n```python\nprint(add.invoke({'a': 1}))\nraise SystemExit(3)\n```\n\n```sh\n@tool\n```\n\n```py\n@tool('half')\ndef halve(n: float):\n    return n / 2\n"
+
+// TestInline runs the tools in the code blocks of a manifest, and no other block.
+func TestInline(t *testing.T) {
+	var names []string
+	for _, f := range Tools(Code("SKILL.md", []byte(inlined))) {
+		names = append(names, f.Python+" "+f.Name+" "+f.Doc)
+	}
+	if want := []string{"add add Adds two numbers.", "halve half "}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	if line, err := syntax.SyntaxError(Code("SKILL.md", []byte(inlined))); err != nil {
+		t.Errorf("line %d: %v", line, err)
+	}
+	for _, text := range []string{inlined, "\ufeff" + strings.ReplaceAll(inlined, "\n", "\r\n")} {
+		for function, want := range map[string]string{"add": "5\n", "halve": "2.0\n"} {
+			args := map[string]string{"add": `{"a": 4}`, "halve": `{"n": 4}`}[function]
+			if out, log, err := callIn(t, map[string]string{"SKILL.md": text}, "SKILL.md", function, args); err != nil || out != want {
+				t.Errorf("%s: %q %q %v", function, out, log, err)
+			}
 		}
 	}
 }

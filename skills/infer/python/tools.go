@@ -3,7 +3,9 @@ package python
 import (
 	"cmp"
 	_ "embed" // the runner
+	"path"
 	"strings"
+	"unicode"
 
 	"github.com/invopop/jsonschema"
 
@@ -157,6 +159,37 @@ func (c *class) needs() []string {
 func (c *class) text(name string) string {
 	text, _ := c.members[name].(string)
 	return strings.TrimSpace(text)
+}
+
+// Code returns the Python code of a file. That of a Markdown file defines tools: the blocks,
+// at their lines, that LangChain's @tool or BaseTool stands in. [FunctionInterpreter] finds
+// the same.
+func Code(name string, content []byte) []byte {
+	if !strings.EqualFold(path.Ext(name), ".md") {
+		return content
+	}
+	var code, block []string
+	inside, kept := false, false
+	for line := range strings.SplitSeq(string(content)+"\n```", "\n") {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		fence, _, _ := strings.Cut(strings.ToLower(line), " ")
+		switch {
+		case inside && fence == "```":
+			if !kept {
+				clear(block)
+			}
+			code = append(append(code, block...), "")
+			block, inside, kept = nil, false, false
+		case inside:
+			block = append(block, line)
+			kept = kept || strings.HasPrefix(line, "@tool") || strings.Contains(line, "(BaseTool)")
+		default:
+			inside = fence == "```python" || fence == "```py" || fence == "```python3"
+			code = append(code, "")
+		}
+	}
+	code[0] = "from langchain_core.tools import BaseTool, tool" // the first line is a fence
+	return []byte(strings.Join(code, "\n"))
 }
 
 // runner calls a function of a Python file as a command: its keyword arguments are a
