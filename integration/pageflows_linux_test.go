@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,6 +199,45 @@ func TestPageSwitches(t *testing.T) {
 			t.Errorf("%s has names that are not isolated: %q", path, loose)
 		}
 	}
+}
+
+// A form has fields for objects and lists of them, and suggests the files of the workspace as
+// one types; a file becomes a text; the progress and the result show.
+func TestPageFields(t *testing.T) {
+	t.Parallel()
+	a := nativeAccount(t, "")
+	a.skill("count/skill.json", `{"name": "count", "description": "Counts rows.", "entry": "run.sh", "schema": {"type": "object", "required": ["filter"], "properties": {
+  "filter": {"type": "object", "description": "Which rows count.", "required": ["column"], "properties": {"column": {"type": "string"}, "above": {"type": "number"}}},
+  "rows": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}, "count": {"type": "integer"}}}}}}}`)
+	a.skill("count/run.sh", "#!/bin/sh\nread -r args\nprintf '{\"counted\": %s}' \"$args\"\n")
+	if err := os.Chmod(filepath.Join(a.skills, "count", "run.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a.skill("head/SKILL.md", "---\nname: head\ndescription: Shows the beginning of a file.\nscript: run.sh\nparams: {file: {type: string, format: path, required: true}, text: string}\n---\n")
+	a.skill("head/run.sh", "echo '1/2 reading' >&2\nprintf '# Read\\n\\n**%s**\\n' \"$*\"\n")
+	writeFile(t, filepath.Join(a.workspace, "data", "sales.csv"), "a,b\n")
+	v := a.visit()
+	v.show("/ui/skills/count/try")
+	v.fits("a form of objects")
+	v.focus(`[name="p.filter/column"]`)
+	v.press("euros")
+	v.focus(`[name="p.rows/0/name"]`)
+	v.press("tea")
+	v.click(`button[name="more"]`)
+	v.await(`document.querySelector('[name="p.rows/1/name"]') !== null && document.querySelector('[name="p.rows/0/name"]').value === "tea"`)
+	v.focus(`[name="p.rows/1/count"]`)
+	v.press("2\r")
+	v.says(`"count": 2`)
+	v.says(`"column": "euros"`)
+	v.show("/ui/skills/head/try")
+	v.fits("a form with a file")
+	v.focus(`[name="p.file"]`)
+	v.press("data/")
+	v.await(`[...document.querySelectorAll("#paths option")].some(o => o.value === "data/sales.csv")`)
+	v.press("sales.csv\r")
+	v.await(`location.pathname.startsWith("/ui/jobs/") && document.querySelector(".prose h3")?.textContent === "Read"`)
+	v.says("data/sales.csv")
+	v.fits("a result of Markdown")
 }
 
 // A new run of another process shows without a reload. A run

@@ -1,13 +1,20 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/complete"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // routes mounts the form of a skill's arguments, and the screens of runs that this
@@ -15,6 +22,7 @@ import (
 func (p runForms) routes(r *router) {
 	r.get("skills/{name}/try", p.tryForm)
 	r.raw("POST "+Path+"skills/{name}/try", p.try)
+	r.raw("GET "+Path+"skills/{name}/paths", p.paths)
 	r.get("jobs/{id}", p.job)
 	r.raw("POST "+Path+"jobs/{id}/answer", p.answerJob)
 	r.post("jobs/{id}/cancel", p.cancel)
@@ -29,6 +37,41 @@ type tryScreen struct {
 	// Folders are the workspaces that a call sees; Workspace is the chosen one, "" is all.
 	Folders   []string
 	Workspace string
+	// Paths are suggestions for paths: those at the top of the workspace, for a person.
+	Paths []string
+}
+
+// suggest returns the paths that begin with a text, in the workspaces that a call sees.
+func (s *tryScreen) suggest(text string) []string {
+	seen := s.Folders
+	if slices.Contains(seen, s.Workspace) {
+		seen = []string{s.Workspace}
+	}
+	return complete.Paths(seen, text).Values
+}
+
+// markPaths marks the fields of paths: the schema, which clients get, says nothing of them.
+func (s *tryScreen) markPaths(params []skills.Param) {
+	for _, field := range s.Form.Fields {
+		field.IsPath = field.IsPath || slices.ContainsFunc(params, func(p skills.Param) bool { return p.Path && p.Name == field.Name })
+	}
+}
+
+// paths answers with the paths that begin with the field text, as JSON, to a person: no
+// other principal is told of files.
+func (p runForms) paths(w http.ResponseWriter, r *http.Request) {
+	if !isPerson(r.Context()) {
+		p.fail(w, r, errNotPerson())
+		return
+	}
+	s, err := p.newTryScreen(r)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	s.Workspace = r.URL.Query().Get("workspace")
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(s.suggest(r.URL.Query().Get("text"))) // to a browser that may be gone
 }
 
 // tryForm shows the form, with the arguments of the run that the query names as from.
@@ -46,6 +89,9 @@ func (p runForms) tryForm(r *http.Request) (*content, error) {
 }
 
 func (s *tryScreen) content() *content {
+	for _, field := range s.Form.Texts() {
+		field.Upload = true
+	}
 	return &content{Title: "Try " + titleOf(s.Skill), Template: "try.html", Section: "skills", Data: s}
 }
 
@@ -72,7 +118,40 @@ func (p runForms) newTryScreen(r *http.Request) (*tryScreen, error) {
 			}
 		}
 	}
+	if isPerson(r.Context()) {
+		s.Paths = s.suggest("")
+	}
+	found, err := p.options.Service.Find(r.Context(), info.Name)
+	if err == nil && found.Entry != nil {
+		s.markPaths(found.Entry.Params())
+	}
 	return s, nil
+}
+
+// maxUpload bounds a file whose text becomes an argument, in bytes.
+const maxUpload = 1 << 20
+
+// readUploads puts the texts of the files that a browser sent into the values of their
+// fields, and returns why some cannot be. A file is kept nowhere, and its name is not read.
+func readUploads(r *http.Request, f *form.Form) map[*form.Field]string {
+	wrong := map[*form.Field]string{}
+	for _, field := range f.Texts() {
+		file, header, err := r.FormFile("file." + field.Control())
+		if err != nil || header.Size == 0 { // none was chosen
+			continue
+		}
+		data, err := io.ReadAll(io.LimitReader(file, maxUpload+1))
+		_ = file.Close() // of memory
+		switch {
+		case err != nil || len(data) > maxUpload:
+			wrong[field] = "the file is larger than 1 MB: put it into the workspace"
+		case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
+			wrong[field] = "the file is not text in UTF-8: put it into the workspace, and name its path"
+		default:
+			r.PostForm.Set(field.Control(), string(data))
+		}
+	}
+	return wrong
 }
 
 // try starts a run, and leads to its screen. Wrong arguments stay in the form.
@@ -83,11 +162,15 @@ func (p runForms) try(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, err)
 		return
 	}
-	if err := r.ParseForm(); err != nil {
+	if err := r.ParseMultipartForm(maxForm); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		p.fail(w, r, &run.Error{Code: run.InvalidParam, Message: "The form cannot be read, or is larger than 8 MB: put large values into a file of the workspace.", Err: err})
 		return
 	}
+	wrong := readUploads(r, s.Form)
 	args := s.Form.Read(r.PostForm)
+	for field, why := range wrong {
+		field.Error, s.Form.Invalid = why, true
+	}
 	s.Workspace = r.PostForm.Get("workspace")
 	if r.PostForm.Has("more") {
 		s.Form.Grow()

@@ -1,13 +1,16 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,6 +41,7 @@ type directory struct {
 	skill   *skills.Skill
 	run     func(ctx context.Context, r run.Request) (*result.Run, error)
 	outputs map[string]output.Item // by URI
+	folders []string               // the workspaces of a call
 }
 
 func (d *directory) View(context.Context) (*describe.View, error) {
@@ -46,7 +50,11 @@ func (d *directory) View(context.Context) (*describe.View, error) {
 		Title: func(s *skills.Skill) string { return s.Name }, Catalog: catalog, Library: skillsext.New(catalog, nil), Name: func(s *skills.Skill) string { return s.PlainToolName() },
 		Exposed: exposure.Choose(catalog.Skills, exposure.State{}, func(*skills.Skill) exposure.Cost { return exposure.Cost{} }, exposure.Options{}),
 		Plan: func(context.Context, *skills.Skill) *describe.Plan {
-			return &describe.Plan{Argv: []string{"python3", "run.py"}, Mounts: []describe.Mount{{Path: "/a", From: "/a"}, {Path: "/b", From: "/b"}}}
+			mounts := []describe.Mount{{Path: "/skill", From: "/s"}}
+			for _, folder := range d.folders {
+				mounts = append(mounts, describe.Mount{Path: folder, From: folder})
+			}
+			return &describe.Plan{Argv: []string{"python3", "run.py"}, Mounts: mounts}
 		},
 	}, nil
 }
@@ -96,7 +104,7 @@ func newDirectory() *directory {
 			Files:        fstest.MapFS{"SKILL.md": {Data: []byte("# A\u202e\n<script>")}, "a b/x.svg": {Data: []byte("<svg onload=x>")}, "p.png": {Data: []byte("\x89PNG\x00")}, ".git/config": {Data: []byte("secret")}, "empty": {}},
 			Instructions: "# A\n", Entry: &skills.Entry{Script: "run.py", Interpreter: []string{"python3"}, Args: skills.Input{Object: schema}},
 		},
-		outputs: map[string]output.Item{},
+		outputs: map[string]output.Item{}, folders: []string{"/a", "/b"},
 	}
 }
 
@@ -172,7 +180,7 @@ func TestTry(t *testing.T) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	page := get(t, h, identity.Person, reportPath+"/try").Body.String()
-	for _, want := range []string{`name="p.path" value="" autocomplete="off" required aria-describedby="f0-help"`, `min="1"`, `value="3"`, `<option value="/b">`, `A file. a path, relative to the workspace.`} {
+	for _, want := range []string{`name="p.path" value="" autocomplete="off" list="paths" required aria-describedby="f0-help"`, `min="1"`, `value="3"`, `<option value="/b">`, `A file. a path, relative to the workspace.`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
 		}
@@ -259,6 +267,96 @@ func TestProgressBar(t *testing.T) {
 	close(goOn)
 	if page := ended(t, h, job, "ended well"); strings.Contains(page, "<progress") || strings.Contains(page, "data-since") {
 		t.Error(page)
+	}
+}
+
+// Paths are suggested to a person, in the workspaces of the call alone.
+func TestPaths(t *testing.T) {
+	d, secret := newDirectory(), t.TempDir()
+	first, second := t.TempDir(), t.TempDir()
+	d.folders = []string{first, second}
+	for _, name := range []string{first + "/src/a.txt", first + "/" + `<img onerror=x>`, first + "/.env", second + "/b.txt", secret + "/key"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(secret, first+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	h := newServer(t, d, nil)
+	page := get(t, h, identity.Person, reportPath+"/try").Body.String()
+	harmless(t, page)
+	if !strings.Contains(page, `<datalist id="paths"><option value="&lt;img onerror=x&gt;"></option><option value="src/"></option></datalist>`) {
+		t.Error(page)
+	}
+	for text, want := range map[string]string{
+		"s": `["src/"]`, "src/": `["src/a.txt"]`, second + "/": `["` + second + `/b.txt"]`, "../": "null", secret + "/": "null", "/etc/": "null", "link/": "null", "src/../../": "null", "src/\x00": "null", "none/": "null", "a.txt": "null",
+	} {
+		w := get(t, h, identity.Person, reportPath+"/paths?"+url.Values{"text": {text}}.Encode())
+		if got := strings.TrimSpace(w.Body.String()); w.Code != 200 || got != want && got != "[]" || want != "null" && got != want {
+			t.Errorf("%q: %d %s, want %s", text, w.Code, got, want)
+		}
+	}
+	w := get(t, h, identity.Person, reportPath+"/paths?"+url.Values{"text": {"b"}, "workspace": {second}}.Encode())
+	if got := strings.TrimSpace(w.Body.String()); got != `["b.txt"]` {
+		t.Errorf("in the chosen workspace: %s", got)
+	}
+	for _, kind := range []identity.Kind{identity.Token, identity.Anonymous} {
+		if w := get(t, h, kind, reportPath+"/paths?text=s"); w.Code != 403 || strings.Contains(w.Body.String(), "src/") {
+			t.Errorf("%s: %d %s", kind, w.Code, w.Body)
+		}
+		if page := get(t, h, kind, reportPath+"/try").Body.String(); strings.Contains(page, "src/") {
+			t.Errorf("%s is told of files", kind)
+		}
+	}
+}
+
+// The text of a file becomes an argument; its name counts for nothing, and no other argument
+// takes one.
+func TestUpload(t *testing.T) {
+	d, given := newDirectory(), make(chan map[string]any, 1)
+	d.skill.Entry.Args.(skills.Input).Object.Properties.Set("text", &jsonschema.Schema{Type: "string"})
+	d.run = func(_ context.Context, r run.Request) (*result.Run, error) {
+		given <- r.Args
+		return &result.Run{RunID: r.RunID}, nil
+	}
+	h := newServer(t, d, nil)
+	for name, test := range map[string]struct {
+		control, file, want string // want "" is refused
+	}{
+		"text":       {"file.p.text", "a\nb é", "a\nb é"},
+		"none":       {"file.p.text", "", "typed"},
+		"other":      {"file.p.path", "x", "typed"},
+		"binary":     {"file.p.text", "\x89PNG\x00", ""},
+		"no UTF-8":   {"file.p.text", "\xff", ""},
+		"large":      {"file.p.text", strings.Repeat("a", maxUpload+1), ""},
+		"very large": {"file.p.text", strings.Repeat("a", maxForm+1), ""},
+	} {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		_ = form.WriteField("p.path", "a")
+		_ = form.WriteField("p.text", "typed")
+		part, _ := form.CreateFormFile(test.control, "../../<script>.txt")
+		_, _ = part.Write([]byte(test.file))
+		_ = form.Close()
+		r := httptest.NewRequest("POST", reportPath+"/try", &body)
+		r.Header.Set("Content-Type", form.FormDataContentType())
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r.WithContext(identity.NewContext(t.Context(), identity.Principal{Kind: identity.Person})))
+		switch {
+		case test.want == "" && (w.Code != 422 && w.Code != 400 || strings.Contains(w.Body.String(), "script&gt;.txt")):
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		case test.want == "":
+		case w.Code != 303:
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		default:
+			if args := <-given; args["text"] != test.want || args["path"] != "a" {
+				t.Errorf("%s: %v", name, args)
+			}
+		}
 	}
 }
 

@@ -44,6 +44,8 @@ type Field struct {
 	Value       string // as it is typed; "true" of a ticked Check
 	Options     []Option
 	Groups      []Group // of Object and Objects
+	IsPath      bool    // the value names a file
+	Upload      bool    // a file can be its text; the caller reads it
 	Error       string  // why the value is wrong; "" is right
 
 	path string          // of the property in the object, as a JSON Pointer has it
@@ -142,7 +144,7 @@ func long(name string, p *property) bool {
 	if p.Format != "" || p.MaxLength != nil && *p.MaxLength < 200 {
 		return false
 	}
-	words := []string{"text", "content", "body", "code", "markdown", "message", "prompt", "source", "script", "html", "json", "yaml", "csv", "diff", "description", "context", "notes"}
+	words := []string{"text", "content", "body", "code", "markdown", "message", "prompt", "source", "script", "html", "json", "yaml", "csv", "diff", "description", "context", "notes", "stdin"}
 	return p.MaxLength != nil || strings.Contains(p.Description, " lines") || p.ContentMediaType != "" || strings.Contains(string(p.Default), `\n`) ||
 		slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), func(word string) bool { return slices.Contains(words, word) })
 }
@@ -186,7 +188,7 @@ func (f *Field) bound(p *property) {
 	f.hint("at least %s", count(p.MinItems))
 	f.hint("at most %s", count(p.MaxItems))
 	f.hint("of the pattern %s", p.Pattern)
-	if p.Format == "path" {
+	if f.IsPath = p.Format == "path"; f.IsPath {
 		f.hint("%s", "a path, relative to the workspace")
 	} else if f.Input != "date" {
 		f.hint("%s", p.Format)

@@ -113,6 +113,22 @@ func (f *Form) Grow() {
 // HasRows reports whether a field is a list of objects.
 func (f *Form) HasRows() bool { return hasRows(f.Fields) }
 
+// Texts returns the fields of texts of several lines, also those of objects, but not of
+// lists.
+func (f *Form) Texts() []*Field { return texts(f.Fields) }
+
+func texts(fields []*Field) (all []*Field) {
+	for _, field := range fields {
+		if field.Kind == Long {
+			all = append(all, field)
+		}
+		if field.Kind == Object {
+			all = append(all, texts(field.Groups[0].Fields)...)
+		}
+	}
+	return all
+}
+
 // check sorts the faults of the whole to the fields that they name.
 func (f *Form) check(args map[string]any) {
 	wrong, ok := errors.AsType[*schema.ArgumentError](f.schema.CheckArguments(args))

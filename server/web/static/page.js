@@ -1,4 +1,4 @@
-// The script of the page. Every screen works without it. It does five things:
+// The script of the page. Every screen works without it. It does six things:
 //
 // Live: it polls for changes of the topics in body[data-topics], gets the screen again, and brings
 // the elements with [data-live] and an id up to date. Focus, scroll, typed text and open
@@ -8,6 +8,8 @@
 //
 // Notices: the title counts the questions that wait. One tab of the browser also listens
 // while it is hidden, and shows a notification of a new question if the person allows it.
+//
+// Paths: input[list=paths] gets suggestions as one types.
 //
 // Elapsed: [data-since=TIME] shows the time since then.
 //
@@ -191,6 +193,18 @@
       search();
     });
   }
+
+  // Paths: those that begin with what is typed are suggested.
+  const paths = document.getElementById("paths"), form = paths?.closest("form");
+  let asked;
+  form?.addEventListener("input", async ({ target }) => {
+    if (target.getAttribute("list") !== "paths") return;
+    asked?.abort();
+    asked = new AbortController();
+    const query = new URLSearchParams({ text: target.value, workspace: form.elements.workspace?.value ?? "" });
+    const answer = await fetch(form.dataset.paths + "?" + query, { signal: asked.signal }).then((a) => a.ok ? a.json() : null, () => null);
+    if (answer) paths.replaceChildren(...answer.map((path) => new Option("", path)));
+  });
 
   // Elapsed.
   setInterval(() => {
