@@ -76,6 +76,7 @@ func (m *machine) Clients(context.Context) ([]Client, error) {
 		{Name: "zed", Title: "Zed", File: "f", Installed: true, Other: hostile, Entry: "e"},
 		{Name: "vscode", Title: "VS Code", File: "f", Installed: true, Entry: "e", Err: hostile},
 		{Name: "gemini", Title: "Gemini CLI", File: "f", Entry: "e"},
+		{Name: "gemini", Title: "Gemini CLI", File: "f", Entry: "e"},
 	}, nil
 }
 

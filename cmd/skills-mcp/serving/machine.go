@@ -108,6 +108,9 @@ func (m *machine) Connect(_ context.Context, name string, remove, force bool) ([
 	if err == nil && remove {
 		lines, err = c.Remove(target, entry)
 	} else if err == nil {
+		// Without a file and a folder of the client there is nothing that force replaces.
+		state, _ := client.State(target, c.Name, entry)
+		c.Force = force || !state.Installed
 		if lines, err = c.Add(target, entry); len(lines) > 1 { // it was changed
 			lines = append(lines, c.Advice(entry)...)
 		}

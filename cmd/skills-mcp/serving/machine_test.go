@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/installation"
@@ -331,6 +333,14 @@ func TestManageClients(t *testing.T) {
 	}
 	if told, err = m.Connect(t.Context(), "cursor", true, false); err != nil || len(told) == 0 || cursor().Has {
 		t.Errorf("%q, %v", told, err)
+	}
+	for _, c := range connect.Clients() { // those that were not found get a file
+		told, err := m.Connect(t.Context(), c.Name, false, false)
+		all, _ := m.Clients(t.Context())
+		at := slices.IndexFunc(all, func(one web.Client) bool { return one.Name == c.Name })
+		if err != nil || len(told) == 0 || !all[at].Has {
+			t.Errorf("%s: %q, %v, %+v", c.Name, told, err, all[at])
+		}
 	}
 	if _, err := m.Connect(t.Context(), "none", false, false); err == nil {
 		t.Error("a client that there is not")
