@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -199,6 +200,34 @@ func TestPageSwitches(t *testing.T) {
 			t.Errorf("%s has names that are not isolated: %q", path, loose)
 		}
 	}
+}
+
+// A registry's hostile offers are shown as text, and lead to the review of an installation,
+// which refuses a source that is none.
+func TestPageCatalog(t *testing.T) {
+	t.Parallel()
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/search") {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, `{"results": [{"slug": "weather", "ownerHandle": "ann", "displayName": "Weather", "summary": "Tells the weather.", "version": "1.2.0", "downloads": 7}, {"slug": "../../x", "displayName": %q, "summary": %[1]q}]}`, "<img src=x onerror=canary()>")
+	}))
+	t.Cleanup(registry.Close)
+	a := nativeAccount(t, "")
+	a.configure(fmt.Sprintf("install: {clawhub: %q}\n", registry.URL))
+	v := a.visit()
+	v.watch()
+	v.show("/ui/sources")
+	v.click(`a[href="/ui/sources/catalog"]`)
+	v.focus("#q")
+	v.press("weather\r")
+	v.says("Tells the weather.")
+	v.fits("the catalog")
+	v.enter(`form:has([value="clawhub:../../x"]) button`)
+	v.await(`location.pathname.startsWith("/ui/sources/operations/")`)
+	v.says("failed")
+	v.silent()
 }
 
 // A form has fields for objects and lists of them, and suggests the files of the workspace as

@@ -128,9 +128,7 @@ func (c *searchCommand) runClawHub(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
-	client := setup.NewDownloadClient()
-	defer client.Close()
-	hits, err := clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}).Search(ctx, "", query, c.limit)
+	hits, err := s.SearchClawHub(ctx, query, c.limit)
 	if err != nil {
 		return errors.New(plain.Visible(err.Error()))
 	}

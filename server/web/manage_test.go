@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,6 +25,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
@@ -39,6 +41,7 @@ const hostile = `<img src=x onerror=alert(1)>"'>&` + "\u202e\u0007" + `javascrip
 type machine struct {
 	operations *installation.Operations
 	connected  []string
+	searched   []string // the registry
 }
 
 func newMachine(t *testing.T, work func(context.Context, *installation.Operation) error) *machine {
@@ -89,6 +92,14 @@ func (m *machine) Connect(_ context.Context, client string, remove, force bool) 
 	}
 	m.connected = append(m.connected, how+" "+client)
 	return []string{"What it was is kept in " + hostile + "."}, nil
+}
+
+func (m *machine) Catalog(_ context.Context, query string) ([]Offer, error) {
+	m.searched = append(m.searched, query)
+	if query == "broken" {
+		return nil, &run.Error{Code: run.Unavailable, Message: hostile}
+	}
+	return []Offer{{Source: "clawhub:ann/weather", Title: "Weather", Summary: "Tells the weather.", Version: "1.2.0", Downloads: 7}, {Source: "clawhub:" + hostile, Title: hostile, Summary: hostile, Version: hostile}, {Source: "clawhub:plain"}}, nil
 }
 
 func (m *machine) Settings(context.Context) ([]Setting, error) {
@@ -197,20 +208,37 @@ func TestManageIsForPersons(t *testing.T) {
 	})
 	h := managed(t, m).Handler()
 	for _, kind := range []identity.Kind{identity.Anonymous, identity.Token, identity.Model} {
-		for _, path := range []string{"sources", "sources/entry", "sources/uninstall", "sources/operations/x", "clients", "clients/zed/replace", "doctor", "settings"} {
+		for _, path := range []string{"sources", "sources/entry", "sources/uninstall", "sources/operations/x", "clients", "clients/zed/replace", "doctor", "settings", "sources/catalog"} {
 			if w := get(t, h, kind, Path+path); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "sign in") {
 				t.Errorf("%s as %q: %d", path, kind, w.Code)
 			}
 		}
-		for _, path := range []string{"sources/operations", "sources/operations/x/answer", "sources/operations/x/stop", "clients/zed", "doctor"} {
-			if w := send(h, kind, Path+path, "action", "check", "do", "add"); w.Code != http.StatusForbidden {
+		for _, path := range []string{"sources/operations", "sources/operations/x/answer", "sources/operations/x/stop", "clients/zed", "doctor", "sources/catalog"} {
+			if w := send(h, kind, Path+path, "action", "check", "do", "add", "q", "weather"); w.Code != http.StatusForbidden {
 				t.Errorf("POST %s as %q: %d", path, kind, w.Code)
 			}
 		}
 	}
-	if len(m.connected) > 0 {
-		t.Error(m.connected)
+	if len(m.connected)+len(m.searched) > 0 {
+		t.Error(m.connected, m.searched)
 	}
+}
+
+// The registry is asked by a form alone, and its offers lead to the review of an
+// installation.
+func TestCatalog(t *testing.T) {
+	m := newMachine(t, nil)
+	h := managed(t, m).Handler()
+	golden(t, "catalog-before", get(t, h, identity.Person, Path+"sources/catalog?q=weather"))
+	for query, code := range map[string]int{"": 400, " ": 400, strings.Repeat("a", 201): 400, "broken": 503} {
+		if w := send(h, identity.Person, Path+"sources/catalog", "q", query); w.Code != code || strings.Contains(w.Body.String(), "<img src=x") {
+			t.Errorf("%q: %d %s", query, w.Code, w.Body)
+		}
+	}
+	if m.searched = nil; send(h, identity.Person, Path+"sources/catalog", "q", " "+hostile).Header().Get("Location") != Path+"sources/catalog" || !slices.Equal(m.searched, []string{hostile}) {
+		t.Errorf("asked %q", m.searched)
+	}
+	golden(t, "catalog", get(t, h, identity.Person, Path+"sources/catalog"))
 }
 
 // An order is shown while it is fetched, asked about with its difference, and made once

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
@@ -19,6 +21,8 @@ func (m *management) sourceRoutes(r *router) {
 	r.get("sources/entry", forPerson(m.source))
 	r.get("sources/uninstall", forPerson(m.confirmUninstall))
 	r.get("sources/operations/{id}", forPerson(m.operation))
+	r.get("sources/catalog", forPerson(m.catalog))
+	r.post("sources/catalog", byPerson(m.searchCatalog))
 	r.post("sources/operations", byPerson(m.order))
 	r.post("sources/operations/{id}/answer", byPerson(m.answerOperation))
 	r.post("sources/operations/{id}/stop", byPerson(m.stopOperation))
@@ -41,6 +45,34 @@ func (m *management) sources(r *http.Request) (*content, error) {
 	return &content{Title: "Sources", Template: "sources.html", Section: "sources", Live: []string{"sources", "skills"}, Data: map[string]any{
 		"Targets": targets, "Servers": servers, "Operations": operations, "Help": source.Help,
 	}}, nil
+}
+
+// searchTime bounds a search of the registry.
+const searchTime = 20 * time.Second
+
+// searchCatalog asks the registry, and keeps the answer for the screen.
+func (m *management) searchCatalog(r *http.Request) (string, error) {
+	query := strings.TrimSpace(r.PostFormValue("q"))
+	if query == "" || len(query) > 200 {
+		return "", &run.Error{Code: run.InvalidParam, Message: "Write a few words about the skill, at most 200 letters."}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), searchTime)
+	defer cancel()
+	offers, err := m.manage.Catalog(ctx, query)
+	if err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.offers, m.wanted = offers, query
+	return Path + "sources/catalog", nil
+}
+
+// catalog shows the last answer of the registry.
+func (m *management) catalog(*http.Request) (*content, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &content{Title: "Catalog", Template: "catalog.html", Section: "sources", Data: map[string]any{"Offers": m.offers, "Query": m.wanted}}, nil
 }
 
 // source shows one installed skill.

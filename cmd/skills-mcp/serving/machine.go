@@ -51,6 +51,19 @@ func (m *machine) Servers(ctx context.Context) ([]web.Server, error) {
 	return all, err
 }
 
+// Catalog implements [web.Manage].
+func (m *machine) Catalog(ctx context.Context, query string) ([]web.Offer, error) {
+	hits, err := m.settings.SearchClawHub(ctx, query, 0)
+	if err != nil {
+		return nil, &run.Error{Code: run.Unavailable, Message: plain.Visible(err.Error()), Retryable: true, Err: err}
+	}
+	var all []web.Offer
+	for _, hit := range hits {
+		all = append(all, web.Offer{Source: "clawhub:" + hit.Name, Title: hit.Title, Summary: hit.Summary, Version: hit.Version, Downloads: hit.Downloads})
+	}
+	return all, nil
+}
+
 // Clients implements [web.Clients].
 func (m *machine) Clients(ctx context.Context) ([]web.Client, error) {
 	var all []web.Client

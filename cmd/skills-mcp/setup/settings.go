@@ -134,6 +134,14 @@ func (s *Settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 	}
 }
 
+// SearchClawHub asks the ClawHub registry of the configuration. The hits are a stranger's,
+// and so is a part of the error.
+func (s *Settings) SearchClawHub(ctx context.Context, query string, limit int) ([]clawhub.Hit, error) {
+	client := NewDownloadClient()
+	defer client.Close()
+	return clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}).Search(ctx, "", query, limit)
+}
+
 // Pins returns the accepted versions of skills, compared with their snapshots.
 func (s *Settings) Pins(snapshots *snapshot.Store) *pins.Pins {
 	return pins.New(s.Store, s.key, func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error) {
