@@ -37,8 +37,7 @@ func functions(a assets) map[string]any {
 	return map[string]any{
 		"asset": a.url, "sections": sections, "path": skillPath,
 		"ago": ago, "stamp": stamp, "duration": duration, "bytes": byteSize, "format": time.Time.Format, "becomes": (*approval.Question).Becomes,
-		"number": func(i int) int { return i + 1 },
-		"short":  short, "reason": reason,
+		"short": short, "reason": reason,
 		"visible": termtext.Legible, "text": termtext.Text, "lines": splitLines, "entry": entryPath, "uninstall": uninstallPath,
 		"diff": diffLines, "isPicture": isPicture, "isDocument": isDocument,
 	}
@@ -49,7 +48,7 @@ func methods() map[string][]any {
 	return map[string][]any{
 		"Action": {(*approval.Question).Action, question.Action}, "Form": {(*approval.Question).Form, question.Form}, "Whose": {(*approval.Question).Whose, question.Whose},
 		"Arguments": {question.Arguments}, "Choices": {question.Choices, installation.Snapshot.Choices}, "Verb": {question.Verb}, "Wants": {question.Wants},
-		"Blank": {(*form.Field).Blank}, "HasRows": {(*form.Form).HasRows}, "Control": {(*form.Field).Control},
+		"Blank": {(*form.Field).Blank}, "Control": {(*form.Field).Control}, "Depth": {(*form.Field).Depth},
 		"Command": {finding.Command}, "Mark": {finding.Mark},
 		"Could": {changed.Could}, "Elsewhere": {changed.Elsewhere},
 		"Grown": {(*installation.Change).Grown}, "Lines": {(*installation.Change).Lines}, "Suspicious": {(*installation.Change).Suspicious},

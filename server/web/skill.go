@@ -41,7 +41,7 @@ type skillScreen struct {
 	Remedy       string         // for its state; "" is none
 	Raw          bool           // the instructions are shown as they are written
 	Instructions markup.HTML
-	Rows         []form.Row
+	Parameters   []*form.Field
 	Sizes        []fileSize
 	Argv         string
 	Change       *change // since it was accepted; nil is none
@@ -95,7 +95,10 @@ func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, 
 	if err != nil {
 		return nil, err
 	}
-	s := &skillScreen{Skill: info, Remedy: remedy(info), Raw: raw, Rows: form.Rows(parameters)}
+	s := &skillScreen{Skill: info, Remedy: remedy(info), Raw: raw}
+	if fields, err := form.New(parameters, ""); err == nil {
+		s.Parameters = fields.Fields[:min(len(fields.Fields), maxParameters)]
+	}
 	if !raw {
 		s.Instructions = markdown.Render(info.Body, func(name string) string {
 			if !slices.Contains(info.Files, name) {
@@ -112,6 +115,9 @@ func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, 
 	}
 	return s, nil
 }
+
+// maxParameters bounds the table of parameters.
+const maxParameters = 200
 
 // shellWords quotes words for bash, with characters that nobody sees as codes.
 func shellWords(words []string) string {

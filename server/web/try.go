@@ -89,8 +89,8 @@ func (p runForms) tryForm(r *http.Request) (*content, error) {
 }
 
 func (s *tryScreen) content() *content {
-	for _, field := range s.Form.Texts() {
-		field.Upload = true
+	for _, field := range s.Form.Fields {
+		field.Upload = field.Kind == form.Long
 	}
 	return &content{Title: "Try " + titleOf(s.Skill), Template: "try.html", Section: "skills", Data: s}
 }
@@ -135,9 +135,9 @@ const maxUpload = 1 << 20
 // fields, and returns why some cannot be. A file is kept nowhere, and its name is not read.
 func readUploads(r *http.Request, f *form.Form) map[*form.Field]string {
 	wrong := map[*form.Field]string{}
-	for _, field := range f.Texts() {
+	for _, field := range f.Fields {
 		file, header, err := r.FormFile("file." + field.Control())
-		if err != nil || header.Size == 0 { // none was chosen
+		if field.Kind != form.Long || err != nil || header.Size == 0 { // none was chosen
 			continue
 		}
 		data, err := io.ReadAll(io.LimitReader(file, maxUpload+1))
@@ -172,11 +172,6 @@ func (p runForms) try(w http.ResponseWriter, r *http.Request) {
 		field.Error, s.Form.Invalid = why, true
 	}
 	s.Workspace = r.PostForm.Get("workspace")
-	if r.PostForm.Has("more") {
-		s.Form.Grow()
-		p.show(w, r, http.StatusOK, s.content())
-		return
-	}
 	if !s.Form.Invalid {
 		job, err := p.options.Service.Execute(r.Context(), s.Name, api.Execution{Params: args, Workspace: s.Workspace, Ask: true})
 		if err == nil {

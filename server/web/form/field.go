@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -24,14 +24,13 @@ const (
 	Choice  Kind = "choice"  // one of Options
 	Choices Kind = "choices" // any of Options
 	Lines   Kind = "lines"   // an array, an item on each line
-	Object  Kind = "object"  // an object, whose properties are the fields of its only group
-	Objects Kind = "objects" // an array of objects: a group each, the last for one more
 	JSON    Kind = "json"    // anything else
 )
 
-// A Field is one property of the object. All texts are a stranger's.
+// A Field is one property of the object, or of one in it. All texts are a stranger's.
 type Field struct {
-	Name string // of the property
+	Name string // of the property, after those of the objects around, as in "a.b"
+	Type string // such as "integer", or "array of string"
 	ID   string // of the control; those of its help and error end with "-help" and "-error"
 	Kind Kind
 	// Label and Help are for the person; Hints say what values there can be.
@@ -43,16 +42,14 @@ type Field struct {
 	Step        string
 	Value       string // as it is typed; "true" of a ticked Check
 	Options     []Option
-	Groups      []Group // of Object and Objects
-	IsPath      bool    // the value names a file
-	Upload      bool    // a file can be its text; the caller reads it
-	Error       string  // why the value is wrong; "" is right
+	IsPath      bool   // the value names a file
+	Upload      bool   // a file can be its text; the caller reads it
+	Error       string // why the value is wrong; "" is right
 
-	path string          // of the property in the object, as a JSON Pointer has it
-	deep int             // the objects around
-	of   json.RawMessage // the schema of a group
-	item string          // the type of the value, or of an array's items
-	any  bool            // what is no JSON is text
+	path []string // the names
+	free bool     // it, or an object around it, may be left out
+	item string   // the type of the value, or of an array's items
+	any  bool     // what is no JSON is text
 }
 
 // An Option is a value of a choice.
@@ -76,8 +73,9 @@ type property struct {
 	MinLength, MaxLength *int
 	MinItems, MaxItems   *int
 	Items                *property
-	Properties           json.RawMessage
 	ContentMediaType     string
+	Properties           json.RawMessage
+	Required             []string
 }
 
 // A constant is a titled value of a choice.
@@ -86,22 +84,20 @@ type constant struct {
 	Title string
 }
 
-// newField returns the field of a property, whose object has a path.
-func newField(around, name string, document json.RawMessage, id string) *Field {
+// newField returns the field of the property at a path.
+func newField(path []string, document json.RawMessage, id string) *Field {
 	var p property
 	if json.Unmarshal(document, &p) != nil {
 		described := struct{ Title, Description string }{}
 		_ = json.Unmarshal(document, &described)
 		p = property{Title: described.Title, Description: described.Description}
 	}
-	f := &Field{Name: name, ID: id, Label: cmp.Or(p.Title, name), Help: p.Description, item: p.Type}
-	f.path, f.deep = around+pointer.Replace(name), strings.Count(around, "/")
+	f := &Field{Name: strings.Join(path, "."), ID: id, Label: cmp.Or(p.Title, strings.Join(path, ".")), Help: p.Description, Type: typeOf(document), path: path, item: p.Type}
 	f.choose(&p)
-	f.group(&p, document)
 	f.bound(&p)
 	if value, err := skills.DecodeJSON(string(p.Default)); err == nil {
 		f.fill(value, true)
-	} else if f.Groups == nil {
+	} else {
 		f.fill(nil, false)
 	}
 	return f
@@ -113,7 +109,7 @@ func (f *Field) choose(p *property) {
 	switch {
 	case len(f.Options) > 0:
 		f.Kind = Choice
-	case p.Type == "string" && long(f.Name, p):
+	case p.Type == "string" && long(f.path[len(f.path)-1], p):
 		f.Kind = Long
 	case p.Type == "string":
 		f.Kind, f.Input = Text, cmp.Or(map[string]string{"date": "date", "email": "email", "uri": "url"}[p.Format], "text")
@@ -130,9 +126,13 @@ func (f *Field) choose(p *property) {
 		}
 	case p.Type == "array" && p.Items != nil && len(options(p.Items)) > 0:
 		f.Kind, f.Options = Choices, options(p.Items)
-	case p.Type == "array" && p.Items != nil && slices.Contains([]string{"string", "integer", "number", "boolean"}, p.Items.Type):
+	case p.Type == "array" && p.Items != nil && slices.Contains([]string{"string", "integer", "number", "boolean", "object"}, p.Items.Type):
 		f.Kind, f.item = Lines, p.Items.Type
 		f.Hints = append(f.Hints, "one on each line")
+		if f.item == "object" {
+			f.Hints[0] += ", as JSON"
+			_ = eachMember(p.Items.Properties, func(name string, _ json.RawMessage) { f.Hints = append(f.Hints, strconv.Quote(name)) })
+		}
 	default:
 		f.Kind, f.any = JSON, p.Type == ""
 		f.Hints = append(f.Hints, map[bool]string{false: cmp.Or(p.Type, "a value") + " as JSON", true: "text, or JSON"}[f.any])
@@ -217,8 +217,41 @@ func (f *Field) require() {
 }
 
 // Control returns the name of the field's control, which stays the same when the order of
-// the properties changes.
-func (f *Field) Control() string { return "p." + f.path }
+// the properties changes. It is a JSON Pointer after its first name.
+func (f *Field) Control() string {
+	names := make([]string, len(f.path))
+	for i, name := range f.path {
+		names[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	}
+	return "p." + strings.Join(names, "/")
+}
+
+// Depth returns the number of the objects around.
+func (f *Field) Depth() int { return len(f.path) - 1 }
+
+// typeOf returns the types of a schema, for people.
+func typeOf(document json.RawMessage) string {
+	var shape struct {
+		Type  any
+		Items struct{ Type any }
+		Ref   string `json:"$ref"`
+	}
+	_ = json.Unmarshal(document, &shape) // a part that does not fit is left out
+	text := cmp.Or(typeWords(shape.Type), shape.Ref, "any")
+	if of := typeWords(shape.Items.Type); of != "" {
+		text += " of " + of
+	}
+	return text
+}
+
+// typeWords returns one type, or several.
+func typeWords(types any) string {
+	if all, ok := types.([]any); ok {
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(all), "[]"), " ", " or ")
+	}
+	text, _ := types.(string)
+	return text
+}
 
 // Blank reports whether a choice has an option for no value.
 func (f *Field) Blank() bool {
@@ -236,14 +269,10 @@ func (f *Field) fill(value any, given bool) {
 	for i, o := range f.Options {
 		f.Options[i].Selected = selected[o.Value]
 	}
-	if f.Groups != nil {
-		f.fillGroups(value, given)
-	}
 	if !given {
 		return
 	}
 	switch {
-	case f.Groups != nil:
 	case f.Kind == Lines && list:
 		f.Value = f.lines(all)
 	case f.Kind == JSON && !f.any || list || f.any && isJSON(value):
@@ -277,15 +306,12 @@ func (f *Field) lines(items []any) string {
 	return strings.Join(all, "\n")
 }
 
+// shown returns the value that the field shows.
+func (f *Field) shown() string { return fmt.Sprint(f.Value, f.Options) }
+
 // read returns the value that a browser sent. given is false for none.
-func (f *Field) read(form url.Values) (value any, given bool, err error) {
-	sent, text := form[f.Control()], ""
-	if f.Groups != nil && sent == nil {
-		return f.readGroups(form)
-	}
-	if f.Groups != nil { // an object that does not fit into fields
-		f.Kind, f.Groups = JSON, nil
-	}
+func (f *Field) read(sent []string) (value any, given bool, err error) {
+	text := ""
 	if len(sent) > 0 {
 		text = strings.ReplaceAll(sent[0], "\r\n", "\n")
 	}

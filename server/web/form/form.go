@@ -24,39 +24,93 @@ type Form struct {
 	Errors  []string
 	Invalid bool
 
-	schema *schema.Schema
+	schema   *schema.Schema
+	document []byte
+	prefix   string     // of IDs
+	whole    []string   // the properties that are fields for JSON, whatever the schema says
+	needed   [][]string // the paths of the objects that there are in any case
 }
 
-// New returns the form of a schema, whose properties become fields in their order. IDs of
-// elements begin with prefix. The error is that the schema cannot be used.
+// maxDepth bounds the objects in objects, and maxMembers the properties of one, whose
+// properties are fields: others are fields for JSON.
+const (
+	maxDepth   = 3
+	maxMembers = 30
+)
+
+// New returns the form of a schema, whose properties become fields in their order, those of
+// objects in their place. IDs of elements begin with prefix. The error is that the schema
+// cannot be used.
 func New(document []byte, prefix string) (*Form, error) {
 	compiled, err := schema.Compile(document, "")
 	if err != nil {
 		return nil, err
 	}
-	f := &Form{schema: compiled}
-	f.Fields, err = newFields(document, "", prefix)
-	return f, err
+	f := &Form{schema: compiled, document: document, prefix: prefix}
+	return f, f.add(document, nil, false)
 }
 
-// newFields returns the fields of an object, which has a path.
-func newFields(document json.RawMessage, path, prefix string) (all []*Field, err error) {
-	var object struct {
-		Properties json.RawMessage
-		Required   []string
-	}
+// add adds the fields of the object at a path. free says that the object may be left out.
+func (f *Form) add(document json.RawMessage, path []string, free bool) error {
+	var object property
 	if err := json.Unmarshal(document, &object); err != nil {
-		return nil, err
+		return err
 	}
-	err = eachMember(object.Properties, func(name string, value json.RawMessage) {
-		all = append(all, newField(path, name, value, prefix+strconv.Itoa(len(all))))
-	})
-	for _, field := range all {
-		if slices.Contains(object.Required, field.Name) {
+	return eachMember(object.Properties, func(name string, value json.RawMessage) {
+		at, required := append(slices.Clone(path), name), slices.Contains(object.Required, name)
+		if f.isObject(at, value) {
+			if required && !free {
+				f.needed = append(f.needed, at)
+			}
+			first := len(f.Fields)
+			_ = f.add(value, at, free || !required) // it has been read
+			f.Fields[first].Help = strings.TrimSpace(descriptionOf(value) + " " + f.Fields[first].Help)
+			return
+		}
+		field := newField(at, value, f.prefix+strconv.Itoa(len(f.Fields)))
+		if required {
 			field.require()
 		}
+		field.free = len(path) > 0 && (free || !required)
+		f.Fields = append(f.Fields, field)
+	})
+}
+
+// isObject reports whether the properties of the object at a path are fields.
+func (f *Form) isObject(path []string, document json.RawMessage) bool {
+	var object property
+	var members map[string]json.RawMessage
+	return json.Unmarshal(document, &object) == nil && object.Type == "object" && object.Default == nil && json.Unmarshal(object.Properties, &members) == nil &&
+		len(members) > 0 && len(members) <= maxMembers && len(path) <= maxDepth && !slices.Contains(f.whole, path[0])
+}
+
+// descriptionOf returns the description of an object.
+func descriptionOf(document json.RawMessage) string {
+	var object property
+	_ = json.Unmarshal(document, &object) // it has been read
+	return object.Description
+}
+
+// keepWhole makes properties of the form fields for JSON.
+func (f *Form) keepWhole(names []string) {
+	if len(names) > 0 {
+		f.Fields, f.needed, f.whole = nil, nil, append(f.whole, names...)
+		_ = f.add(f.document, nil, false) // as before
 	}
-	return all, err
+}
+
+// fits reports whether the fields have all of a value at a path.
+func (f *Form) fits(path []string, value any) bool {
+	if slices.ContainsFunc(f.Fields, func(field *Field) bool { return slices.Equal(field.path, path) }) {
+		return true
+	}
+	object, ok := value.(map[string]any)
+	for name, member := range object {
+		ok = ok && f.fits(append(slices.Clone(path), name), member)
+	}
+	return ok && slices.ContainsFunc(f.Fields, func(field *Field) bool {
+		return len(field.path) > len(path) && slices.Equal(field.path[:len(path)], path)
+	})
 }
 
 // eachMember calls do for the members of a JSON object, in their order.
@@ -83,50 +137,62 @@ func eachMember(object json.RawMessage, do func(name string, value json.RawMessa
 }
 
 // Fill writes values into the fields: those that are left out become empty, but for boxes,
-// which keep their default.
-func (f *Form) Fill(values map[string]any) { fill(f.Fields, values) }
+// which keep their default. An object with more than its fields becomes a field for JSON.
+func (f *Form) Fill(values map[string]any) {
+	var whole []string
+	for name, value := range values {
+		if !f.fits([]string{name}, value) {
+			whole = append(whole, name)
+		}
+	}
+	f.keepWhole(whole)
+	for _, field := range f.Fields {
+		around := objectAt(values, field.path, false)
+		if value, ok := around[field.path[field.Depth()]]; ok || field.Kind != Check {
+			field.fill(value, ok)
+		}
+	}
+}
+
+// objectAt returns the object around the value at a path, which it makes if it has to.
+func objectAt(object map[string]any, path []string, make bool) map[string]any {
+	for _, name := range path[:len(path)-1] {
+		next, there := object[name].(map[string]any)
+		if !there && make {
+			next = map[string]any{}
+			object[name] = next
+		}
+		object = next
+	}
+	return object
+}
 
 // Read returns the object that a browser's form has, with values of encoding/json. The
 // fields keep what was typed, with an error each where it is wrong; see Invalid.
 func (f *Form) Read(sent url.Values) map[string]any {
-	args := map[string]any{}
+	var whole []string
 	for _, field := range f.Fields {
-		value, given, err := field.read(sent)
+		if top := field.path[0]; field.Depth() > 0 && sent.Has("p."+top) && !slices.Contains(whole, top) {
+			whole = append(whole, top)
+		}
+	}
+	f.keepWhole(whole)
+	args := map[string]any{}
+	for _, path := range f.needed {
+		objectAt(args, append(slices.Clone(path), ""), true)
+	}
+	for _, field := range f.Fields {
+		before := field.shown()
+		value, given, err := field.read(sent[field.Control()])
 		switch {
 		case err != nil:
 			field.Error, f.Invalid = err.Error(), true
-		case given:
-			args[field.Name] = value
+		case given && (!field.free || field.shown() != before): // a default alone makes no object
+			objectAt(args, field.path, true)[field.path[field.Depth()]] = value
 		}
 	}
 	f.check(args)
 	return args
-}
-
-// Grow adds a row to each list of objects whose last one was filled in, and forgets what is
-// wrong: the form is not sent yet.
-func (f *Form) Grow() {
-	f.Errors, f.Invalid = nil, false
-	forget(f.Fields)
-}
-
-// HasRows reports whether a field is a list of objects.
-func (f *Form) HasRows() bool { return hasRows(f.Fields) }
-
-// Texts returns the fields of texts of several lines, also those of objects, but not of
-// lists.
-func (f *Form) Texts() []*Field { return texts(f.Fields) }
-
-func texts(fields []*Field) (all []*Field) {
-	for _, field := range fields {
-		if field.Kind == Long {
-			all = append(all, field)
-		}
-		if field.Kind == Object {
-			all = append(all, texts(field.Groups[0].Fields)...)
-		}
-	}
-	return all
 }
 
 // check sorts the faults of the whole to the fields that they name.
@@ -144,12 +210,19 @@ func (f *Form) check(args map[string]any) {
 	}
 }
 
-// named returns the field that a fault names first, or nil.
+// named returns the field that a fault names first, or nil. Of a property in an object it has
+// the last name alone where that is missing.
 func (f *Form) named(fault string) (found *Field) {
 	first := len(fault)
-	for _, field := range f.Fields {
-		if at := strings.Index(fault, strconv.Quote(field.Name)); at >= 0 && at < first {
-			first, found = at, field
+	for _, nested := range []bool{false, true} {
+		for _, field := range f.Fields {
+			name := field.Name
+			if nested {
+				name = field.path[field.Depth()]
+			}
+			if at := strings.Index(fault, strconv.Quote(name)); at >= 0 && at < first {
+				first, found = at, field
+			}
 		}
 	}
 	return found

@@ -2,7 +2,6 @@ package form
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -66,7 +65,7 @@ func TestNew(t *testing.T) {
 		"f0 name: text, required at least 2 characters, at most 20 characters, of the pattern ^[a-z]+$", "f1 body: long ", "f2 when: text ", "f3 file: text a path, relative to the workspace",
 		"f4 n: number, is 3 at least 1, at most 9", "f5 x: number ", "f6 flag: check, required ", "f7 maybe: choice [yes] [no] ", "f8 on: check, is true ",
 		"f9 size: choice, is m <b> [s] [m <b>*] ", "f10 level: choice [1] [1] [null] ", "f11 titled: choice [A!] [b] ", "f12 tags: lines, required one on each line, at least 1",
-		"f13 ints: lines one on each line", "f14 some: choices [p] [q] [r] ", "f15 tree: object ", "f16 free: json text, or JSON", "f17 odd: json text, or JSON", "f18 <i>\": text ",
+		"f13 ints: lines one on each line", "f14 some: choices [p] [q] [r] ", "f15 tree.a: number ", "f16 free: json text, or JSON", "f17 odd: json text, or JSON", "f18 <i>\": text ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -99,17 +98,8 @@ func TestRoundTrip(t *testing.T) {
 // values returns what a browser would send.
 func (f *Form) values() url.Values {
 	sent := url.Values{}
-	send(f.Fields, sent)
-	return sent
-}
-
-func send(fields []*Field, sent url.Values) {
-	for _, field := range fields {
+	for _, field := range f.Fields {
 		switch field.Kind {
-		case Object, Objects:
-			for _, g := range field.Groups {
-				send(g.Fields, sent)
-			}
 		case Check:
 			if field.Value == "true" {
 				sent.Add(field.Control(), "true")
@@ -124,10 +114,11 @@ func send(fields []*Field, sent url.Values) {
 			sent.Add(field.Control(), strings.ReplaceAll(field.Value, "\n", "\r\n"))
 		}
 	}
+	return sent
 }
 
 const nested = `{"type":"object","required":["filter"],"properties":{
- "filter":{"type":"object","title":"Filter","required":["column"],"properties":{
+ "filter":{"type":"object","description":"Which rows.","required":["column"],"properties":{
    "column":{"type":"string"},"above":{"type":"number"},"flag":{"type":"boolean","default":true},
    "deep":{"type":"object","properties":{"a/b~c":{"type":"string"},"deeper":{"type":"object","properties":{"x":{"type":"object","properties":{"y":{"type":"string"}}}}}}}}},
  "maybe":{"type":"object","properties":{"on":{"type":"boolean","default":true},"n":{"type":"integer","default":3}}},
@@ -136,18 +127,20 @@ const nested = `{"type":"object","required":["filter"],"properties":{
  "linked":{"type":"array","items":{"$ref":"#/$defs/a"}}
  },"$defs":{"a":{"type":"string"}}}`
 
-// Objects and lists of objects have fields of their own, and what does not fit is JSON.
+// The properties of objects are fields, a list of objects has one on each line, and what does
+// not fit is JSON.
 func TestNested(t *testing.T) {
+	const filter, rows = "filter.column filter.above filter.flag filter.deep.a/b~c filter.deep.deeper.x", "maybe.on maybe.n rows none linked"
 	for name, test := range map[string]struct {
 		given, want string // want "" is as given
-		kinds       string
+		fields      string
 	}{
-		"fields":        {given: `{"filter":{"column":"a","above":1.5,"flag":false,"deep":{"a/b~c":"x"}},"rows":[{"name":"p"},{"name":"q","n":2}]}`, kinds: "object object objects json json"},
-		"defaults":      {given: `{"filter":{"column":"a","flag":true},"maybe":{"on":true,"n":3}}`, want: `{"filter":{"column":"a","flag":true}}`, kinds: "object object objects json json"},
-		"other members": {given: `{"filter":{"column":"a","other":1},"rows":[{"name":"p","x":1}]}`, kinds: "json object json json json"},
-		"other types":   {given: `{"filter":"a","maybe":[],"rows":{"a":1},"none":{"a":1},"linked":["a"]}`, kinds: "json json json json json"},
-		"many rows":     {given: `{"filter":{"column":"a","flag":true},"rows":[` + strings.Repeat(`{"name":"p"},`, 30) + `{"name":"q"}]}`, kinds: "object object json json json"},
-		"too deep":      {given: `{"filter":{"column":"a","flag":true,"deep":{"deeper":{"x":{"y":"z"}}}}}`, kinds: "object object objects json json"},
+		"fields":        {given: `{"filter":{"column":"a","above":1.5,"flag":false,"deep":{"a/b~c":"x"}},"rows":[{"name":"p"},{"name":"q","n":2}]}`, fields: filter + " " + rows},
+		"defaults":      {given: `{"filter":{"column":"a","flag":true},"maybe":{"on":true,"n":3}}`, want: `{"filter":{"column":"a"}}`, fields: filter + " " + rows},
+		"changed":       {given: `{"filter":{"column":"a"},"maybe":{"on":false}}`, fields: filter + " " + rows, want: `{"filter":{"column":"a"},"maybe":{"on":false}}`},
+		"other members": {given: `{"filter":{"column":"a","other":1},"rows":[{"name":"p","x":1}]}`, fields: "filter " + rows},
+		"other types":   {given: `{"filter":"a","maybe":[],"none":{"a":1},"linked":["a"]}`, fields: "filter maybe rows none linked"},
+		"deep":          {given: `{"filter":{"column":"a","deep":{"deeper":{"x":{"y":"z"}}}}}`, fields: filter + " " + rows},
 	} {
 		f, err := New([]byte(nested), "f")
 		if err != nil {
@@ -155,12 +148,12 @@ func TestNested(t *testing.T) {
 		}
 		args, _ := decode(test.given)
 		f.Fill(args.(map[string]any))
-		var kinds []string
+		var fields []string
 		for _, field := range f.Fields {
-			kinds = append(kinds, string(field.Kind))
+			fields = append(fields, field.Name)
 		}
-		if got := strings.Join(kinds, " "); got != test.kinds {
-			t.Errorf("%s: %s, want %s", name, got, test.kinds)
+		if got := strings.Join(fields, " "); got != test.fields {
+			t.Errorf("%s: %s, want %s", name, got, test.fields)
 		}
 		again, _ := New([]byte(nested), "f")
 		got := again.Read(f.values())
@@ -173,113 +166,23 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// A wrong value in a group stays there with its reason; a list has a row more than is filled
-// in, up to 20, whatever a browser sends.
+// A wrong value in an object stays there with its reason, and so does one that the schema
+// refuses; an object that is required is there without values.
 func TestNestedWrong(t *testing.T) {
 	f, err := New([]byte(nested), "f")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Read(url.Values{"p.filter/column": {"a"}, "p.filter/above": {"much"}, "p.rows/0/name": {"x"}, "p.rows/1/n": {"y"}, "p.rows/9/name": {"z"}})
-	filter, rows := fieldOf(f, "filter"), fieldOf(f, "rows")
-	if above := filter.Groups[0].Fields[1]; !f.Invalid || above.Error != "must be a number" || above.Value != "much" || filter.Error == "" || above.Control() != "p.filter/above" || above.ID != "f0-1" {
-		t.Errorf("%+v, %s", above, filter.Error)
+	got := f.Read(url.Values{"p.filter/above": {"much"}, "p.maybe/on": {"true"}, "p.maybe/n": {"3"}, "p.rows": {`{"name":"p"}` + "\n" + `{`}})
+	above, column, rows := fieldOf(f, "filter.above"), fieldOf(f, "filter.column"), fieldOf(f, "rows")
+	if !f.Invalid || above.Error != "must be a number" || above.Value != "much" || above.Control() != "p.filter/above" || !strings.Contains(rows.Error, "of the type object") {
+		t.Errorf("%+v %+v", above, rows)
 	}
-	if len(rows.Groups) != 3 || rows.Groups[1].Fields[1].Error == "" || rows.Groups[2].Fields[0].Control() != "p.rows/2/name" {
-		t.Errorf("%+v", rows.Groups)
+	if column.Error == "" || len(f.Errors) > 0 || encode(got) != `{"filter":{"flag":false}}` || !column.Required || !strings.Contains(column.Help, "Which rows") {
+		t.Errorf("%+v, %q, %s", column, f.Errors, encode(got))
 	}
-	f.Grow()
-	if f.Invalid || filter.Error != "" || filter.Groups[0].Fields[1].Error != "" || !f.HasRows() {
-		t.Error("what is wrong is not forgotten")
-	}
-	sent := url.Values{}
-	for i := range 5000 {
-		sent.Set(fmt.Sprintf("p.rows/%d/name", i), "x")
-	}
-	if f.Read(sent); len(fieldOf(f, "rows").Groups) != 20 {
-		t.Errorf("%d rows", len(fieldOf(f, "rows").Groups))
-	}
-}
-
-// Wrong values stay in their fields, with the reason.
-func TestReadWrong(t *testing.T) {
-	f := newForm(t)
-	f.Read(url.Values{
-		"p.name": {"A"}, "p.n": {"12"}, "p.x": {"abc"}, "p.size": {`"z"`}, "p.ints": {"1\ntwo"}, "p.tree": {"{"}, "p.tags": {""}, "p.when": {"x"},
-	})
-	got := map[string]string{}
-	for _, field := range f.Fields {
-		if field.Error != "" {
-			got[field.Name] = field.Error
-		}
-	}
-	want := map[string]string{
-		"x": "must be a number", "size": "must be one of the options", "ints": `"two" must be of the type integer`, "tree": "this is not JSON: unexpected EOF",
-		"name": got["name"], "n": got["n"], "tags": got["tags"],
-	}
-	if diff := cmp.Diff(want, got); diff != "" || got["name"] == "" || got["n"] == "" || got["tags"] == "" || !f.Invalid {
-		t.Error(diff, got)
-	}
-	if fieldOf(f, "name").Value != "A" || fieldOf(f, "x").Value != "abc" || fieldOf(f, "tree").Value != "{" || fieldOf(f, "ints").Value != "1\ntwo" {
-		t.Error("what was typed is lost")
-	}
-	if slices.ContainsFunc(fieldOf(f, "size").Options, func(o Option) bool { return o.Selected }) {
-		t.Error("an option that nobody chose is selected")
-	}
-}
-
-// A text of which a person has removed the default is empty; another empty field is none.
-func TestReadEmpty(t *testing.T) {
-	f, err := New([]byte(`{"type":"object","properties":{"a":{"type":"string","default":"x"},"b":{"type":"string"},"c":{"type":"integer","default":1},"d":{"type":"array","items":{"type":"string"}}}}`), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := f.Read(url.Values{"p.a": {""}, "p.b": {""}, "p.c": {""}, "p.d": {"\r\n"}})
-	if diff := cmp.Diff(map[string]any{"a": ""}, got); diff != "" || f.Invalid {
-		t.Error(diff, f.Errors)
-	}
-}
-
-func TestNewWrong(t *testing.T) {
-	for _, given := range []string{`{`, `[]`, `{"properties":[]}`, `{"properties":{"a":{"type":"nothing"}}}`} {
-		if _, err := New([]byte(given), ""); err == nil {
-			t.Errorf("%s has a form", given)
-		}
-	}
-	if f, err := New([]byte(`{"type":"object"}`), ""); err != nil || len(f.Fields) != 0 {
-		t.Error(f, err)
-	}
-}
-
-// FuzzRead has no schema and no form do more than be refused.
-func FuzzRead(f *testing.F) {
-	f.Add(document, "p.name=x&p.n=1&p.ints=1%0a2")
-	f.Add(`{"properties":{"a":{"enum":[{}],"default":[1]},"b":{"items":{"enum":[1]},"type":"array"}}}`, "p.a={}&p.b=1")
-	f.Fuzz(func(t *testing.T, document, query string) {
-		form, err := New([]byte(document), "f")
-		if err != nil {
-			return
-		}
-		sent, _ := url.ParseQuery(query)
-		form.Fill(form.Read(sent))
-	})
-}
-
-// A choice of many values, with as many that are set, is made once.
-func TestManyChoices(t *testing.T) {
-	all := make([]string, 3000)
-	for i := range all {
-		all[i] = strings.Repeat("v", 1+i%40) + string(rune('a'+i%26))
-	}
-	values, _ := json.Marshal(all)
-	schema := `{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","enum":` + string(values) + `},"default":` + string(values) + `}}}`
-	allocations := testing.AllocsPerRun(1, func() {
-		if f, err := New([]byte(schema), "f"); err != nil || !f.Fields[0].Options[2999].Selected {
-			t.Error(err, "the last value is not selected")
-		}
-	})
-	if allocations > 1e6 { // each value with each other: 9 million
-		t.Errorf("it takes %.0f allocations", allocations)
+	if control := fieldOf(f, "filter.deep.a/b~c").Control(); control != "p.filter/deep/a~1b~0c" {
+		t.Error(control)
 	}
 }
 
