@@ -14,7 +14,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web/form"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // routes mounts the form of a skill's arguments, and the screens of runs that this
@@ -48,13 +47,6 @@ func (s *tryScreen) suggest(text string) []string {
 		seen = []string{s.Workspace}
 	}
 	return complete.Paths(seen, text).Values
-}
-
-// markPaths marks the fields of paths: the schema, which clients get, says nothing of them.
-func (s *tryScreen) markPaths(params []skills.Param) {
-	for _, field := range s.Form.Fields {
-		field.IsPath = field.IsPath || slices.ContainsFunc(params, func(p skills.Param) bool { return p.Path && p.Name == field.Name })
-	}
 }
 
 // paths answers with the paths that begin with the field text, as JSON, to a person: no
@@ -122,8 +114,12 @@ func (p runForms) newTryScreen(r *http.Request) (*tryScreen, error) {
 		s.Paths = s.suggest("")
 	}
 	found, err := p.options.Service.Find(r.Context(), info.Name)
-	if err == nil && found.Entry != nil {
-		s.markPaths(found.Entry.Params())
+	if err == nil && found.Entry != nil { // the schema, which clients get, says nothing of paths
+		for _, param := range found.Entry.Params() {
+			for _, field := range s.Form.Fields {
+				field.IsPath = field.IsPath || param.Path && param.Name == field.Name
+			}
+		}
 	}
 	return s, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 )
 
@@ -192,7 +193,7 @@ func Default() *Config {
 		Sandbox: Sandbox{
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},
-			Slots:  Slots{PerTenant: slots.PerTenant, Queue: slots.Queue},
+			Slots:  Slots{Total: slots.Total, PerTenant: slots.PerTenant, Queue: slots.Queue},
 			Pool:   Pool{Max: 8, Idle: 5 * time.Minute},
 			Kept:   Kept(session.DefaultLimits()),
 			Asking: Asking(elicit.DefaultLimits()),
@@ -200,7 +201,7 @@ func Default() *Config {
 			Dependencies: DependenciesReport,
 		},
 		Policy:  Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
-		Install: Install{Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
+		Install: Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
 		Record:  Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
 		Serve:   Serve{Transport: "stdio", Listen: DefaultListen},
 		Expose:  Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},

@@ -13,8 +13,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/admission"
-	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 )
 
 // A Value is an effective setting, for people.
@@ -72,19 +70,11 @@ func (c *Config) Values() []Value {
 
 // inForce returns the text of a value, or of the one that an empty value stands for.
 func (c *Config) inForce(v Value) string {
-	slots := c.Sandbox.Slots
-	if slots.Total == 0 {
-		slots.Total = admission.DefaultSlots().Total
-	}
 	switch {
-	case v.Key == "sandbox.slots.total":
-		return fmt.Sprint(slots.Total)
-	case v.Key == "sandbox.slots.per_skill" && slots.PerSkill == 0:
-		return fmt.Sprint(max(1, slots.Total-1))
+	case v.Key == "sandbox.slots.per_skill" && c.Sandbox.Slots.PerSkill == 0:
+		return "all but one"
 	case v.Key == "sandbox.runtime" && v.Text == "":
 		return "the engine's own"
-	case v.Key == "install.clawhub" && v.Text == "":
-		return clawhub.DefaultRegistry
 	}
 	return cmp.Or(v.Text, "none")
 }
@@ -159,9 +149,7 @@ func render(v reflect.Value) string {
 		if d := time.Duration(value); d%(24*time.Hour) == 0 {
 			return fmt.Sprintf("%dd", d/(24*time.Hour))
 		}
-		return renderTime(time.Duration(value))
-	case time.Duration:
-		return renderTime(value)
+		return time.Duration(value).String()
 	case string:
 		return withoutSecret(value)
 	}
@@ -179,18 +167,6 @@ func render(v reflect.Value) string {
 		return strings.Join(all, ", ")
 	}
 	return fmt.Sprint(v.Interface())
-}
-
-// renderTime returns a time as people write it, such as 10m for 10m0s.
-func renderTime(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // withoutSecret returns a text without the value of a variable, and without the password

@@ -17,8 +17,6 @@ sandbox:
   dependencies: report
   network: {private: [10.1.0.0/16]}
 policy:
-  passphrase: "` + hash + `"
-  approvers: {bob: "` + hash + `"}
   skills:
     docx: &docx {class: mutating, network: [a.example], enabled: true}
     xlsx:
@@ -32,6 +30,10 @@ install: {clawhub: "https://a.example/v1"}
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Policy.Passphrase, c.Policy.Approvers = hash, map[string]string{"bob": hash}
+	c.Set("policy.passphrase", "--one", false)
+	c.Set("policy.passphrase", "--two", true)
+	c.Set("policy.approvers", file, false)
 	c.Install.ClawHub = "https://ann:s3cret@a.example/v1?key=s3cret"
 	got := map[string]Value{}
 	for _, v := range c.Values() {
@@ -47,8 +49,8 @@ install: {clawhub: "https://a.example/v1"}
 		{"skills", "/team", file},
 		{"plugins", "none", ""},
 		{"sandbox.dependencies", "report", file}, // as it is without
-		{"sandbox.kept.lifetime", "1h", ""},
-		{"policy.expiry.once", "10m", ""},
+		{"sandbox.kept.lifetime", "1h0m0s", ""},
+		{"policy.expiry.once", "10m0s", ""},
 		{"sandbox.driver", "docker", file},
 		{"sandbox.limits.memory", "1 GB", file},
 		{"sandbox.limits.timeout", "1m30s", file},
@@ -60,7 +62,7 @@ install: {clawhub: "https://a.example/v1"}
 		{"policy.skills.docx.enabled", "true", file},
 		{"policy.skills.xlsx.class", "mutating", file},
 		{"policy.skills.xlsx.approve", "each", file},
-		{"policy.passphrase", "set; only its hash is known", file},
+		{"policy.passphrase", "set; only its hash is known", "--one, --two"},
 		{"policy.script_token", "not set", ""},
 		{"policy.approvers.bob", "set; only its hash is known", file},
 		{"record.keep", "30d", file},

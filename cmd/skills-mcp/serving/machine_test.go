@@ -385,7 +385,7 @@ func TestManageSettings(t *testing.T) {
 		"token of clients":    {"set", endpoint.TokenVariable},
 		"sandbox.limits.cpus": {"1", "default"},
 		"sandbox.slots.total": {fmt.Sprint(2 * runtime.NumCPU()), "default"},
-		"policy.expiry.once":  {"10m", "default"},
+		"policy.expiry.once":  {"10m0s", "default"},
 		"install.clawhub":     {"https://clawhub.ai", "default"},
 	} {
 		if s := got[key]; !strings.HasSuffix(s.Value, want[0]) || !strings.HasSuffix(s.Origin, want[1]) {

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -78,6 +79,39 @@ type property struct {
 	Required             []string
 }
 
+// eachMember calls do for the members of a JSON object, in their order.
+func eachMember(object json.RawMessage, do func(name string, value json.RawMessage)) error {
+	if len(object) == 0 || string(object) == "null" {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(object))
+	if first, err := d.Token(); err != nil || first != json.Delim('{') {
+		return errors.Join(errors.New("the properties are no object"), err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		do(name.(string), value)
+	}
+	return nil
+}
+
+// newProperty returns a schema, as far as it fits.
+func newProperty(document json.RawMessage) (p property) {
+	if json.Unmarshal(document, &p) != nil {
+		described := struct{ Title, Description string }{}
+		_ = json.Unmarshal(document, &described)
+		p = property{Title: described.Title, Description: described.Description}
+	}
+	return p
+}
+
 // A constant is a titled value of a choice.
 type constant struct {
 	Const json.RawMessage
@@ -86,12 +120,7 @@ type constant struct {
 
 // newField returns the field of the property at a path.
 func newField(path []string, document json.RawMessage, id string) *Field {
-	var p property
-	if json.Unmarshal(document, &p) != nil {
-		described := struct{ Title, Description string }{}
-		_ = json.Unmarshal(document, &described)
-		p = property{Title: described.Title, Description: described.Description}
-	}
+	p := newProperty(document)
 	f := &Field{Name: strings.Join(path, "."), ID: id, Label: cmp.Or(p.Title, strings.Join(path, ".")), Help: p.Description, Type: typeOf(document), path: path, item: p.Type}
 	f.choose(&p)
 	f.bound(&p)

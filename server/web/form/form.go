@@ -5,7 +5,6 @@
 package form
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -28,15 +27,12 @@ type Form struct {
 	document []byte
 	prefix   string     // of IDs
 	whole    []string   // the properties that are fields for JSON, whatever the schema says
-	needed   [][]string // the paths of the objects that there are in any case
+	needed   [][]string // paths in the objects that there are in any case
 }
 
-// maxDepth bounds the objects in objects, and maxMembers the properties of one, whose
-// properties are fields: others are fields for JSON.
-const (
-	maxDepth   = 3
-	maxMembers = 30
-)
+// maxDepth bounds the objects in objects whose properties are fields: deeper ones are fields
+// for JSON.
+const maxDepth = 3
 
 // New returns the form of a schema, whose properties become fields in their order, those of
 // objects in their place. IDs of elements begin with prefix. The error is that the schema
@@ -52,43 +48,24 @@ func New(document []byte, prefix string) (*Form, error) {
 
 // add adds the fields of the object at a path. free says that the object may be left out.
 func (f *Form) add(document json.RawMessage, path []string, free bool) error {
-	var object property
-	if err := json.Unmarshal(document, &object); err != nil {
-		return err
-	}
+	object := newProperty(document)
 	return eachMember(object.Properties, func(name string, value json.RawMessage) {
 		at, required := append(slices.Clone(path), name), slices.Contains(object.Required, name)
-		if f.isObject(at, value) {
-			if required && !free {
-				f.needed = append(f.needed, at)
+		free, first, member := free || !required, len(f.Fields), newProperty(value)
+		if member.Type == "object" && member.Default == nil && len(at) <= maxDepth && !slices.Contains(f.whole, at[0]) && f.add(value, at, free) == nil && len(f.Fields) > first {
+			f.Fields[first].Help = strings.TrimSpace(member.Description + " " + f.Fields[first].Help)
+			if !free {
+				f.needed = append(f.needed, append(at, ""))
 			}
-			first := len(f.Fields)
-			_ = f.add(value, at, free || !required) // it has been read
-			f.Fields[first].Help = strings.TrimSpace(descriptionOf(value) + " " + f.Fields[first].Help)
 			return
 		}
 		field := newField(at, value, f.prefix+strconv.Itoa(len(f.Fields)))
 		if required {
 			field.require()
 		}
-		field.free = len(path) > 0 && (free || !required)
+		field.free = len(path) > 0 && free
 		f.Fields = append(f.Fields, field)
 	})
-}
-
-// isObject reports whether the properties of the object at a path are fields.
-func (f *Form) isObject(path []string, document json.RawMessage) bool {
-	var object property
-	var members map[string]json.RawMessage
-	return json.Unmarshal(document, &object) == nil && object.Type == "object" && object.Default == nil && json.Unmarshal(object.Properties, &members) == nil &&
-		len(members) > 0 && len(members) <= maxMembers && len(path) <= maxDepth && !slices.Contains(f.whole, path[0])
-}
-
-// descriptionOf returns the description of an object.
-func descriptionOf(document json.RawMessage) string {
-	var object property
-	_ = json.Unmarshal(document, &object) // it has been read
-	return object.Description
 }
 
 // keepWhole makes properties of the form fields for JSON.
@@ -111,29 +88,6 @@ func (f *Form) fits(path []string, value any) bool {
 	return ok && slices.ContainsFunc(f.Fields, func(field *Field) bool {
 		return len(field.path) > len(path) && slices.Equal(field.path[:len(path)], path)
 	})
-}
-
-// eachMember calls do for the members of a JSON object, in their order.
-func eachMember(object json.RawMessage, do func(name string, value json.RawMessage)) error {
-	if len(object) == 0 || string(object) == "null" {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(object))
-	if first, err := d.Token(); err != nil || first != json.Delim('{') {
-		return errors.Join(errors.New("the properties are no object"), err)
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		do(name.(string), value)
-	}
-	return nil
 }
 
 // Fill writes values into the fields: those that are left out become empty, but for boxes,
@@ -179,7 +133,7 @@ func (f *Form) Read(sent url.Values) map[string]any {
 	f.keepWhole(whole)
 	args := map[string]any{}
 	for _, path := range f.needed {
-		objectAt(args, append(slices.Clone(path), ""), true)
+		objectAt(args, path, true)
 	}
 	for _, field := range f.Fields {
 		before := field.shown()
