@@ -12,7 +12,7 @@ import (
 func (m *management) clientRoutes(r *router) {
 	r.get("clients", forPerson(m.clients))
 	r.get("clients/{name}/replace", forPerson(m.confirmReplace))
-	r.post("clients/{name}", byPerson(m.connectClient))
+	r.post("clients/{name}", forPerson(m.connectClient))
 }
 
 // clients lists the MCP clients.

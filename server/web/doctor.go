@@ -12,7 +12,7 @@ import (
 // doctorRoutes mounts the screen of doctor.
 func (m *management) doctorRoutes(r *router) {
 	r.get("doctor", forPerson(m.doctor))
-	r.post("doctor", byPerson(m.diagnose))
+	r.post("doctor", forPerson(m.diagnose))
 }
 
 // doctor shows the last diagnosis. It runs no checks, which take seconds.

@@ -126,9 +126,6 @@ func short(digest string) string {
 	return digest[:min(len(digest), 12)]
 }
 
-// maxReason bounds a reason in a table, in bytes.
-const maxReason = 240
-
 // reason returns why a run did not end well, in one line; "" if it did.
 func reason(r *store.Run) string {
 	text := strings.Join(strings.Fields(r.Message), " ")
@@ -140,7 +137,7 @@ func reason(r *store.Run) string {
 	case r.Exit != nil && *r.Exit != 0:
 		text = strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", *r.Exit, text), ": ")
 	}
-	return truncate.String(text, maxReason)
+	return truncate.String(text, maxText)
 }
 
 // splitLines returns the lines of a text.

@@ -63,12 +63,19 @@ type outFile struct {
 	Rendered markup.HTML // a short text of Markdown
 }
 
-func newOutFile(run string, f result.File) outFile {
-	file := outFile{File: f, Path: jobPath(run) + "/out/" + escapedPath(f.Name)}
-	if strings.HasPrefix(f.MIMEType, "text/markdown") && f.Text != "" {
-		file.Rendered = markdown.Render(termtext.Text(f.Text), nil)
+// newOutFiles returns the files of a run's result; none for nil.
+func newOutFiles(id string, done *result.Run) (all []outFile) {
+	if done == nil {
+		return nil
 	}
-	return file
+	for _, f := range done.Out {
+		file := outFile{File: f, Path: jobPath(id) + "/out/" + escapedPath(f.Name)}
+		if strings.HasPrefix(f.MIMEType, "text/markdown") && f.Text != "" {
+			file.Rendered = markdown.Render(termtext.Text(f.Text), nil)
+		}
+		all = append(all, file)
+	}
+	return all
 }
 
 // markdownSigns match the parts of Markdown that plain output seldom has.
@@ -157,9 +164,7 @@ func newJobScreen(id, skill string, snapshot jobs.Snapshot) *jobScreen {
 		case looksLikeMarkdown(done.Stdout):
 			s.Rendered = markdown.Render(termtext.Text(done.Stdout), nil)
 		}
-		for _, f := range done.Out {
-			s.Files = append(s.Files, newOutFile(id, f))
-		}
+		s.Files = newOutFiles(id, done)
 	}
 	return s
 }

@@ -6,23 +6,13 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// forPerson returns a screen for a person only.
-func forPerson(s screen) screen {
-	return func(r *http.Request) (*content, error) {
+// forPerson returns a screen or an action for a person only.
+func forPerson[T any](serve func(r *http.Request) (T, error)) func(r *http.Request) (T, error) {
+	return func(r *http.Request) (result T, err error) {
 		if !isPerson(r.Context()) {
-			return nil, errNotPerson()
+			return result, errNotPerson()
 		}
-		return s(r)
-	}
-}
-
-// byPerson returns an action for a person only.
-func byPerson(a action) action {
-	return func(r *http.Request) (string, error) {
-		if !isPerson(r.Context()) {
-			return "", errNotPerson()
-		}
-		return a(r)
+		return serve(r)
 	}
 }
 

@@ -404,7 +404,7 @@ func TestReasons(t *testing.T) {
 		`error</span> <bdi>exit code 6</bdi></td>`:                                    {Outcome: "error", Exit: &six},
 		`interrupted</span> <bdi>skills-mcp was ended while it ran</bdi></td>`:        {Outcome: store.Interrupted},
 		`ok</span></td>`: {Outcome: "ok", Exit: &zero},
-		`invalid</span> <bdi>` + strings.Repeat("x", maxReason-3) + "…</bdi></td>": {Outcome: "invalid", Message: strings.Repeat("x", 1000)},
+		`invalid</span> <bdi>` + strings.Repeat("x", maxText-3) + "…</bdi></td>": {Outcome: "invalid", Message: strings.Repeat("x", 1000)},
 	} {
 		v := newReview(t, nil, nil)
 		r.ID, r.Action, r.Skill = "r1", "skill", "s"

@@ -102,7 +102,10 @@ func (p *Page) run(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := &runView{Run: found, Files: heldFiles(found)}
+	view := &runView{Run: found}
+	if found.Live != nil {
+		view.Files = newOutFiles(found.ID, found.Live.Result)
+	}
 	if row := found.Record; row != nil {
 		_ = json.Unmarshal(row.Grant, &view.Grant)             // that which cannot be read
 		_ = json.Unmarshal(row.Connections, &view.Connections) // is shown as it is
@@ -118,15 +121,4 @@ func (p *Page) run(r *http.Request) (*content, error) {
 		c.Live = append(c.Live, "run/"+found.ID)
 	}
 	return c, nil
-}
-
-// heldFiles returns the files of a run that the server still holds.
-func heldFiles(r *api.Run) (all []outFile) {
-	if r.Live == nil || r.Live.Result == nil {
-		return nil
-	}
-	for _, f := range r.Live.Result.Out {
-		all = append(all, newOutFile(r.ID, f))
-	}
-	return all
 }

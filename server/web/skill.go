@@ -97,7 +97,7 @@ func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, 
 	}
 	s := &skillScreen{Skill: info, Remedy: remedy(info), Raw: raw}
 	if fields, err := form.New(parameters, ""); err == nil {
-		s.Parameters = fields.Fields[:min(len(fields.Fields), maxParameters)]
+		s.Parameters = fields.Fields[:min(len(fields.Fields), 200)]
 	}
 	if !raw {
 		s.Instructions = markdown.Render(info.Body, func(name string) string {
@@ -115,9 +115,6 @@ func newSkillScreen(info *describe.Skill, files fs.FS, raw bool) (*skillScreen, 
 	}
 	return s, nil
 }
-
-// maxParameters bounds the table of parameters.
-const maxParameters = 200
 
 // shellWords quotes words for bash, with characters that nobody sees as codes.
 func shellWords(words []string) string {

@@ -22,10 +22,10 @@ func (m *management) sourceRoutes(r *router) {
 	r.get("sources/uninstall", forPerson(m.confirmUninstall))
 	r.get("sources/operations/{id}", forPerson(m.operation))
 	r.get("sources/catalog", forPerson(m.catalog))
-	r.post("sources/catalog", byPerson(m.searchCatalog))
-	r.post("sources/operations", byPerson(m.order))
-	r.post("sources/operations/{id}/answer", byPerson(m.answerOperation))
-	r.post("sources/operations/{id}/stop", byPerson(m.stopOperation))
+	r.post("sources/catalog", forPerson(m.searchCatalog))
+	r.post("sources/operations", forPerson(m.order))
+	r.post("sources/operations/{id}/answer", forPerson(m.answerOperation))
+	r.post("sources/operations/{id}/stop", forPerson(m.stopOperation))
 }
 
 // sources lists the installed skills.
@@ -47,16 +47,13 @@ func (m *management) sources(r *http.Request) (*content, error) {
 	}}, nil
 }
 
-// searchTime bounds a search of the registry.
-const searchTime = 20 * time.Second
-
-// searchCatalog asks the registry, and keeps the answer for the screen.
+// searchCatalog asks the registry, for a while, and keeps the answer for the screen.
 func (m *management) searchCatalog(r *http.Request) (string, error) {
 	query := strings.TrimSpace(r.PostFormValue("q"))
 	if query == "" || len(query) > 200 {
 		return "", &run.Error{Code: run.InvalidParam, Message: "Write a few words about the skill, at most 200 letters."}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), searchTime)
+	ctx, cancel := context.WithTimeout(r.Context(), 20*time.Second)
 	defer cancel()
 	offers, err := m.manage.Catalog(ctx, query)
 	if err != nil {

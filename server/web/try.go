@@ -52,11 +52,10 @@ func (s *tryScreen) suggest(text string) []string {
 // paths answers with the paths that begin with the field text, as JSON, to a person: no
 // other principal is told of files.
 func (p runForms) paths(w http.ResponseWriter, r *http.Request) {
-	if !isPerson(r.Context()) {
-		p.fail(w, r, errNotPerson())
-		return
-	}
 	s, err := p.newTryScreen(r)
+	if err == nil && !isPerson(r.Context()) {
+		err = errNotPerson()
+	}
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -124,9 +123,6 @@ func (p runForms) newTryScreen(r *http.Request) (*tryScreen, error) {
 	return s, nil
 }
 
-// maxUpload bounds a file whose text becomes an argument, in bytes.
-const maxUpload = 1 << 20
-
 // readUploads puts the texts of the files that a browser sent into the values of their
 // fields, and returns why some cannot be. A file is kept nowhere, and its name is not read.
 func readUploads(r *http.Request, f *form.Form) map[*form.Field]string {
@@ -136,16 +132,13 @@ func readUploads(r *http.Request, f *form.Form) map[*form.Field]string {
 		if field.Kind != form.Long || err != nil || header.Size == 0 { // none was chosen
 			continue
 		}
-		data, err := io.ReadAll(io.LimitReader(file, maxUpload+1))
-		_ = file.Close() // of memory
-		switch {
-		case err != nil || len(data) > maxUpload:
-			wrong[field] = "the file is larger than 1 MB: put it into the workspace"
-		case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
+		data, err := io.ReadAll(file) // as large as a form may be
+		_ = file.Close()              // of memory
+		if err != nil || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 			wrong[field] = "the file is not text in UTF-8: put it into the workspace, and name its path"
-		default:
-			r.PostForm.Set(field.Control(), string(data))
+			continue
 		}
+		r.PostForm.Set(field.Control(), string(data))
 	}
 	return wrong
 }

@@ -63,20 +63,12 @@ func (c *Config) Values() []Value {
 	var w valueWriter
 	w.add("", reflect.ValueOf(*c))
 	for i, v := range w.all {
-		w.all[i].Text, w.all[i].Origin = c.inForce(v), c.origin(v.Key)
+		w.all[i].Text, w.all[i].Origin = cmp.Or(v.Text, "none"), c.origin(v.Key)
+		if v.Key == "sandbox.slots.per_skill" && v.Text == "0" {
+			w.all[i].Text = "all but one"
+		}
 	}
 	return w.all
-}
-
-// inForce returns the text of a value, or of the one that an empty value stands for.
-func (c *Config) inForce(v Value) string {
-	switch {
-	case v.Key == "sandbox.slots.per_skill" && c.Sandbox.Slots.PerSkill == 0:
-		return "all but one"
-	case v.Key == "sandbox.runtime" && v.Text == "":
-		return "the engine's own"
-	}
-	return cmp.Or(v.Text, "none")
 }
 
 // A valueWriter renders settings.
