@@ -82,7 +82,7 @@ func TestPageAsks(t *testing.T) {
 
 	v.show("/ui/skills/note/try")
 	v.focus(`[name="p.text"]`)
-	v.press("by keyboard\t\r") // a Return would be a line of the text
+	v.press("by keyboard\t\t\r") // a Return would be a line of the text; a file can be chosen between
 	v.says("You, on the page, want to run note")
 	v.fits("the approval of a run")
 	v.enter(`#questions button[value="once"]`)
