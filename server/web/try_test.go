@@ -251,7 +251,7 @@ func TestMarkdownResult(t *testing.T) {
 func TestProgressBar(t *testing.T) {
 	d, goOn := newDirectory(), make(chan struct{})
 	d.run = func(ctx context.Context, r run.Request) (*result.Run, error) {
-		fmt.Fprint(r.Stderr, "2/8 reading <b>\n")
+		fmt.Fprint(r.Stderr, "2/8 reading <b>\n1000000/2500000 reading <b>\n")
 		select {
 		case <-goOn:
 		case <-ctx.Done():
@@ -260,7 +260,7 @@ func TestProgressBar(t *testing.T) {
 	}
 	h := newServer(t, d, nil)
 	job := post(t, h, identity.Person, reportPath+"/try", url.Values{"p.path": {"a"}}).Header().Get("Location")
-	page := ended(t, h, job, `<progress class="grow" aria-label="Progress" value="2" max="8"></progress> <span>2 of 8</span>`)
+	page := ended(t, h, job, `<progress class="grow" aria-label="Progress" value="1000000" max="2500000"></progress> <span>1000000 of 2500000</span>`)
 	if !strings.Contains(page, "reading &lt;b&gt;") || !strings.Contains(page, `role="timer" data-since="20`) {
 		t.Error(page)
 	}
