@@ -31,6 +31,7 @@ const (
 // near the limit, Go collects whatever the target is.
 type Collector struct {
 	closed  atomic.Bool
+	rested  atomic.Bool // Rest was called
 	room    atomic.Int64
 	percent int // that was set last; of the sentinel's cleanups, which run one at a time
 }
@@ -47,10 +48,13 @@ func New() *Collector {
 	return c
 }
 
-// Rest is called when the server waits for calls: it collects the garbage of the start,
-// so that no call pays for it, and returns the memory to the system.
+// Rest is called when the server waits for calls, and again when it has indexed the
+// skills: it collects the garbage of the start, so that no call pays for it, and returns
+// the memory to the system. The room of the start is that of the index, too.
 func (c *Collector) Rest() {
-	c.room.Store(servingRoom)
+	if c.rested.Swap(true) {
+		c.room.Store(servingRoom)
+	}
 	debug.FreeOSMemory()
 }
 
