@@ -37,6 +37,7 @@ prints a line. For each of --sizes it prints:
     list ms   to the first answer to tools/list with all skills, which is asked for
               after initialize and after each notification
     peak MB   memory that the process held at the most
+    CPU ms    processor time, with that of the index, a second after the list
   second      the same with the cache that the first start left
   RSS, peak   MB that the process holds after the changes, and held at the most
   answer KB   of the answer to tools/list
@@ -195,8 +196,9 @@ func (t *tenant) starts(ctx context.Context) error {
 		t.add(name+" hello ms", milliseconds(hello))
 		t.add(name+" list ms", milliseconds(listed))
 		t.add(name+" peak MB", t.server.peak())
-		// The cache is written in this time.
-		if err := errors.Join(pause(ctx, quiet), t.stop()); err != nil {
+		err = pause(ctx, quiet) // the caches are written, and the skills indexed, in this time
+		t.add(name+" CPU ms", milliseconds(t.server.cpu()))
+		if err := errors.Join(err, t.stop()); err != nil {
 			return err
 		}
 	}
