@@ -48,9 +48,9 @@ type ParsedCLI struct {
 	Stored func() *jsonschema.Schema
 	// Files are the parameters that take names of files or folders.
 	Files []FileParam
-	// Stdin says that the property "stdin" is the script's standard input, and no
-	// argument of its command line.
-	Stdin bool
+	// Stdin is the property with the script's standard input, which is no argument of its
+	// command line; "" is none.
+	Stdin string
 	CommandLine
 }
 
@@ -66,12 +66,10 @@ func (s ParsedCLI) Schema() *jsonschema.Schema {
 // reads some.
 func (s ParsedCLI) Pass(args map[string]any) (Passed, error) {
 	var passed Passed
-	if text, ok := args[rawStdin].(string); ok && s.Stdin {
+	if text, ok := args[s.Stdin].(string); ok && s.Stdin != "" {
 		passed.Stdin = []byte(text)
-	}
-	if _, given := args[rawStdin]; given && s.Stdin {
 		args = maps.Clone(args)
-		delete(args, rawStdin)
+		delete(args, s.Stdin)
 	}
 	words, err := s.Argv(args)
 	if err != nil {
@@ -150,14 +148,16 @@ func (RawArgv) Schema() *jsonschema.Schema {
 	return s
 }
 
-// AddStdin adds the property "stdin" to the schema of an object, unless it has one,
-// and reports whether it did.
-func AddStdin(s *jsonschema.Schema) bool {
-	if _, taken := s.Properties.Get(rawStdin); taken {
-		return false
+// AddStdin adds the property "stdin" to the schema of an object, or another name where an
+// argument has this one, and returns the name; "" if both are taken.
+func AddStdin(s *jsonschema.Schema) string {
+	for _, name := range []string{rawStdin, "stdin_text"} {
+		if _, taken := s.Properties.Get(name); !taken {
+			s.Properties.Set(name, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
+			return name
+		}
 	}
-	s.Properties.Set(rawStdin, &jsonschema.Schema{Type: "string", Description: "The script's standard input."})
-	return true
+	return ""
 }
 
 // Pass returns the words and the input as they are.

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"iter"
+	"path"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -13,20 +14,24 @@ import (
 // reads all scripts from the skill's folder.
 func Arguments(s *skills.Skill, sources *Sources) {
 	for skill := range inferred(s) {
-		line, notes := sources.commandLine(skill)
+		m := sources.module(skill)
+		if m == nil {
+			continue
+		}
+		line, notes := m.commandLine(path.Base(skill.Entry.Script))
 		skill.Entry.Unread = notes
 		if line != nil {
-			skill.Entry.Args = parsedCLI(line)
+			skill.Entry.Args = parsedCLI(line, m)
 			describe(skill, line)
 		}
 	}
 }
 
 // parsedCLI returns the arguments of a command line. A script that reads its standard
-// input has the property "stdin" beside them.
-func parsedCLI(line commandLine) skills.ParsedCLI {
+// input has a property for it beside them.
+func parsedCLI(line commandLine, m module) skills.ParsedCLI {
 	cli := skills.ParsedCLI{Object: line.Schema(), Files: fileParams(line)}
-	if reader, ok := line.(stdinReader); ok && reader.ReadsStdin() {
+	if m.ReadsInput() {
 		cli.Stdin = skills.AddStdin(cli.Object)
 	}
 	return cli
@@ -64,7 +69,11 @@ type sourceCommandLine struct {
 
 // Argv implements [skills.CommandLine].
 func (s *sourceCommandLine) Argv(args map[string]any) ([]string, error) {
-	s.once.Do(func() { s.line, _ = (*Sources)(nil).commandLine(s.skill) })
+	s.once.Do(func() {
+		if m := (*Sources)(nil).module(s.skill); m != nil {
+			s.line, _ = m.commandLine(path.Base(s.skill.Entry.Script))
+		}
+	})
 	if s.line == nil {
 		return nil, fmt.Errorf("the script %s is not the one that was read; reload the skills", s.skill.Entry.Script)
 	}

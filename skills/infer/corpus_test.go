@@ -108,8 +108,8 @@ func readingOf(entry *skills.Entry) reading {
 		return reading{state: "unknown", notes: entry.Unread}
 	}
 	schema := cli.Schema()
-	if cli.Stdin {
-		schema.Properties.Delete("stdin")
+	if cli.Stdin != "" {
+		schema.Properties.Delete(cli.Stdin)
 	}
 	r := reading{state: "arguments", schema: schema, notes: entry.Unread}
 	if schema.Properties.Len() == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
@@ -13,10 +14,16 @@ import (
 // judged by their types, their use, their names and their descriptions. Those that
 // a manifest declares say it themselves (`format: path`).
 func fileParams(line commandLine) []skills.FileParam {
-	var seen map[string]python.File
+	seen := map[string]cli.File{}
+	line.Arguments(func(property string, a *cli.Argument) {
+		if a.File != nil { // commands may share a property
+			f := seen[property]
+			seen[property] = cli.File{Written: f.Written || a.File.Written, Read: f.Read || a.File.Read}
+		}
+	})
 	var fallbacks map[string]string
 	if python, ok := line.(*python.CommandLine); ok {
-		seen, fallbacks = python.Files(), python.Fallbacks()
+		fallbacks = python.Fallbacks()
 	}
 	var all []skills.FileParam
 	for _, p := range skills.Properties(line.Schema()) {
@@ -49,7 +56,7 @@ func NamesFiles(p skills.Param) bool {
 	if p.Schema.Type != "string" && p.Schema.Type != "array" || p.Schema.Enum != nil {
 		return false
 	}
-	f, ok := fileParam(p, python.File{}, false, "")
+	f, ok := fileParam(p, cli.File{}, false, "")
 	return ok && f.Certain
 }
 
@@ -122,7 +129,7 @@ func snake(name string) string {
 
 // fileParam infers from a parameter's name, its description, its default and its use
 // in the script whether it takes a file's name.
-func fileParam(p skills.Param, use python.File, seen bool, fallback string) (f skills.FileParam, ok bool) {
+func fileParam(p skills.Param, use cli.File, seen bool, fallback string) (f skills.FileParam, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(snake(p.Name)), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	has := func(list []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(list, word) })

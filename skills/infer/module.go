@@ -6,6 +6,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/infer/shell"
@@ -17,6 +18,8 @@ import (
 type module interface {
 	// Runs reports whether the script does something beyond defining names.
 	Runs() bool
+	// ReadsInput reports whether the script reads its standard input.
+	ReadsInput() bool
 	// commandLine returns the command line of the script with this file name, nil if
 	// the source does not determine it, and notes on parts that are not known. That of
 	// a script which certainly takes no arguments has a schema without properties. It
@@ -28,11 +31,9 @@ type module interface {
 type commandLine interface {
 	skills.CommandLine
 	Schema() *jsonschema.Schema
+	// Arguments calls do for each argument with the name of its property.
+	Arguments(do func(property string, a *cli.Argument))
 }
-
-// A stdinReader is a command line that knows whether its script reads standard input
-// as data.
-type stdinReader interface{ ReadsStdin() bool }
 
 // newModule returns the module of a source, and nil of a language that is not
 // understood.
@@ -93,11 +94,10 @@ type Sources struct{ modules map[string]module } // by path
 // maxScript is the largest script that is read for its arguments, in bytes.
 const maxScript = 1 << 20
 
-// commandLine returns the command line of the skill's script, and notes, as a module
-// does. It takes the module out of the sources, which may be nil.
-func (s *Sources) commandLine(skill *skills.Skill) (commandLine, []skills.SourceNote) {
+// module returns the module of the skill's script, nil for a language that is not
+// understood. It takes it out of the sources, which may be nil.
+func (s *Sources) module(skill *skills.Skill) (m module) {
 	script := path.Clean(skill.Entry.Script)
-	var m module
 	if s != nil && s.modules[script] != nil {
 		m = s.modules[script]
 		delete(s.modules, script)
@@ -106,8 +106,5 @@ func (s *Sources) commandLine(skill *skills.Skill) (commandLine, []skills.Source
 			m = newModule(language(skill.Entry.Interpreter), source)
 		}
 	}
-	if m == nil {
-		return nil, nil
-	}
-	return m.commandLine(path.Base(script))
+	return m
 }

@@ -46,8 +46,6 @@ type Command struct {
 	// that positionals take as many words as they can: argparse, click. All commands of a
 	// script have it, or none.
 	Namespace bool
-	// Stdin reports that a script without arguments reads its standard input.
-	Stdin bool
 }
 
 // A Group is arguments of which at most one may be given.
@@ -114,6 +112,15 @@ type Argument struct {
 	Not []string
 	// Truths are the texts for true and false; nil are these words.
 	Truths []string
+	// File says how the script uses the value as the name of a file or folder; nil where
+	// nothing shows that it does.
+	File *File
+}
+
+// A File is the use of an argument that names a file or a folder.
+type File struct {
+	Written bool // the script writes it
+	Read    bool // the script reads it
 }
 
 func (a *Argument) positional() bool { return a.Flag == "" }
@@ -348,9 +355,6 @@ func (c *CommandLine) Schema() *jsonschema.Schema {
 	}
 	return s
 }
-
-// ReadsStdin reports whether a script without arguments reads its standard input.
-func (c *CommandLine) ReadsStdin() bool { return c.top.Stdin }
 
 // Arguments calls do for each argument with the name of its property.
 func (c *CommandLine) Arguments(do func(property string, a *Argument)) { c.top.each(do) }

@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/js"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // A Module is the source of a JavaScript or TypeScript program. It is parsed at most
@@ -76,8 +77,25 @@ func (m *Module) mentionsArguments() bool {
 	return false
 }
 
-// readsInput matches the ways to read standard input.
-var readsInput = []string{"process.stdin", "/dev/stdin", "readFileSync(0", "readSync(0", "Deno.stdin", "Bun.stdin"}
+// standardInput matches the uses of standard input, with the member that is used.
+var standardInput = lazyregexp.New(`\b(?:process|Deno|Bun)\.stdin\b(?:\??\.(\w+))?|/dev/stdin|\bread(?:File)?Sync\(0\b|\bstdin\b[^;]*\bfrom\s*["'](?:node:)?process["']`)
+
+// ReadsInput reports whether the program reads its standard input. Tests for a terminal
+// read nothing.
+func (m *Module) ReadsInput() bool {
+	for line := range bytes.Lines(m.source) {
+		text := bytes.TrimSpace(line)
+		if !bytes.Contains(text, []byte("stdin")) && !bytes.Contains(text, []byte("Sync(0")) || bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("*")) {
+			continue
+		}
+		for _, m := range standardInput.FindAllSubmatch(text, -1) {
+			if !slices.Contains([]string{"isTTY", "setRawMode", "unref", "pause", "destroy", "end"}, string(m[1])) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // words returns the words that the evaluation found to be read. Doubts say why they are
 // not certain.
@@ -145,9 +163,6 @@ func sorted(notes []js.Note) []js.Note {
 func (m *Module) checkWithout(e *evaluator) {
 	if e.local != "" {
 		e.found.Doubt(e.localLine, "%s may read arguments", e.local)
-	}
-	if slices.ContainsFunc(readsInput, func(word string) bool { return bytes.Contains(m.source, []byte(word)) }) {
-		e.found.Doubt(0, "the program reads its standard input")
 	}
 }
 

@@ -17,7 +17,6 @@ type CommandLine struct {
 	Description string
 	parser      *parser
 	actions     map[*cli.Argument]*action
-	files       map[string]File
 }
 
 // Describe returns the description.
@@ -161,16 +160,6 @@ func (c *CommandLine) Refuses(flag string) bool {
 		!slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
 }
 
-// A File is an argument that the source shows to name a file or a folder.
-type File struct {
-	Written bool // the script writes it
-	Read    bool // the script reads it
-}
-
-// Files returns the arguments that name files or folders, by their property: those
-// whose type is a path or a file, and those that the script opens or looks up.
-func (c *CommandLine) Files() map[string]File { return c.files }
-
 // Fallbacks returns the defaults of arguments that are texts or paths, by property.
 func (c *CommandLine) Fallbacks() map[string]string {
 	all := map[string]string{}
@@ -191,9 +180,10 @@ func (c *CommandLine) Fallbacks() map[string]string {
 	return all
 }
 
-// look finds the uses of arguments as files in the script.
+// look finds the arguments that name files or folders: those whose type is a path or a
+// file, and those that the script opens or looks up.
 func (c *CommandLine) look(script code) {
-	used := map[string]File{}
+	used := map[string]cli.File{}
 	click := c.parser.dialect != argparseDialect
 	fileuse.Each(script, !click, func(name string, written bool) {
 		f := used[name]
@@ -201,8 +191,7 @@ func (c *CommandLine) look(script code) {
 		f.Written, f.Read = f.Written || written, f.Read || !written || click
 		used[name] = f
 	})
-	c.files = map[string]File{}
-	c.Arguments(func(property string, of *cli.Argument) {
+	c.Arguments(func(_ string, of *cli.Argument) {
 		arg := c.actions[of]
 		if arg == nil { // made of several, or of none
 			return
@@ -218,6 +207,6 @@ func (c *CommandLine) look(script code) {
 		case arg.file == readsFile:
 			f.Read = true
 		}
-		c.files[property] = f
+		of.File = &f
 	})
 }

@@ -32,7 +32,6 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 		told.add(note.Line, "%s", note.Text)
 		return nil
 	}
-	command.Stdin = m.readsInput()
 	return c.laid(command, told)
 }
 

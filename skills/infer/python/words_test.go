@@ -47,9 +47,10 @@ func TestWords(t *testing.T) {
 		if source == "" {
 			continue
 		}
-		read := Read("tool.py", []byte(source))
+		m := NewModule([]byte(source))
+		read := m.Read("tool.py")
 		got := strings.TrimSpace(summary(read))
-		if read.CommandLine != nil && read.CommandLine.ReadsStdin() {
+		if read.CommandLine != nil && m.ReadsInput() {
 			got = strings.TrimSpace(got + " (stdin)")
 		}
 		golden.WriteString("=== " + got + "\n" + source)

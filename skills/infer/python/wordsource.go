@@ -90,8 +90,8 @@ func isStandard(path string) bool {
 	return slices.Contains([]string{"asyncio", "threading", "inspect", "typing", "functools", "json", "os", "re", "shlex", "subprocess"}, module)
 }
 
-// readsInput reports whether the module reads standard input.
-func (m *Module) readsInput() bool {
+// ReadsInput reports whether the module reads standard input.
+func (m *Module) ReadsInput() bool {
 	for at, tok := range m.tokens {
 		next, before := m.tokens.text(at+1), m.tokens.text(at-1)
 		switch {

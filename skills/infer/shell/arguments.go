@@ -55,7 +55,7 @@ func (a *arguments) add(at int, p argument) bool {
 	}
 	known := &a.places[i]
 	if known.name == "" {
-		known.name = p.name
+		known.name, known.variable = p.name, p.variable
 	}
 	if known.fallback == "" {
 		known.fallback = p.fallback
@@ -97,7 +97,7 @@ func (a *arguments) isFirst(word *syntax.Word) bool {
 
 // take sets a variable from a place.
 func (a *arguments) take(at int, variable string, exp *syntax.Expansion) bool {
-	p := argument{name: strings.ToLower(variable), required: a.unset && exp == nil}
+	p := argument{name: strings.ToLower(variable), variable: variable, required: a.unset && exp == nil}
 	if exp != nil {
 		text, glob, ok := literal(exp.Word)
 		switch {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
@@ -24,9 +25,10 @@ type argument struct {
 	fallback string // the default; "" is unknown
 	help     string
 
-	// Of an option:
-	flag     string // as it is passed, such as "--name" or "-n"
 	variable string // of the script; "" is unknown
+
+	// Of an option:
+	flag string // as it is passed, such as "--name" or "-n"
 
 	// Of a positional:
 	index   int    // from 1
@@ -75,10 +77,16 @@ func (d *declaration) command() *cli.Command {
 func (a *argument) declared() *cli.Argument {
 	d := &cli.Argument{
 		Name: a.name, Description: a.help, Flag: a.flag, List: a.list, Required: a.required, Dashes: a.careful,
-		Leads: a.kind == positional,
+		Leads: a.kind == positional, Variable: a.variable,
 	}
 	if a.fallback != "" && !a.list {
 		d.Default = a.fallback
+	}
+	if a.kind == positional && d.Variable == "" {
+		d.Variable = strconv.Itoa(a.index)
+		if a.list {
+			d.Variable = "@"
+		}
 	}
 	switch a.kind {
 	case flag:

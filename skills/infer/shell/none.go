@@ -55,23 +55,38 @@ func mayParse(word *syntax.Word) bool {
 	})
 }
 
-// readsInput reports whether a command of the script reads its standard input.
-func (s *script) readsInput() bool { return readsInput(s.file) }
+// ReadsInput reports whether a command of the script reads its standard input.
+func (m *Module) ReadsInput() bool {
+	file := m.parse()
+	if file == nil {
+		return false
+	}
+	s := newScript(m.text, file)
+	return s.readsInput(file, map[string]bool{})
+}
 
-func readsInput(node syntax.Node) (found bool) {
+// readsInput reports whether a part of the script reads standard input, or a function that
+// it calls. Seen are the functions that were looked at.
+func (s *script) readsInput(node syntax.Node, seen map[string]bool) (found bool) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
 			if slices.ContainsFunc(n.Redirs, feeds) {
 				return false
 			}
+		case *syntax.FuncDecl:
+			return false
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
-				found = found || readsInput(n.X)
+				found = found || s.readsInput(n.X, seen)
 				return false
 			}
 		case *syntax.CallExpr:
 			found = found || isReader(n)
+			if body := s.functions[command(n)]; body != nil && !seen[command(n)] {
+				seen[command(n)] = true
+				found = found || s.readsInput(body, seen)
+			}
 		}
 		return !found
 	})
@@ -93,6 +108,8 @@ func isReader(call *syntax.CallExpr) bool {
 	switch command(call) {
 	case "read", "mapfile", "readarray":
 		return !slices.Contains(texts(call.Args), "-u")
+	case "jq":
+		return slices.Contains(operands, "/dev/stdin") || len(operands) <= 1 && !slices.ContainsFunc(texts(call.Args), func(word string) bool { return word == "-n" || word == "--null-input" })
 	case "cat", "tee", "sort":
 		return len(operands) == 0 && command(call) != "tee" || slices.Contains(operands, "-")
 	}

@@ -65,7 +65,7 @@ func (r *options) pattern(l labels, e *effect) bool {
 	if s.stripped || !s.plain {
 		return false
 	}
-	p := argument{name: strings.ToLower(s.variable), list: s.appended, index: 1}
+	p := argument{name: strings.ToLower(s.variable), variable: s.variable, list: s.appended, index: 1}
 	if !p.list {
 		p.fallback = r.args.variables[s.variable]
 		r.args.fromPlace[s.variable] = p.index

@@ -52,7 +52,7 @@ func (m *Module) Read() (*cli.CommandLine, Note) {
 	s := newScript(m.text, file)
 	used := s.firstUse()
 	if used == 0 {
-		return cli.New(&cli.Command{Stdin: s.readsInput()}), Note{}
+		return cli.New(&cli.Command{}), Note{}
 	}
 	if s.shadows() {
 		return nil, Note{0, "a function has the name of a command that reads arguments"}
@@ -67,6 +67,7 @@ func (m *Module) Read() (*cli.CommandLine, Note) {
 	if command == nil {
 		return nil, Note{used, "how it uses its arguments is not certain"}
 	}
+	markFiles(command, s.fileUses())
 	return cli.New(command), Note{}
 }
 

@@ -550,10 +550,16 @@ func TestTakesNone(t *testing.T) {
 		{"X=$(cat)", true, true},
 		{"cat file", true, false},
 		{"jq . /dev/stdin", true, true},
+		{"jq -r .a", true, true},
+		{"jq -n '{}'", true, false},
+		{"jq .a file", true, false},
+		{"each() { while read -r l; do echo $l; done; }\nls | each", true, false},
+		{"each() { while read -r l; do echo $l; done; }\nmain() { each; }\nmain", true, true},
 	} {
-		line, note := NewModule([]byte(test.text)).Read()
+		m := NewModule([]byte(test.text))
+		line, note := m.Read()
 		none := line != nil && line.Schema().Properties.Len() == 0
-		if none != test.none || none && line.ReadsStdin() != test.stdin {
+		if none != test.none || none && m.ReadsInput() != test.stdin {
 			t.Errorf("%q: %+v, %+v", test.text, line, note)
 		}
 		if none {

@@ -30,7 +30,7 @@ func Each(tokens []syntax.Token, member bool, found func(name string, writes boo
 		if c.opens(at) {
 			name, after := c.variable(at+2, member)
 			if next := c.text(after); after > 0 && (next == "," || next == ")") {
-				found(name, c.writes(after))
+				found(name, c.writes(after) || strings.HasSuffix(c[at].Text, "dirs") || c[at].Text == "mkdir")
 			}
 		}
 		name, after := c.variable(at, member)
