@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -11,16 +12,39 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// Review returns problems for a skill's author that loading does not look for: a
-// tool without a description, source that Python refuses, and parameters that the
-// script's own parser does not know.
+// Review returns problems for a skill's author that loading does not look for: a name of
+// the file that other clients do not know, a tool without a description, a first line
+// that names no interpreter, source that Python refuses, and parameters that the script's
+// own parser does not know.
 func Review(s *skills.Skill) []skills.Problem {
 	if s.Entry == nil {
+		return misnamed(s)
+	}
+	return slices.Concat(misnamed(s), undescribed(s), nameless(s), reviewPython(s))
+}
+
+// misnamed reports a file skill.md.
+func misnamed(s *skills.Skill) []skills.Problem {
+	if name := filepath.Base(s.File); s.Of != nil || name == "SKILL.md" || !strings.EqualFold(name, "SKILL.md") {
 		return nil
 	}
-	return append(undescribed(s), reviewPython(s)...)
+	return []skills.Problem{{Severity: skills.Warning, Path: s.File, Message: "other clients look for SKILL.md, in capitals", Remedy: "rename it"}}
+}
+
+// nameless reports a script whose first line "#!" names no program.
+func nameless(s *skills.Skill) []skills.Problem {
+	script := path.Clean(s.Entry.Script)
+	head, err := skillfs.ReadHead(s.Files, script)
+	if err != nil || !infer.NamesNothing(head) || !infer.Tells(script, head) { // loading has reported the latter
+		return nil
+	}
+	return []skills.Problem{{
+		Severity: skills.Warning, Path: filepath.Join(filepath.Dir(s.File), filepath.FromSlash(script)), Line: 1, Col: 1,
+		Message: "the first line names no program, so the script is run with " + strings.Join(s.Entry.Interpreter, " "), Remedy: "name one, as in #!/usr/bin/env python3",
+	}}
 }
 
 // undescribed reports a tool that has its skill's description for want of its

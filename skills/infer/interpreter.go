@@ -89,6 +89,11 @@ func Interpreter(name string, head []byte) []string {
 // if not, [Interpreter] is bash.
 func Tells(name string, head []byte) bool { return hasKind(name) || len(shebang(head)) > 0 }
 
+// NamesNothing reports whether a first line "#!…" names no program.
+func NamesNothing(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("#!")) && len(shebang(head)) == 0
+}
+
 // shebang returns the words of a first line "#!…", without env.
 func shebang(head []byte) []string {
 	line, _, _ := bytes.Cut(head, []byte("\n"))

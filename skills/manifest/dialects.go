@@ -51,6 +51,25 @@ var owners = sync.OnceValue(func() map[string]string {
 // SKILL.md, or "" for one that nobody is known to own.
 func DialectOf(key string) string { return owners()[key] }
 
+// parentOf returns the key below which a key is read, "" for one that has no such place.
+func parentOf(key string) string {
+	switch key {
+	case "network", "warm", "env":
+		return "sandbox"
+	case "skillKey", "primaryEnv", "bins", "anyBins":
+		return "metadata.openclaw"
+	case "binaries", "env_vars":
+		return "gating"
+	}
+	return ""
+}
+
+// isOwn reports whether a key at the top runs something, or is this program's own.
+func isOwn(key string) bool {
+	of := DialectOf(key)
+	return of == "Colony" || of == "skills-mcp" || key == "disable-model-invocation"
+}
+
 // misspelt returns the key that somebody who wrote another one meant, or "": the
 // plural of it, or a long one with a letter more, less or other, or two exchanged.
 func misspelt(key string) string {

@@ -32,7 +32,7 @@ func (d *document) decode(lines []string) error {
 		repaired, changed := QuoteColons(lines)
 		again, stillBad := decodeYAML(repaired)
 		if len(changed) == 0 || stillBad != nil {
-			return d.syntaxError("the frontmatter", err)
+			return d.syntaxError("the frontmatter", lines, err)
 		}
 		node = again
 		for _, i := range changed {
@@ -120,10 +120,11 @@ func parseYAML(data []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	doc := &document{}
-	node, err := decodeYAML(strings.Split(text, "\n"))
+	lines := strings.Split(text, "\n")
+	node, err := decodeYAML(lines)
 	switch {
 	case err != nil:
-		return nil, doc.syntaxError("the file", err)
+		return nil, doc.syntaxError("the file", lines, err)
 	case node == nil || node.Kind != yaml.MappingNode:
 		return nil, Errorf(Position{Line: 1}, `write each field as "key: value"`, "the file is not a mapping")
 	}
@@ -161,8 +162,11 @@ var yamlLine = lazyregexp.New(`line (\d+): `)
 var fromParser = lazyregexp.New(`^did not find expected ('|key|node content|<)`)
 
 // syntaxError places an error of the YAML library in the file.
-func (d *document) syntaxError(what string, err error) error {
+func (d *document) syntaxError(what string, lines []string, err error) error {
 	line, message := YAMLLine(err)
+	if strings.HasSuffix(message, "that cannot start any token") && line <= len(lines) && strings.HasPrefix(strings.TrimLeft(lines[line-1], " "), "\t") {
+		return Errorf(Position{Line: d.offset + line}, "indent with spaces", "%s is not YAML: a tab indents the line", what)
+	}
 	return Errorf(Position{Line: d.offset + line}, "quote values that contain : # or quotes, and indent with spaces", "%s is not YAML: %s", what, message)
 }
 

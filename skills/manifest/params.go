@@ -142,6 +142,9 @@ func parseParam(f fields, name string, at Position, node *yaml.Node) skills.Para
 	} else {
 		s.Default = p.defaultValue(param)
 	}
+	if param.Required && s.Default != nil {
+		p.report(skills.Warning, p.pos("default"), "leave out required, or the default", "it is required, so that its default never counts")
+	}
 	describeAny(s)
 	return param
 }

@@ -165,14 +165,23 @@ func (p requirementReader) onGrid(metadata fields) {
 // word.
 func (p requirementReader) foreign() {
 	known := owners()
+	for _, f := range newFields(p.fields.get("metadata"), discard).list {
+		if isOwn(f.key) && p.fields.get(f.key) == nil {
+			p.report(skills.Warning, f.at, "write it at the top of the frontmatter", "%q stands in metadata, where it is not read", f.key)
+		}
+	}
 	for _, f := range p.fields.list {
+		if parent := parentOf(f.key); parent != "" {
+			p.report(skills.Warning, f.at, "write it below "+parent, "%q stands at the top, where it is not read", f.key)
+			continue
+		}
 		if known[f.key] != "" || f.key == "scripts" && f.node.Kind != yaml.ScalarNode {
 			continue // a list of scripts is no script
 		}
 		if meant := misspelt(f.key); meant != "" && p.fields.get(meant) == nil {
 			severity := skills.Note
-			if of := known[meant]; of == "Colony" || of == "skills-mcp" || meant == "disable-model-invocation" {
-				severity = skills.Warning // the field runs or restricts something
+			if isOwn(meant) {
+				severity = skills.Warning
 			}
 			p.report(severity, f.at, "write "+meant+", if that is meant", "%q is not known; it is kept and has no effect", f.key)
 		}

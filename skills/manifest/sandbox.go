@@ -37,7 +37,11 @@ func (p entryReader) sandbox(entry *skills.Entry) {
 	})
 	for _, field := range f.list {
 		if !slices.Contains([]string{"env", "network", "warm"}, field.key) {
-			f.report(skills.Warning, field.at, "use env, network and warm", "%q is not known and is ignored", field.key)
+			remedy := "use env, network and warm"
+			if DialectOf(field.key) != "" {
+				remedy = "write it at the top of the frontmatter"
+			}
+			f.report(skills.Warning, field.at, remedy, "%q is not known and is ignored", field.key)
 		}
 	}
 	p.network(entry, f)

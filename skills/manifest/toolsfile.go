@@ -62,7 +62,11 @@ func (p toolReader) tools(node *yaml.Node) {
 func (p toolReader) declaredTool(f fields, at Position) error {
 	for _, field := range f.list {
 		if !slices.Contains(toolKeys[:], field.key) {
-			p.report(skills.Warning, field.at, "use one of "+skills.Enumerate(toolKeys[:], "or"), "%q is not known and is ignored", field.key)
+			remedy := "use one of " + skills.Enumerate(toolKeys[:], "or")
+			if parent := parentOf(field.key); parent == "sandbox" {
+				remedy = "write it below " + parent
+			}
+			p.report(skills.Warning, field.at, remedy, "%q is not known and is ignored", field.key)
 		}
 	}
 	name := f.text("name")

@@ -227,7 +227,9 @@ func (b *builder) admit(wanted func(*skills.Skill) bool) {
 		for _, c := range b.candidates {
 			c.held = nil
 			switch {
-			case !wanted(c.skill) || c.behind != behind || c.copied || errors.Is(c.err, errNoSkill) || errors.Is(c.err, errUnread):
+			case !wanted(c.skill) || c.behind != behind || errors.Is(c.err, errNoSkill) || errors.Is(c.err, errUnread):
+			case c.copied != nil:
+				b.problems = append(b.problems, skills.Problem{Severity: skills.Note, Path: c.skill.File, Message: "it is left out: it has the same files as " + c.copied.skill.File, Remedy: "remove one of them"})
 			case c.err != nil:
 				b.problems = append(b.problems, manifest.ProblemOf(c.skill.File, c.err))
 			default:
@@ -236,7 +238,7 @@ func (b *builder) admit(wanted func(*skills.Skill) bool) {
 		}
 	}
 	for _, c := range b.candidates {
-		if c.err == nil && !c.copied && wanted(c.skill) {
+		if c.err == nil && c.copied == nil && wanted(c.skill) {
 			b.addTools(c.skill, c.root)
 		}
 	}

@@ -31,7 +31,7 @@ type candidate struct {
 	sum       uint64       // of the manifest's content; 0 where it was not read
 	behind    bool         // another one in its root comes before it and has its name
 	above     string       // the folder that tells it from others of its name
-	copied    bool         // it has the same files as another one of its name
+	copied    *candidate   // the one of its name that has the same files, or nil
 }
 
 // errUnread is the error of a candidate that was left for the next scan.

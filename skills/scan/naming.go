@@ -98,15 +98,18 @@ func rivals(group []*candidate) []*candidate {
 
 // withoutCopies marks candidates that have the same files as an earlier one.
 func withoutCopies(group []*candidate) []*candidate {
-	first := map[[sha256.Size]byte]bool{}
+	first := map[[sha256.Size]byte]*candidate{}
 	var kept []*candidate
 	for _, c := range group {
 		sum, ok := c.digest()
-		if c.copied = ok && first[sum]; c.copied {
+		if c.copied = nil; ok {
+			c.copied = first[sum]
+		}
+		if c.copied != nil {
 			continue
 		}
 		if ok {
-			first[sum] = true
+			first[sum] = c
 		}
 		kept = append(kept, c)
 	}

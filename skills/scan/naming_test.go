@@ -156,7 +156,7 @@ func TestBareNamesOfSkills(t *testing.T) {
 		"p/own/SKILL.md":                    skillText("own"),
 		"p/skills/own/SKILL.md":             skillText("own"),
 	}, func(r *Root) { r.Plugins = true })
-	if got := lines(catalog.Problems); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"gone" cannot be read`) {
+	if got := lines(catalog.Problems); strings.Count(got, "\n") != 2 || !strings.Contains(got, `"gone" cannot be read`) || !strings.Contains(got, "p/own/SKILL.md: note: it is left out: it has the same files as root/p/skills/own/SKILL.md") {
 		t.Errorf("problems:\n%s", got)
 	}
 	if diff := cmp.Diff([]string{"p/code-complexity", "p/own"}, names(catalog)); diff != "" {

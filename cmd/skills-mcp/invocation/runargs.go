@@ -50,6 +50,13 @@ func Parse(skill *skills.Skill, words []string) (*RunArgs, error) {
 	return p.given, nil
 }
 
+// Takes reports whether run has an option of this name, which it reads unless the skill has
+// a parameter of the name.
+func Takes(name string) bool {
+	own, _ := (&RunArgs{}).option(name, func() (string, error) { return "", nil })
+	return own
+}
+
 // A runParser parses the words after a skill's name.
 type runParser struct {
 	skill *skills.Skill

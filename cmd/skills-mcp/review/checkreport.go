@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/invocation"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
@@ -41,6 +42,7 @@ func (r *CheckReport) Add(ctx context.Context, catalog *skills.Catalog) {
 	for _, skill := range EverySkill(catalog) {
 		r.report(skill.Problems...) // the catalog leaves out those of shadowed ones
 		r.report(check.Review(skill)...)
+		r.shadowing(skill)
 		r.dependencies(skill)
 		if skill.Of != nil {
 			continue // a tool of one that is counted, and has its file
@@ -58,6 +60,19 @@ func (r *CheckReport) Add(ctx context.Context, catalog *skills.Catalog) {
 
 func (r *CheckReport) report(problems ...skills.Problem) {
 	r.problems = append(r.problems, problems...)
+}
+
+// shadowing reports declared parameters that have the names of options of run.
+func (r *CheckReport) shadowing(skill *skills.Skill) {
+	if skill.Entry == nil {
+		return
+	}
+	flags, _ := skill.Entry.Args.(skills.Flags)
+	for _, p := range flags {
+		if invocation.Takes(p.Name) {
+			r.report(skills.Problem{Severity: skills.Note, Path: skill.File, Message: fmt.Sprintf("parameter %q has the name of an option of run: there --%s is the skill's alone", p.Name, p.Name), Remedy: "rename it, if it is called on the command line"})
+		}
+	}
 }
 
 // dependencies reports the packages that a skill declares, and whether they are
