@@ -3,10 +3,15 @@ package skills
 import "strings"
 
 // Always reports whether the author wants the instructions in every conversation:
-// "activation: always" in the frontmatter, its metadata, or Conduit's part of that.
+// "activation: always", or ongrid's "activation: {mode: always}", in the frontmatter, its
+// metadata, or Conduit's or ongrid's part of that.
 func (s *Skill) Always() bool {
-	for _, fields := range []map[string]any{s.Frontmatter, s.metadata(), s.conduit()} {
-		if text, ok := fields["activation"].(string); ok && strings.EqualFold(strings.TrimSpace(text), "always") {
+	for _, fields := range []map[string]any{s.Frontmatter, s.metadata(), s.conduit(), object(s.metadata()["ongrid"])} {
+		activation := fields["activation"]
+		if mode, ok := object(activation)["mode"]; ok {
+			activation = mode
+		}
+		if text, ok := activation.(string); ok && strings.EqualFold(strings.TrimSpace(text), "always") {
 			return true
 		}
 	}

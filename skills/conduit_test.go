@@ -19,6 +19,9 @@ func TestConduit(t *testing.T) {
 		{"a dotted key", m{"metadata": m{"conduit.agent": "home"}}, false, "home"},
 		{"another word", m{"activation": "manual", "metadata": m{"conduit": m{"agent": 7}}}, false, ""},
 		{"ongrid's keywords", m{"activation": m{"keywords": []any{"always"}}}, false, ""},
+		{"ongrid's mode", m{"activation": m{"mode": "always", "keywords": []any{"x"}}}, true, ""},
+		{"ongrid's mode in the metadata", m{"metadata": m{"ongrid": m{"activation": m{"mode": "always"}}}}, true, ""},
+		{"another mode", m{"activation": m{"mode": "auto"}}, false, ""},
 		{"a broken text", m{"metadata": `{"conduit": `}, false, ""},
 		{"a list", m{"metadata": []any{"conduit"}}, false, ""},
 	} {

@@ -14,6 +14,9 @@ import (
 // Options configure the reading of a skill's manifest. The zero value reads
 // all.
 type Options struct {
+	// Strict refuses a SKILL.md without the name and description that the Agent Skills
+	// standard wants.
+	Strict bool
 	// ImageRole reports whether an image is configured for a role; nil accepts
 	// every role.
 	ImageRole func(role string) bool

@@ -68,6 +68,11 @@ func (p *parser) identity(folder string) error {
 	s := p.skill
 	s.Instructions = strings.TrimSpace(p.doc.body)
 	given := strings.TrimSpace(p.fields.text("name"))
+	if p.options.Strict {
+		if err := p.strict(folder); err != nil {
+			return err
+		}
+	}
 	attributeReader{p}.texts()
 	if given == "" && s.Description == "" {
 		return Errorf(Position{}, "add name and description between two lines ---", "it has neither a name nor a description")
@@ -78,6 +83,24 @@ func (p *parser) identity(folder string) error {
 	}
 	p.checkName(given, folder)
 	attributeReader{p}.checkDescription()
+	return nil
+}
+
+// standardName matches a name as the Agent Skills specification wants it.
+var standardName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// strict returns an error for a skill without the name and description of the standard.
+func (p *parser) strict(folder string) error {
+	name, at := p.fields.text("name"), p.fields.pos("name")
+	const remedy = "correct it, or set scan.strict: false"
+	switch {
+	case name == "" || len(name) > 64 || !standardName.MatchString(name):
+		return Errorf(at, remedy, "it is left out (scan.strict): the name %s is not one that the standard allows", show(name))
+	case folder != "" && name != folder:
+		return Errorf(at, remedy, "it is left out (scan.strict): the name %q differs from the folder's, %q", name, folder)
+	case strings.TrimSpace(p.fields.text("description")) == "":
+		return Errorf(p.fields.pos("description"), remedy, "it is left out (scan.strict): there is no description")
+	}
 	return nil
 }
 

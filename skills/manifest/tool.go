@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (p linxReader) linxEntry(entry *skills.Entry) {
 	}
 	entry.Context = skills.ContextLinX
 	if entry.Timeout == 0 {
-		entry.Timeout = p.executionTimeout
+		entry.Timeout = cmp.Or(p.executionTimeout, linxTimeout)
 	}
 }
 

@@ -86,7 +86,7 @@ func readFrom(s *skills.Skill, files fs.FS) (done func()) {
 func (c *candidate) parse(o Options) error {
 	data, err := manifest.ReadFile(c.skill.Files, c.file, manifest.MaxSize)
 	c.sum = sum(data)
-	read := manifest.Options{ImageRole: o.ImageRole, Host: o.Host, Plain: c.plain, Sources: &infer.Sources{}}
+	read := manifest.Options{Strict: o.Strict, ImageRole: o.ImageRole, Host: o.Host, Plain: c.plain, Sources: &infer.Sources{}}
 	switch {
 	case err != nil:
 	case c.file == manifest.OngridFile:

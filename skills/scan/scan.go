@@ -61,6 +61,9 @@ func (r Root) exists() bool {
 
 // Options configure [Scan]. The zero value is usable.
 type Options struct {
+	// Strict leaves out each SKILL.md without the name and description that the Agent
+	// Skills standard wants.
+	Strict bool
 	// Depth bounds the levels of folders below a root; 0 is [DefaultDepth].
 	Depth int
 	// Manifests bounds the skills, commands and plugins read below one root; 0 is

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -265,6 +266,29 @@ func TestLinks(t *testing.T) {
 		root + "/stolen/SKILL.md:4: error: script \"run.sh\" leads out of the skill's folder (put the script into the skill's folder)\n"
 	if got := lines(catalog.Problems); got != want {
 		t.Errorf("problems:\n%swant:\n%s", got, want)
+	}
+}
+
+func TestStrict(t *testing.T) {
+	fsys := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"good/SKILL.md": skillText("good"), "other/SKILL.md": skillText("another"), "Big/SKILL.md": skillText("Big"), "under_score/SKILL.md": skillText("under_score"),
+		"bare/SKILL.md": "---\nname: bare\n---\nDoes things.\n", "none/SKILL.md": "# Title\n\nDoes things.\n",
+	} {
+		fsys[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	catalog, err := Scan(t.Context(), []Root{{FS: fsys, Label: "root"}}, &Options{Strict: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `root/Big/SKILL.md:2: error: it is left out (scan.strict): the name "Big" is not one that the standard allows (correct it, or set scan.strict: false)
+root/bare/SKILL.md: error: it is left out (scan.strict): there is no description (correct it, or set scan.strict: false)
+root/none/SKILL.md: error: it is left out (scan.strict): the name "" is not one that the standard allows (correct it, or set scan.strict: false)
+root/other/SKILL.md:2: error: it is left out (scan.strict): the name "another" differs from the folder's, "other" (correct it, or set scan.strict: false)
+root/under_score/SKILL.md:2: error: it is left out (scan.strict): the name "under_score" is not one that the standard allows (correct it, or set scan.strict: false)
+`
+	if diff := cmp.Diff(want, lines(catalog.Problems)) + cmp.Diff([]string{"good"}, names(catalog)); diff != "" {
+		t.Error(diff)
 	}
 }
 

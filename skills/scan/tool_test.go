@@ -270,6 +270,10 @@ root/demo/SKILL.md:11: error: "a b" cannot be the name of a tool (use letters, d
 	if skill.Entry.Context != skills.ContextLinX || skill.Entry.Timeout != 3*time.Second || skill.DisplayName != "The Demo" {
 		t.Errorf("%+v", skill.Entry)
 	}
+	skill, _ = loadSkill(t, fmt.Sprintf(demoMD, "script: run.sh\nskill_type: agent_skill\n"), "run.sh")
+	if skill.Entry.Timeout != 30*time.Second { // LinX's default
+		t.Errorf("%+v", skill.Entry)
+	}
 }
 
 // ongridRoot is a folder with a skill.json and its script, which may be run where

@@ -100,6 +100,9 @@ type Scan struct {
 	Depth     int `yaml:"depth"`     // nested folders below the root
 	Manifests int `yaml:"manifests"` // skills, commands and plugins of one root
 	Folders   int `yaml:"folders"`   // folders of one root, without those inside of skills
+	// Strict leaves out each SKILL.md without a description and the name that the Agent
+	// Skills standard wants.
+	Strict bool `yaml:"strict"`
 }
 
 // Sandbox configures how skills are run.

@@ -165,13 +165,16 @@ func rootsIn(source skills.Source, dir, within string) []scan.Root {
 // ongridVariable lists the folders in which ongrid looks for skills.
 const ongridVariable = "ONGRID_SKILLS_EXTERNAL_DIRS"
 
-// ongridFolders splits a list of folders at commas and colons. Relative ones start
-// from folder.
-func ongridFolders(list, folder string) []string {
+// ongridFolders splits a list of folders at commas and colons. As in ongrid, relative ones
+// are left out, and logged.
+func ongridFolders(list string, logger *slog.Logger) []string {
 	var folders []string
 	for _, dir := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ':' }) {
-		if dir = strings.TrimSpace(dir); dir != "" {
-			folders = append(folders, AbsolutePath(folder, dir))
+		switch dir = strings.TrimSpace(dir); {
+		case filepath.IsAbs(dir):
+			folders = append(folders, filepath.Clean(dir))
+		case dir != "":
+			logger.Warn("a folder of "+ongridVariable+" is not absolute, and is left out", "folder", dir)
 		}
 	}
 	return folders
@@ -191,7 +194,7 @@ func (r *Roots) Folders() []string {
 func (r *Roots) ScanOptions() *scan.Options {
 	return &scan.Options{
 		Problems: r.workspaces.Problems, Trusted: func(workspace string) bool { return r.trust.Trusts(context.Background(), workspace) },
-		Depth: r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
+		Strict: r.Scan.Strict, Depth: r.Scan.Depth, Manifests: r.Scan.Manifests, Folders: r.Scan.Folders,
 		ImageRole: func(role string) bool {
 			_, ok := r.Images[role]
 			return ok
@@ -241,7 +244,7 @@ func (r *Roots) cache(kind string, roots []scan.Root) (file string, o *cache.Opt
 	}
 	return filepath.Join(dir, kind, rootsKey(roots)), &cache.Options{
 		// Another build may parse the same files differently, and split their texts.
-		Version: fmt.Sprint(build.Read().Version, info.Size(), info.ModTime().UnixNano()),
+		Version: fmt.Sprint(build.Read().Version, info.Size(), info.ModTime().UnixNano(), r.Scan.Strict),
 		Logger:  r.logger,
 	}
 }

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,7 +48,8 @@ func TestRoots(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no roots of the system on Windows")
 	}
-	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &Workspaces{Folders: []string{"/shop"}}, ongrid: ongridFolders("/opt/one:/opt/two, three,", "/shop")}
+	var logged strings.Builder
+	r := &Roots{Config: config.Default(), home: "/home/ann", Data: "/home/ann/.local/share/skills-mcp", workspaces: &Workspaces{Folders: []string{"/shop"}}, ongrid: ongridFolders("/opt/one:/opt/two/, three,", slog.New(slog.NewTextHandler(&logged, nil)))}
 	got := map[skills.Source][]string{}
 	ongrid := 0
 	for _, root := range r.List() {
@@ -69,12 +71,15 @@ func TestRoots(t *testing.T) {
 		},
 		skills.SourceSystem: {
 			"/etc/colony/skills", "/etc/colony/plugins", "/etc/skills-mcp/skills", "/etc/skills-mcp/plugins",
-			"/etc/ongrid/skills", "/opt/one", "/opt/two", "/shop/three",
+			"/etc/ongrid/skills", "/opt/one", "/opt/two",
 		},
 		skills.SourceExtra: {"bundled:colony-samples"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	if !strings.Contains(logged.String(), "folder=three") {
+		t.Errorf("the log is %s", logged.String())
 	}
 	r.Roots = config.Roots{Session: true, User: true}
 	for _, root := range r.List() {
@@ -87,7 +92,7 @@ func TestRoots(t *testing.T) {
 			t.Errorf("%s: installed is %t", root, root.Installed)
 		}
 	}
-	if ongrid != 4 {
+	if ongrid != 3 {
 		t.Errorf("%d roots are ongrid's", ongrid)
 	}
 }

@@ -91,7 +91,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}
 	s.Sandboxes.recorder = s.Recorder
-	s.Roots = &Roots{Config: c, home: home, Data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), folder), workspaces: w, trust: s.Trust, host: s.Host, logger: logger}
+	s.Roots = &Roots{Config: c, home: home, Data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), logger), workspaces: w, trust: s.Trust, host: s.Host, logger: logger}
 	s.Gate = newGate(c, logger)
 	s.Machine = s.newMachine()
 	w.addProject()
