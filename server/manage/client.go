@@ -10,49 +10,30 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/install"
-	"github.com/skillsmcp/skills-mcp/skills/install/lock"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // ClaudeCode names the client that looks for skills in no folder but its own.
 const ClaudeCode = "claude-code"
 
-// claudeFolder is the folder of Claude Code's skills, in the home folder and in projects.
-// Source: code.claude.com/docs/en/skills.
-const claudeFolder = ".claude/skills"
-
 // ForClaudeCode makes Claude Code find the skills that are installed from now on, by links
-// in its folder.
+// in its folder of the project or of the person (code.claude.com/docs/en/skills).
 func (t *Target) ForClaudeCode() error {
-	if t.linksDir() == "" {
+	if t.claude == "" {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}
 	t.linked = true
 	return nil
 }
 
-// linksDir returns Claude Code's folder in the project, or else in the home folder; "" if
-// there is none.
-func (t *Target) linksDir() string {
-	base := t.machine.Home
-	if t.project {
-		base = t.Folders.Dir
-	}
-	if base == "" {
-		return ""
-	}
-	return skillfs.Resolved(filepath.Join(base, filepath.FromSlash(claudeFolder)))
-}
-
-// link returns the host path of the link to an entry, and its text, which holds on other
-// machines, too, where it is in a project. ours reports that it is there.
+// link returns the host path of Claude Code's link to an entry, and its text. ours reports
+// that it is there.
 func (t *Target) link(entry string) (at, text string, ours bool) {
-	dir := t.linksDir()
-	at, text = filepath.Join(dir, path.Base(entry)), t.Path(entry)
-	if t.project {
-		if rel, err := filepath.Rel(dir, skillfs.Resolved(t.Folders.Dir)); err == nil {
-			text = filepath.Join(rel, filepath.FromSlash(entry))
-		}
+	dir := skillfs.Resolved(t.claude)
+	at = filepath.Join(dir, path.Base(entry))
+	text, err := filepath.Rel(dir, skillfs.Resolved(t.Path(entry)))
+	if err != nil { // on another drive
+		text = t.Path(entry)
 	}
 	found, err := os.Readlink(at)
 	return at, text, dir != "" && err == nil && found == text
@@ -60,23 +41,24 @@ func (t *Target) link(entry string) (at, text string, ours bool) {
 
 // linkable returns an error for an item that Claude Code cannot have.
 func (t *Target) linkable(item *install.Item) error {
-	if item.State.Kind != lock.Skill || len(item.Skills) == 0 || !strings.EqualFold(filepath.Base(item.Skills[0].File), "SKILL.md") {
+	if len(item.Skills) == 0 || item.Skills[0].Plugin != "" || !strings.EqualFold(filepath.Base(item.Skills[0].File), "SKILL.md") {
 		return fmt.Errorf("%s is no skill with a SKILL.md, as Claude Code reads; choose one with --skill NAME, or leave out --for", item.State.Name)
 	}
 	at, _, ours := t.link(item.Path)
-	if dir := filepath.Dir(at); t.project && !skillfs.Inside(skillfs.Resolved(t.Folders.Dir), dir) {
-		return fmt.Errorf("%s of the project leads to %s by a link; replace it by a folder", claudeFolder, dir)
+	dir, name := filepath.Split(at)
+	if t.Folders.Project && !skillfs.Inside(skillfs.Resolved(t.Folders.Dir), dir) {
+		return fmt.Errorf("%s leads out of the project by a link, to %s; replace it by a folder", t.claude, dir)
 	}
-	others, err := os.ReadDir(filepath.Dir(at))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	others, err := os.ReadDir(dir)
 	for _, other := range others {
-		if strings.EqualFold(other.Name(), filepath.Base(at)) && !ours {
-			return &install.ConflictError{Path: filepath.Join(filepath.Dir(at), other.Name()), Reason: "is there already, and was not installed by this program", Remedy: "rename or remove it"}
+		if strings.EqualFold(other.Name(), name) && !ours {
+			return &install.ConflictError{Path: dir + other.Name(), Reason: "is there already, and was not installed by this program", Remedy: "rename or remove it"}
 		}
 	}
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // makeLinks makes the links to the items of a plan. It replaces nothing.
@@ -86,11 +68,7 @@ func (t *Target) makeLinks(plan *install.Plan) error {
 		if ours {
 			continue
 		}
-		err := os.MkdirAll(filepath.Dir(at), 0o755)
-		if err == nil {
-			err = os.Symlink(text, at)
-		}
-		if err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(text, at)); err != nil {
 			return fmt.Errorf("%s is installed, but Claude Code does not find it: %w", item.Path, err)
 		}
 	}

@@ -93,8 +93,8 @@ type Target struct {
 	*install.Installer
 	Folders install.Target
 	machine *Machine
-	project bool // it is no data folder
-	linked  bool // Claude Code gets what is installed
+	claude  string // Claude Code's folder of skills, unless ""
+	linked  bool   // it gets links to what is installed
 }
 
 // Target returns the target of a project's folder; "" is the person's data folder. With
@@ -104,7 +104,14 @@ func (m *Machine) Target(project string, terminal bool) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Target{Installer: install.New(target, m.Install(terminal)), Folders: target, machine: m, project: project != ""}, nil
+	t := &Target{Installer: install.New(target, m.Install(terminal)), Folders: target, machine: m}
+	if base := m.Home; base != "" || project != "" {
+		if project != "" {
+			base = target.Dir
+		}
+		t.claude = filepath.Join(base, ".claude", "skills")
+	}
+	return t, nil
 }
 
 // ErrNoFolder is returned for a project whose folder is missing.

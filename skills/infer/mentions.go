@@ -91,9 +91,10 @@ var runCommand = lazyregexp.New(`\b(?:node|tsx|ts-node|bun(?:[ \t]+run)?|deno[ \
 // extensions has those of which a match of runCommand has one. Most lines have none.
 var extensions = []string{".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".sh", ".bash"}
 
-// findRuns returns the files that the instructions run, one a line.
-func findRuns(instructions string) string {
-	var b strings.Builder
+// findRuns returns the files that the instructions pass to an interpreter, and those that
+// they start without one, each on a line.
+func findRuns(instructions string) (runs, calls string) {
+	var b, c strings.Builder
 	for line := range strings.Lines(instructions) {
 		if strings.IndexByte(line, '.') < 0 || !containsAny(line, extensions) {
 			continue
@@ -103,27 +104,16 @@ func findRuns(instructions string) string {
 				b.WriteString(m[2] + "\n")
 			}
 		}
+		for _, m := range callCommand.FindAllStringSubmatch(line, -1) {
+			c.WriteString(m[1] + m[2] + "\n")
+		}
 	}
-	return b.String()
+	return b.String(), c.String()
 }
 
 // callCommand matches a file at the start of a command that names its folder, and one
 // that the text says to run.
 var callCommand = lazyregexp.New(`(?:(?:^|[\x60;&|(])[ \t]*(?:\$[ \t]+)?["']?((?:\.{1,2}|~|\$\{?\w+\}?|\{\w+\})?/[^\s"'\x60;|&)]*)|(?i:\b(?:run|execute|invoke|call)[ \t]+(?:the[ \t]+)?(?:script[ \t]+)?["'\x60]?)([\w{}$~/-][\w{}$~./-]*))`)
-
-// findCalls returns the files that the instructions start without an interpreter, one a line.
-func findCalls(instructions string) string {
-	var b strings.Builder
-	for line := range strings.Lines(instructions) {
-		if strings.IndexByte(line, '.') < 0 || !containsAny(line, extensions) {
-			continue
-		}
-		for _, m := range callCommand.FindAllStringSubmatch(line, -1) {
-			b.WriteString(m[1] + m[2] + "\n")
-		}
-	}
-	return b.String()
-}
 
 // isProgram reports whether an option names the program, so that no file does.
 func isProgram(option string) bool { return option == "-m" || option == "-c" || option == "-e" }

@@ -57,8 +57,9 @@ type finder struct {
 }
 
 func newFinder(fsys fs.FS, instructions string) *finder {
+	runs, calls := findRuns(instructions)
 	return &finder{
-		fsys: fsys, mentions: findMentions(instructions), runs: findMentions(findRuns(instructions)), calls: findMentions(findCalls(instructions)),
+		fsys: fsys, mentions: findMentions(instructions), runs: findMentions(runs), calls: findMentions(calls),
 		used: map[string]bool{}, alone: map[string]bool{}, modules: map[string]module{}, bytes: maxBytes,
 	}
 }

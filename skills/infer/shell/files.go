@@ -2,7 +2,6 @@ package shell
 
 import (
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -23,71 +22,72 @@ func markFiles(c *cli.Command, uses map[string]*cli.File) {
 }
 
 // fileUses returns the variables, and the places of arguments, that the script uses as names
-// of files: in tests, redirections, and commands that want them.
+// of files: in tests, redirections, and commands that want them. Functions have arguments of
+// their own.
 func (s *script) fileUses() map[string]*cli.File {
 	u := fileUses{found: map[string]*cli.File{}, loops: map[string]string{}}
-	syntax.Walk(s.file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.FuncDecl:
-			u.inside = append(u.inside, n)
-		case *syntax.ForClause:
-			u.loop(n)
-		case *syntax.CallExpr:
-			u.call(n)
-		case *syntax.UnaryTest:
-			if word, ok := n.X.(*syntax.Word); ok {
-				u.test(n.Op.String(), word)
-			}
-		case *syntax.Redirect:
-			switch n.Op {
-			case syntax.RdrIn:
-				u.use(n.Word, false)
-			case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.RdrClob:
-				u.use(n.Word, true)
-			}
-		}
-		return true
-	})
+	contains(s.file, u.visit)
+	u.outside = true
+	containsOutside(s.file, u.visit)
 	return u.found
 }
 
 type fileUses struct {
-	found  map[string]*cli.File
-	loops  map[string]string  // variables of loops over "$@"
-	inside []*syntax.FuncDecl // those that were seen
+	found   map[string]*cli.File
+	loops   map[string]string // variables of loops over lists
+	outside bool              // of functions
 }
 
-// use notes a word that is one expansion. Functions have arguments of their own.
+// visit notes the uses in a node itself.
+func (u *fileUses) visit(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.ForClause:
+		if iter, ok := n.Loop.(*syntax.WordIter); ok && iter.Name != nil {
+			u.loops[iter.Name.Value] = list(iter)
+		}
+	case *syntax.CallExpr:
+		u.call(n)
+	case *syntax.UnaryTest:
+		word, _ := n.X.(*syntax.Word)
+		u.test(n.Op.String(), word)
+	case *syntax.Redirect:
+		switch n.Op {
+		case syntax.RdrIn:
+			u.use(n.Word, false)
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.RdrClob:
+			u.use(n.Word, true)
+		}
+	}
+	return false
+}
+
+// list returns the name of the one list that a loop runs over: "@" for all arguments.
+func list(iter *syntax.WordIter) string {
+	if !iter.InPos.IsValid() {
+		return "@"
+	}
+	if len(iter.Items) == 1 {
+		if p := expansion(iter.Items[0]); p != nil && p.Param != nil && (place(p.Param.Value) == all || p.Index != nil) {
+			return p.Param.Value
+		}
+	}
+	return ""
+}
+
+// use notes a word that is one expansion.
 func (u *fileUses) use(word *syntax.Word, written bool) {
 	name, _, ok := bare(word)
-	if !ok || place(name) > 0 && slices.ContainsFunc(u.inside, func(f *syntax.FuncDecl) bool {
-		return f.Pos().Offset() < word.Pos().Offset() && word.End().Offset() <= f.End().Offset()
-	}) {
-		return
-	}
 	if of, looped := u.loops[name]; looped {
 		name = of
 	}
+	if !ok || (place(name) > 0) != u.outside {
+		return
+	}
+	if u.found[name] == nil {
+		u.found[name] = &cli.File{}
+	}
 	f := u.found[name]
-	if f == nil {
-		f = &cli.File{}
-		u.found[name] = f
-	}
 	f.Written, f.Read = f.Written || written, f.Read || !written
-}
-
-// loop notes the variable of a loop over all arguments, or over an array.
-func (u *fileUses) loop(n *syntax.ForClause) {
-	iter, ok := n.Loop.(*syntax.WordIter)
-	switch {
-	case !ok || iter.Name == nil:
-	case !iter.InPos.IsValid():
-		u.loops[iter.Name.Value] = "@"
-	case len(iter.Items) == 1:
-		if p := expansion(iter.Items[0]); p != nil && p.Param != nil && (place(p.Param.Value) == all || p.Index != nil) {
-			u.loops[iter.Name.Value] = p.Param.Value
-		}
-	}
 }
 
 func (u *fileUses) test(op string, word *syntax.Word) {
@@ -106,12 +106,9 @@ func (u *fileUses) call(call *syntax.CallExpr) {
 		u.test(text(words[0]), words[1])
 	}
 	name := command(call)
-	if name != "mkdir" && name != "touch" && name != "cat" && name != "cd" {
-		return
-	}
-	for _, word := range call.Args[1:] {
-		if !strings.HasPrefix(text(word), "-") {
-			u.use(word, name == "mkdir" || name == "touch")
+	if makes := name == "mkdir" || name == "touch"; makes || name == "cat" || name == "cd" {
+		for _, word := range call.Args[1:] {
+			u.use(word, makes)
 		}
 	}
 }
