@@ -7,6 +7,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/invocation"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/review"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -73,7 +74,7 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
-	report := &review.CheckReport{Findings: map[string][]check.Finding{}, Strict: c.strict, Installs: s.Sandbox.Dependencies == config.DependenciesBuild}
+	report := &review.CheckReport{Taken: invocation.Takes, Findings: map[string][]check.Finding{}, Strict: c.strict, Installs: s.Sandbox.Dependencies == config.DependenciesBuild}
 	for _, catalog := range catalogs {
 		report.Add(ctx, catalog)
 	}

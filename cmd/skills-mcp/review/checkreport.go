@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/invocation"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
@@ -30,6 +29,8 @@ import (
 type CheckReport struct {
 	Strict   bool // the standard is checked, too
 	Installs bool // declared packages are installed
+	// Taken reports whether run has an option of a name; nil asks nothing.
+	Taken func(name string) bool
 
 	skills, plugins int
 	problems        []skills.Problem
@@ -64,12 +65,12 @@ func (r *CheckReport) report(problems ...skills.Problem) {
 
 // shadowing reports declared parameters that have the names of options of run.
 func (r *CheckReport) shadowing(skill *skills.Skill) {
-	if skill.Entry == nil {
+	if skill.Entry == nil || r.Taken == nil {
 		return
 	}
 	flags, _ := skill.Entry.Args.(skills.Flags)
 	for _, p := range flags {
-		if invocation.Takes(p.Name) {
+		if r.Taken(p.Name) {
 			r.report(skills.Problem{Severity: skills.Note, Path: skill.File, Message: fmt.Sprintf("parameter %q has the name of an option of run: there --%s is the skill's alone", p.Name, p.Name), Remedy: "rename it, if it is called on the command line"})
 		}
 	}
