@@ -24,6 +24,7 @@ func TestInputAndFiles(t *testing.T) {
 		"shell, a file":            {"a.sh", "WHAT=\"$1\"\nif [ ! -f \"$WHAT\" ]; then exit 1; fi\nwc \"$WHAT\"\n", "", "what r"},
 		"shell, a place":           {"a.sh", "[[ -d \"$1\" ]] || exit 1\nls \"$1\" \"$2\"\n", "", "arg1 r"},
 		"shell, all":               {"a.sh", "for x in \"$@\"; do\n  if test -f \"$x\"; then wc \"$x\"; fi\ndone\n", "", "args r"},
+		"shell, all in a function": {"a.sh", "main() {\n  for x in \"$@\"; do\n    [ -f \"$x\" ] || exit 1\n  done\n}\nmain \"$@\"\n", "", "args r"},
 		"shell, a folder is made":  {"a.sh", "WHERE=\"${1:-build}\"\nmkdir -p \"$WHERE\"\necho > \"$WHERE/x\"\n", "", "where w"},
 		"shell, written":           {"a.sh", "A=\"$1\"\nB=\"$2\"\ntr a b < \"$A\" > \"$B\"\n", "", "a r, b w"},
 		"shell, an option":         {"a.sh", "while [ $# -gt 0 ]; do case \"$1\" in --what) WHAT=\"$2\"; shift 2;; *) exit 1;; esac; done\n[ -e \"$WHAT\" ]\n", "", "what r"},

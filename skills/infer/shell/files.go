@@ -22,20 +22,21 @@ func markFiles(c *cli.Command, uses map[string]*cli.File) {
 }
 
 // fileUses returns the variables, and the places of arguments, that the script uses as names
-// of files: in tests, redirections, and commands that want them. Functions have arguments of
-// their own.
+// of files: in tests, redirections, and commands that want them.
 func (s *script) fileUses() map[string]*cli.File {
 	u := fileUses{found: map[string]*cli.File{}, loops: map[string]string{}}
 	contains(s.file, u.visit)
 	u.outside = true
-	containsOutside(s.file, u.visit)
+	for _, step := range s.steps() {
+		containsOutside(step.stmt, u.visit)
+	}
 	return u.found
 }
 
 type fileUses struct {
 	found   map[string]*cli.File
 	loops   map[string]string // variables of loops over lists
-	outside bool              // of functions
+	outside bool              // of functions that have arguments of their own
 }
 
 // visit notes the uses in a node itself.
