@@ -83,7 +83,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.client != "" {
-		if err := t.ForClaudeCode(); err != nil {
+		if err := t.Claude.Enable(); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (c *installCommand) run(ctx context.Context, args []string) error {
 	if c.list {
 		return c.printChoices(choicesOf(plan))
 	}
-	change := t.Describe(plan)
+	change := t.Claude.Describe(plan, t.Folders)
 	switch {
 	case c.dryRun:
 		return c.print(change, false)

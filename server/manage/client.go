@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -16,38 +17,62 @@ import (
 // ClaudeCode names the client that looks for skills in no folder but its own.
 const ClaudeCode = "claude-code"
 
-// ForClaudeCode makes Claude Code find the skills that are installed from now on, by links
-// in its folder of the project or of the person (code.claude.com/docs/en/skills).
-func (t *Target) ForClaudeCode() error {
-	if t.claude == "" {
+// ClaudeLinks are the links in Claude Code's folder of skills to what a target has, in its
+// project or the person's home folder. Source: code.claude.com/docs/en/skills.
+type ClaudeLinks struct {
+	target install.Target
+	dir    string // "" if there is none
+	on     bool   // what is installed gets links
+}
+
+func newClaudeLinks(target install.Target, base string) *ClaudeLinks {
+	if base == "" {
+		return &ClaudeLinks{}
+	}
+	return &ClaudeLinks{target: target, dir: filepath.Join(base, ".claude", "skills")}
+}
+
+// Enable makes Claude Code find the skills that are installed from now on.
+func (c *ClaudeLinks) Enable() error {
+	if c.on = c.dir != ""; !c.on {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}
-	t.linked = true
 	return nil
+}
+
+// Describe describes a plan for the person, with the links to its items.
+func (c *ClaudeLinks) Describe(plan *install.Plan, target install.Target) *installation.Change {
+	change := installation.Describe(plan, target)
+	for i, item := range plan.Items {
+		if c.on {
+			change.Items[i].Link, _, _ = c.link(item.Path)
+		}
+	}
+	return change
 }
 
 // link returns the host path of Claude Code's link to an entry, and its text. ours reports
 // that it is there.
-func (t *Target) link(entry string) (at, text string, ours bool) {
-	dir := skillfs.Resolved(t.claude)
+func (c *ClaudeLinks) link(entry string) (at, text string, ours bool) {
+	dir, host := skillfs.Resolved(c.dir), filepath.Join(c.target.Dir, filepath.FromSlash(entry))
 	at = filepath.Join(dir, path.Base(entry))
-	text, err := filepath.Rel(dir, skillfs.Resolved(t.Path(entry)))
+	text, err := filepath.Rel(dir, skillfs.Resolved(host))
 	if err != nil { // on another drive
-		text = t.Path(entry)
+		text = host
 	}
 	found, err := os.Readlink(at)
 	return at, text, dir != "" && err == nil && found == text
 }
 
-// linkable returns an error for an item that Claude Code cannot have.
-func (t *Target) linkable(item *install.Item) error {
+// check returns an error for an item that Claude Code cannot have.
+func (c *ClaudeLinks) check(item *install.Item) error {
 	if len(item.Skills) == 0 || item.Skills[0].Plugin != "" || !strings.EqualFold(filepath.Base(item.Skills[0].File), "SKILL.md") {
 		return fmt.Errorf("%s is no skill with a SKILL.md, as Claude Code reads; choose one with --skill NAME, or leave out --for", item.State.Name)
 	}
-	at, _, ours := t.link(item.Path)
+	at, _, ours := c.link(item.Path)
 	dir, name := filepath.Split(at)
-	if t.Folders.Project && !skillfs.Inside(skillfs.Resolved(t.Folders.Dir), dir) {
-		return fmt.Errorf("%s leads out of the project by a link, to %s; replace it by a folder", t.claude, dir)
+	if c.target.Project && !skillfs.Inside(skillfs.Resolved(c.target.Dir), dir) {
+		return fmt.Errorf("%s leads out of the project by a link, to %s; replace it by a folder", c.dir, dir)
 	}
 	others, err := os.ReadDir(dir)
 	for _, other := range others {
@@ -61,10 +86,10 @@ func (t *Target) linkable(item *install.Item) error {
 	return err
 }
 
-// makeLinks makes the links to the items of a plan. It replaces nothing.
-func (t *Target) makeLinks(plan *install.Plan) error {
+// make makes the links to the items of a plan. It replaces nothing.
+func (c *ClaudeLinks) make(plan *install.Plan) error {
 	for _, item := range plan.Items {
-		at, text, ours := t.link(item.Path)
+		at, text, ours := c.link(item.Path)
 		if ours {
 			continue
 		}
@@ -75,10 +100,10 @@ func (t *Target) makeLinks(plan *install.Plan) error {
 	return nil
 }
 
-// removeLinks removes the links to entries that are gone.
-func (t *Target) removeLinks(entries []string) (err error) {
+// remove removes the links to entries that are gone.
+func (c *ClaudeLinks) remove(entries []string) (err error) {
 	for _, entry := range entries {
-		if at, _, ours := t.link(entry); ours {
+		if at, _, ours := c.link(entry); ours {
 			err = errors.Join(err, os.Remove(at))
 		}
 	}

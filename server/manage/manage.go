@@ -93,8 +93,7 @@ type Target struct {
 	*install.Installer
 	Folders install.Target
 	machine *Machine
-	claude  string // Claude Code's folder of skills, unless ""
-	linked  bool   // it gets links to what is installed
+	Claude  *ClaudeLinks
 }
 
 // Target returns the target of a project's folder; "" is the person's data folder. With
@@ -104,14 +103,11 @@ func (m *Machine) Target(project string, terminal bool) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{Installer: install.New(target, m.Install(terminal)), Folders: target, machine: m}
-	if base := m.Home; base != "" || project != "" {
-		if project != "" {
-			base = target.Dir
-		}
-		t.claude = filepath.Join(base, ".claude", "skills")
+	base := m.Home
+	if project != "" {
+		base = target.Dir
 	}
-	return t, nil
+	return &Target{install.New(target, m.Install(terminal)), target, m, newClaudeLinks(target, base)}, nil
 }
 
 // ErrNoFolder is returned for a project whose folder is missing.
@@ -148,7 +144,7 @@ func (t *Target) Path(entry string) string {
 // to do.
 func (t *Target) Has(ctx context.Context, plan *install.Plan) bool {
 	return !slices.ContainsFunc(plan.Items, func(item *install.Item) bool {
-		if _, _, ours := t.link(item.Path); t.linked && !ours {
+		if _, _, ours := t.Claude.link(item.Path); t.Claude.on && !ours {
 			return true
 		}
 		if item.Replaces == nil || item.Replaces.Digest != item.State.Digest || item.Replaces.Source != item.State.Source {
@@ -159,29 +155,18 @@ func (t *Target) Has(ctx context.Context, plan *install.Plan) bool {
 	})
 }
 
-// Prepare is that of the installer, for Claude Code, too: see [Target.ForClaudeCode].
+// Prepare is that of the installer, for Claude Code, too: see [ClaudeLinks.Enable].
 func (t *Target) Prepare(ctx context.Context, r source.Request) (*install.Plan, error) {
 	plan, err := t.Installer.Prepare(ctx, r)
-	if err != nil || !t.linked {
+	if err != nil || !t.Claude.on {
 		return plan, err
 	}
 	for _, item := range plan.Items {
-		if err := t.linkable(item); err != nil {
+		if err := t.Claude.check(item); err != nil {
 			return nil, errors.Join(err, plan.Close())
 		}
 	}
 	return plan, nil
-}
-
-// Describe describes a plan for the person.
-func (t *Target) Describe(plan *install.Plan) *installation.Change {
-	change := installation.Describe(plan, t.Folders)
-	for i, item := range plan.Items {
-		if t.linked {
-			change.Items[i].Link, _, _ = t.link(item.Path)
-		}
-	}
-	return change
 }
 
 // Uninstall removes entries, and the links of Claude Code to them.
@@ -190,7 +175,7 @@ func (t *Target) Uninstall(ctx context.Context, names ...string) (*install.Remov
 	if err != nil {
 		return nil, err
 	}
-	return removed, t.removeLinks(removed.Entries)
+	return removed, t.Claude.remove(removed.Entries)
 }
 
 // A Review asks whether a change is made. It must return when ctx is done.
@@ -200,7 +185,7 @@ type Review func(ctx context.Context, change *installation.Change) (accepted boo
 // if it was not made; the folders of files that went aside are in plan.Kept.
 func (t *Target) Apply(ctx context.Context, plan *install.Plan, review Review) (change *installation.Change, err error) {
 	defer func() { err = errors.Join(err, plan.Close()) }()
-	described := t.Describe(plan)
+	described := t.Claude.Describe(plan, t.Folders)
 	if accepted, err := review(ctx, described); err != nil || !accepted {
 		return nil, err
 	}
@@ -240,8 +225,8 @@ func (t *Target) Commit(ctx context.Context, plan *install.Plan, byPerson bool) 
 	if err := t.pin(ctx, plan, byPerson); err != nil {
 		t.machine.Logger.Warn("the installed skills are not pinned; their first use accepts them", "error", err)
 	}
-	if t.linked {
-		return t.makeLinks(plan)
+	if t.Claude.on {
+		return t.Claude.make(plan)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
@@ -16,9 +15,6 @@ import (
 
 // linxKeys are the keys that only LinX has.
 var linxKeys = [...]string{"skill_type", "entry_points", "execution_timeout", "required_capabilities"}
-
-// linxTimeout is the default timeout of a script of LinX's.
-const linxTimeout = 30 * time.Second
 
 // linxTools reads LinX's fields: a tool for each entry point.
 func (p linxReader) linxTools() {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer"
@@ -59,6 +60,9 @@ func (p toolReader) addTool(tool *skills.Skill) {
 	linxReader(p).linxEntry(tool.Entry)
 	p.skill.Tools = append(p.skill.Tools, tool)
 }
+
+// linxTimeout is the default timeout of a script of LinX's.
+const linxTimeout = 30 * time.Second
 
 // linxEntry gives an entry LinX's context and timeout.
 func (p linxReader) linxEntry(entry *skills.Entry) {

@@ -55,16 +55,6 @@ func mayParse(word *syntax.Word) bool {
 	})
 }
 
-// ReadsInput reports whether a command of the script reads its standard input.
-func (m *Module) ReadsInput() bool {
-	file := m.parse()
-	if file == nil {
-		return false
-	}
-	s := newScript(m.text, file)
-	return s.readsInput(file, map[string]bool{})
-}
-
 // readsInput reports whether a part of the script reads standard input, or a function that
 // it calls. Seen are the functions that were looked at.
 func (s *script) readsInput(node syntax.Node, seen map[string]bool) (found bool) {
