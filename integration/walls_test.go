@@ -252,7 +252,7 @@ var walls = map[string]string{
 // libraries has the packages that may import a library of others.
 var libraries = map[string]string{
 	"github.com/BurntSushi/toml":               "cmd/skills-mcp/connect skills/dependencies",
-	"github.com/agext/levenshtein":             "cmd/skills-mcp/config skills skills/manifest skills/schema",
+	"github.com/agext/levenshtein":             "cmd/skills-mcp/plain skills skills/manifest skills/schema",
 	"github.com/blevesearch/snowballstem":      "skills/search/text",
 	"github.com/bmatcuk/doublestar/v4":         "skills/activation skills/manifest",
 	"github.com/containerd/errdefs":            "sandbox/docker",

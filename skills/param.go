@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -35,6 +36,28 @@ func (p Param) Help() string {
 		help += fmt.Sprintf(" Default: %v.", p.Schema.Default)
 	}
 	return strings.TrimSpace(help)
+}
+
+// Bounds describes the bounds of the parameter's values to a person, such as "at least 1".
+func (p Param) Bounds() []string {
+	length := func(n *uint64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatUint(*n, 10)
+	}
+	s := p.Schema
+	var all []string
+	for _, bound := range []struct{ words, value string }{
+		{"at least %s", string(s.Minimum)}, {"more than %s", string(s.ExclusiveMinimum)}, {"at most %s", string(s.Maximum)}, {"less than %s", string(s.ExclusiveMaximum)},
+		{"a multiple of %s", string(s.MultipleOf)}, {"at least %s characters", length(s.MinLength)}, {"at most %s characters", length(s.MaxLength)},
+		{"at least %s items", length(s.MinItems)}, {"at most %s items", length(s.MaxItems)}, {"matching %s", s.Pattern},
+	} {
+		if bound.value != "" {
+			all = append(all, fmt.Sprintf(bound.words, bound.value))
+		}
+	}
+	return all
 }
 
 // values returns the values that the parameter, or an item of it, can have; nil

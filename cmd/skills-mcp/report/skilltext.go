@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -167,34 +166,13 @@ func paramType(p skills.Param) string {
 	case kind == "array":
 		kind = "list"
 	}
-	for _, bound := range bounds(p.Schema) {
-		kind += ", " + bound
+	for _, bound := range p.Bounds() {
+		kind += ", " + plain.Flat(bound)
 	}
 	if p.Required {
 		kind += ", required"
 	}
 	return kind
-}
-
-// bounds returns the bounds that a schema sets, in words.
-func bounds(s *jsonschema.Schema) []string {
-	length := func(n *uint64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatUint(*n, 10)
-	}
-	var all []string
-	for _, b := range []struct{ words, value string }{
-		{"at least %s", string(s.Minimum)}, {"more than %s", string(s.ExclusiveMinimum)}, {"at most %s", string(s.Maximum)}, {"less than %s", string(s.ExclusiveMaximum)},
-		{"a multiple of %s", string(s.MultipleOf)}, {"at least %s characters", length(s.MinLength)}, {"at most %s characters", length(s.MaxLength)},
-		{"at least %s items", length(s.MinItems)}, {"at most %s items", length(s.MaxItems)}, {"matching %s", s.Pattern},
-	} {
-		if b.value != "" {
-			all = append(all, fmt.Sprintf(b.words, plain.Flat(b.value)))
-		}
-	}
-	return all
 }
 
 // limits renders the limits of a call.
