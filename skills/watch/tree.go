@@ -101,7 +101,7 @@ func (t *tree) concerns(path string) bool {
 	}
 	for user := range t.plan.steps[dir][name] {
 		// A file that takes the place of a file changes nothing.
-		if real, found := t.plan.found[user]; !found || real != "" || err != nil {
+		if real, found := t.plan.found[user]; !found || real != "" || err != nil || !info.Mode().IsRegular() {
 			return true
 		}
 	}

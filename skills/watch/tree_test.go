@@ -169,6 +169,24 @@ func TestRootThatAppearsWhileItIsLookedFor(t *testing.T) {
 
 // A folder moves into a new one before that is watched. It is found at its new path, where
 // it shares the old watch, before the event that it left.
+// The removal of a file and the creation of what takes its place may be one batch.
+func TestFileReplacedAtOnce(t *testing.T) {
+	dir, elsewhere := tempDir(t), mkdir(t, tempDir(t), "elsewhere")
+	for name, replace := range map[string]func(root string){
+		"folder": func(root string) { mkdir(t, root) },
+		"link":   func(root string) { link(t, elsewhere, root) },
+	} {
+		root := write(t, dir, name)
+		s := newStand(t, Options{}, nil, root)
+		remove(t, root)
+		replace(root)
+		s.event(fsnotify.Remove|fsnotify.Create, root, root)
+		real, err := filepath.EvalSymlinks(root)
+		must(t, err)
+		s.event(fsnotify.Create, write(t, real, "SKILL.md"), filepath.Join(root, "SKILL.md"))
+	}
+}
+
 func TestMovedFolderKeepsItsWatch(t *testing.T) {
 	root := tempDir(t)
 	from := mkdir(t, root, "from")
