@@ -100,6 +100,39 @@ func TestApprovalCoversOneCall(t *testing.T) {
 	a.wrote(1)
 }
 
+// A skill that says nothing of writing edits the workspace in place after a yes to a call
+// that asks for that, and not before, nor after a no.
+func TestEditsInPlace(t *testing.T) {
+	t.Parallel()
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			a := nativeAccount(t, allForms)
+			a.skill("edit/SKILL.md", "---\nname: edit\ndescription: Edits the notes.\nscript: run.sh\n---\n")
+			a.skill("edit/run.sh", "set -e\necho line >> \"$SKILL_WORKSPACE/notes\"\necho edited\n")
+			writing := map[string]any{"name": "edit", "write": true}
+			c := a.serve(era, `{"elicitation":{}}`)
+			c.fails(c.call("edit", map[string]any{}), `call run_skill with "write": true: the person is asked`)
+			c.succeeds(c.choose(c.call("run_skill", writing), "once"), "edited")
+			a.wrote(1)
+			c.fails(c.choose(c.call("run_skill", writing), "no"), "said no")
+			c.fails(c.call("run_skill", map[string]any{"name": "edit"}), "Read-only file system")
+			a.wrote(1)
+
+			a.configure("policy: {mode: read-only}\n")
+			bounded := a.serve(era, `{"elicitation":{}}`)
+			bounded.fails(bounded.call("run_skill", writing), "read-only")
+			a.wrote(1)
+		})
+	}
+	a := nativeAccount(t, "")
+	a.skill("edit/SKILL.md", "---\nname: edit\ndescription: Edits the notes.\nscript: run.sh\n---\n")
+	a.skill("edit/run.sh", "echo line >> \"$SKILL_WORKSPACE/notes\"\n")
+	if out, _ := a.run("run", "edit"); !strings.Contains(out, "to let it edit the workspace in place: skills-mcp grant edit --workspace rw") {
+		t.Errorf("a person is told: %s", out)
+	}
+}
+
 // The files that a person has confirmed run, whatever happens to the folder meanwhile.
 func TestFilesChangeDuringConsent(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ type runArgs struct {
 	Params  map[string]any `json:"params,omitempty" jsonschema_description:"The skill's parameters; get_skill describes them."`
 	Timeout *float64       `json:"timeout_seconds,omitempty" jsonschema:"exclusiveMinimum=0" jsonschema_description:"Stop it after this time instead of its own, if the server allows that."`
 
+	Write       bool   `json:"write,omitempty" jsonschema_description:"Let it edit the workspace in place: the person is asked."`
 	ContainerID string `json:"container_id,omitempty" jsonschema_description:"Run it in this sandbox that open_sandbox opened for the skill."`
 }
 
@@ -62,6 +63,9 @@ func (t *runTools) runSkill() mcpserver.ServerTool {
 			skill, err := t.find.named(r, args.Name)
 			if err != nil {
 				return nil, err
+			}
+			if args.Write {
+				skill = run.Writing(skill)
 			}
 			req := run.Request{Call: run.Call{Way: run.WayRunSkill}, Skill: skill}
 			// Not those of args: here numbers are as they were written.

@@ -59,9 +59,9 @@ type Sandbox struct {
 	Driver string            // auto, docker or native
 	Images map[string]string // by role
 	Limits sandbox.Limits
-	// Unwritable returns the reason why skills cannot write to a workspace that they
-	// are granted, or ""; nil always returns "".
-	Unwritable func(workspace string) string
+	// Restricted returns the reason why skills cannot enter a workspace that they are
+	// granted, or write to it, or ""; nil always returns "".
+	Restricted func(workspace string, write bool) string
 }
 
 // Plan describes the command that a call of a skill would run, as
@@ -117,8 +117,8 @@ func (s Sandbox) mounts(skill *skills.Skill, grant sandbox.Grant) []Mount {
 		if grant.Write && len(grant.Unprotected) > 0 {
 			m.Note = "also " + strings.Join(grant.Unprotected, ", ")
 		}
-		if grant.Write && s.Unwritable != nil {
-			m.Note = cmp.Or(s.Unwritable(workspace), m.Note)
+		if s.Restricted != nil {
+			m.Note = cmp.Or(s.Restricted(workspace, grant.Write), m.Note)
 		}
 		all = append(all, m)
 	}

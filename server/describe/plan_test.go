@@ -16,8 +16,10 @@ import (
 func TestPlan(t *testing.T) {
 	box := Sandbox{
 		Driver: "auto", Images: map[string]string{"default": "base", "node": "node:22"},
-		Limits:     sandbox.Limits{Memory: 1 << 30},
-		Unwritable: func(w string) string { return map[string]string{"/locked": "it is read-only here"}[w] },
+		Limits: sandbox.Limits{Memory: 1 << 30},
+		Restricted: func(w string, write bool) string {
+			return map[bool]map[string]string{true: {"/locked": "it is read-only here"}}[write][w]
+		},
 	}
 	skill := &skills.Skill{Name: "demo", Dir: "/skills/demo", Entry: &skills.Entry{Script: "run.sh"}}
 	in, out, tmp := Mount{Path: "/skill", From: "a snapshot of /skills/demo", Access: "read-only"}, Mount{Path: "/out", From: "memory", Access: "writable"}, Mount{Path: "/tmp", From: "memory", Access: "writable"}

@@ -25,7 +25,7 @@ type Report struct {
 	stderr  []mcp.Content // a link to stderr, if the result has nothing of it
 }
 
-// NewReport returns the report of a run to a client. Its arguments are otherwise those of
+// NewReport returns the report of a run to the model of a client. Its arguments are otherwise those of
 // [New]. It stores the outputs that the report links to.
 func NewReport(client Client, skill *skills.Skill, o *run.Outcome, err error) *Report {
 	r := &Report{Outcome: o, output: parseOutput(skill, o, err)}
@@ -34,6 +34,9 @@ func NewReport(client Client, skill *skills.Skill, o *run.Outcome, err error) *R
 		if r.items, err = a.items(r.output.result.Items, o.Out.Taken); err != nil {
 			r.output.reject(o, err)
 		}
+	}
+	if r.output.err != nil {
+		r.output.err = r.output.err.ForModel()
 	}
 	r.Run = newRun(skill, o, r.output, MaxText)
 	a.attachOutputs(&r.Run, o, r.Parsed())

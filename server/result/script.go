@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -85,7 +86,7 @@ func Advise(skill *skills.Skill, o *run.Outcome) string {
 // runError returns the reason for which a run failed, or nil.
 func runError(o *run.Outcome, err error) *run.Error {
 	if err != nil {
-		return run.AsError(err)
+		return hinted(*run.AsError(err), o)
 	}
 	if o.Code == 0 {
 		return nil
@@ -98,11 +99,17 @@ func runError(o *run.Outcome, err error) *run.Error {
 	default:
 		why = " and said nothing"
 	}
-	message := fmt.Sprintf("%s failed with exit code %d%s", o.What, o.Code, why)
-	if o.Hint != "" {
-		message += "; " + o.Hint
+	return hinted(run.Error{Code: run.ExecutionError, Message: fmt.Sprintf("%s failed with exit code %d%s", o.What, o.Code, why)}, o)
+}
+
+// hinted returns an error with the hints of a run, for people and for models.
+func hinted(e run.Error, o *run.Outcome) *run.Error {
+	if o == nil || o.Hint == "" {
+		return &e
 	}
-	return &run.Error{Code: run.ExecutionError, Message: message}
+	e.Model = cmp.Or(e.Model, e.Message) + "; " + cmp.Or(o.ModelHint, o.Hint)
+	e.Message += "; " + o.Hint
+	return &e
 }
 
 // jsonObject returns an output that is one JSON object, or nil.

@@ -19,7 +19,7 @@ import (
 
 // arguments returns the arguments of a request, validated, with defaults and
 // absolute paths.
-func arguments(r *Request, workspaces []string) (map[string]any, error) {
+func arguments(r *Request, workspaces []string, none func(so string) string) (map[string]any, error) {
 	entry := r.Skill.Entry
 	undeclared, err := schema.Undeclared(entry, r.Args) // a default is not given
 	args := entry.Defaults(r.Args)
@@ -40,7 +40,7 @@ func arguments(r *Request, workspaces []string) (map[string]any, error) {
 		if r.Parent != "" && inSkill(value) {
 			return nil, invalid("%q: a skill cannot name files of one that it calls, and %s is the folder of that one", p.Name, sandbox.SkillDir)
 		}
-		resolved, err := resolvePath(value, r.Folder, workspaces)
+		resolved, err := resolvePath(value, r.Folder, workspaces, none)
 		if err != nil {
 			return nil, invalid("%q: %v", p.Name, err)
 		}
@@ -50,12 +50,12 @@ func arguments(r *Request, workspaces []string) (map[string]any, error) {
 }
 
 // resolvePath returns the absolute path of a file that the sandbox mounts.
-func resolvePath(value, folder string, workspaces []string) (string, error) {
+func resolvePath(value, folder string, workspaces []string, none func(so string) string) (string, error) {
 	if inSkill(value) {
 		return path.Clean(value), nil
 	}
 	if len(workspaces) == 0 {
-		return "", errors.New("there is no workspace, so no file can be named; a person can start the server with --workspace DIR")
+		return "", errors.New(none(", so no file can be named"))
 	}
 	if value == sandbox.WorkspaceDir || strings.HasPrefix(path.Clean(value), sandbox.WorkspaceDir+"/") {
 		return path.Clean(value), nil

@@ -444,7 +444,7 @@ func TestCallsTimeouts(t *testing.T) {
 			s := newStage(t, waitingAt(depth, func(*script) {}), fields, run.Options{}, nil, admission.Slots{Total: 1, PerTenant: 1, PerSkill: 1, Queue: 1})
 			began := time.Now()
 			got := s.start(t.Context(), by("ann"), "a")
-			late := fmt.Sprintf("(TIMEOUT: the skill was stopped at its time limit of %ds; ask for less at once)", 10*depth-9)
+			late := fmt.Sprintf("(TIMEOUT: the skill was stopped at its time limit of %ds; ask for less at once; where it was about to ask: a question is one line, with a newline at its end, and has to be flushed)", 10*depth-9)
 			if !strings.Contains(got, late) || !strings.HasPrefix(got, "a(") {
 				t.Errorf("%d: %s", depth, got)
 			}

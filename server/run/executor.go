@@ -30,6 +30,10 @@ type Options struct {
 	Sessions *session.Manager
 	// Workspaces are the absolute host folders that skills may be granted.
 	Workspaces []string
+	// NoWorkspace is the reason why there are none; "" is not known.
+	NoWorkspace string
+	// Barred returns the reason why sandboxes cannot enter a workspace, or ""; nil is none.
+	Barred func(workspace string) string
 	// Secrets supplies the variables that skills may have; nil supplies none.
 	Secrets Secrets
 	// Recorder is told of the runs; nil tells nobody.
@@ -53,6 +57,9 @@ func (o *Options) withDefaults() Options {
 		c = *o
 	}
 	c.MaxTimeout = cmp.Or(c.MaxTimeout, sandbox.DefaultLimits().Timeout)
+	if c.Barred == nil {
+		c.Barred = func(string) string { return "" }
+	}
 	if c.Secrets == nil {
 		c.Secrets = Environ(nil)
 	}
@@ -63,6 +70,15 @@ func (o *Options) withDefaults() Options {
 		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
 	}
 	return c
+}
+
+// noWorkspace says that there is no workspace, what follows, and why.
+func (o *Options) noWorkspace(so string) string {
+	text := "there is no workspace" + so
+	if o.NoWorkspace != "" {
+		text += ": " + o.NoWorkspace
+	}
+	return text + "; a person can start the server with --workspace DIR"
 }
 
 // An Executor calls skills. It may be used concurrently.
@@ -142,12 +158,24 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 	if err := fits(j, p); err != nil {
 		return p, err
 	}
+	if j.Warn != nil {
+		x.warnBarred(j, p.Command.Grant)
+	}
 	if x.options.InstallDependencies && j.action == ActionSkill {
 		if p.Command.Dependencies, err = required(j.skill, p.Command.Folder, p.Command.Argv); err != nil {
 			return p, err
 		}
 	}
 	return p, translate("the call", "", x.decider.Approve(ctx, p))
+}
+
+// warnBarred warns of workspaces that the sandbox cannot enter, before a script fails there.
+func (x *Executor) warnBarred(j *job, grant sandbox.Grant) {
+	for _, workspace := range grant.Workspaces {
+		if why := x.options.Barred(workspace); why != "" {
+			j.Warn("workspace " + workspace + ": " + why)
+		}
+	}
 }
 
 // prepare makes the snapshot, the decision and the command of a proposal. The error is an
@@ -224,7 +252,11 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 	if o == nil || j.action != ActionSkill {
 		return o, err
 	}
-	o.Hint = hint(j, p.Command, o, err, x.options.InstallDependencies)
+	f := failure{
+		job: j, command: p.Command, outcome: o, variables: p.Variables, installed: x.options.InstallDependencies,
+		barred: x.options.Barred, none: x.options.noWorkspace, identify: x.runner.Identify,
+	}
+	f.explain(ctx, err)
 	if err == nil {
 		err = checkOutput(j.skill, o)
 	}

@@ -150,8 +150,9 @@ type Outcome struct {
 	What string
 	// Digest is the digest of the mounted snapshot; "" without a skill.
 	Digest string
-	// Hint guesses why a script failed; "" is no guess.
-	Hint string
+	// Hint guesses why a script failed, for people; "" is no guess. ModelHint is the guess for
+	// a model where that differs.
+	Hint, ModelHint string
 	*sandbox.Result
 }
 

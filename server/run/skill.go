@@ -43,7 +43,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 		j.invoke = func(sandbox.Grant) (*invocation, error) { return nil, err }
 		return j, nil
 	}
-	if j.args, err = arguments(r, workspaces); err != nil {
+	if j.args, err = arguments(r, workspaces, x.options.noWorkspace); err != nil {
 		return nil, err
 	}
 	if j.timeout, err = timeoutOf(skill.Entry.Timeout, r.Timeout, x.options.MaxTimeout); err != nil {
@@ -134,4 +134,15 @@ func stdinOf(r *Request, args []byte) (io.Reader, error) {
 		return bytes.NewReader(args), nil
 	}
 	return r.Stdin, nil
+}
+
+// Writing returns a skill as one that may write to the workspaces, for a call that the person
+// is asked about then.
+func Writing(skill *skills.Skill) *skills.Skill {
+	if skill.Class != skills.Safe {
+		return skill
+	}
+	asked := *skill
+	asked.Class = skills.Mutating
+	return &asked
 }

@@ -179,7 +179,7 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 		ok("configuration", "%s", cmp.Or(d.settings.File, "none; the defaults hold")),
 	}
 	if len(d.settings.Workspaces.Folders) == 0 {
-		findings = append(findings, warning("workspace", "none, so skills see no files of yours", "start it in a project's folder, or add --workspace DIR"))
+		findings = append(findings, warning("workspace", "none, so skills see no files of yours: "+d.settings.Workspaces.None, "start it in a project's folder, or add --workspace DIR"))
 	}
 	for _, p := range d.settings.Workspaces.Problems {
 		findings = append(findings, problem("project", p))
@@ -189,8 +189,8 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 	}
 	for _, w := range d.settings.Workspaces.Folders {
 		found := ok("workspace", "%s", w)
-		if note := setup.Unwritable(w, os.Getuid()); note != "" {
-			found = warning("workspace", w+", which skills can only read", note)
+		if note := setup.Restricted(w, os.Getuid(), true); note != "" {
+			found = warning("workspace", w, note)
 		}
 		findings = append(findings, found)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -67,6 +68,11 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
 		return nil, err
+	}
+	for _, workspace := range s.Workspaces.Folders {
+		if why := setup.Restricted(workspace, os.Getuid(), false); why != "" {
+			s.Logger.Warn("skills cannot enter a workspace", "workspace", workspace, "reason", why)
+		}
 	}
 	b := &Backend{settings: s, options: o}
 	b.filter = policy.NewFilter(s.Sandboxes.Decider(nil), b.principal())

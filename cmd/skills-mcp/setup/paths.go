@@ -54,15 +54,22 @@ func IsArchive(path string) bool {
 	return skillfs.IsPackage(file)
 }
 
-// Unwritable says that skills cannot write to a workspace which they are granted:
-// those of a server that root runs are nobody. It is "" where they can, and for
-// any other user's server.
-func Unwritable(workspace string, uid int) string {
+// Restricted says that skills cannot enter a workspace, or cannot write to one that they are
+// granted: those of a server that root runs are nobody. It is "" where they can, and for any
+// other user's server.
+func Restricted(workspace string, uid int, write bool) string {
+	const nobody = "skills of a server that root runs are nobody, who may not "
 	info, err := os.Stat(workspace)
-	if uid != 0 || err != nil || info.Mode().Perm()&0o002 != 0 || OwnedBy(info, sandbox.Nobody) {
+	if uid != 0 || err != nil || OwnedBy(info, sandbox.Nobody) {
 		return ""
 	}
-	return "skills of a server that root runs are nobody, who may not write there; start it as the owner of the folder"
+	switch mode := info.Mode().Perm(); {
+	case mode&0o005 != 0o005:
+		return fmt.Sprintf(nobody+"enter it (mode %o); start it as the owner of the folder, or run chmod o+rx %s", mode, workspace)
+	case write && mode&0o002 == 0:
+		return nobody + "write there; start it as the owner of the folder"
+	}
+	return ""
 }
 
 // Writable checks that files can be made in dir, or in the folder that it would

@@ -34,11 +34,11 @@ func TestDefaultWorkspace(t *testing.T) {
 		filepath.Join(temporary, "client"): false,
 		project:                            true,
 	} {
-		if got := len(defaultWorkspace(folder, "/home/ann", temporary)) == 1; got != want {
-			t.Errorf("%s: %t, want %t", folder, got, want)
+		if found, none := defaultWorkspace(folder, "/home/ann", temporary); (len(found) == 1) != want || (none == "") != want {
+			t.Errorf("%s: %q, %q; a workspace: %t", folder, found, none, want)
 		}
 	}
-	if len(defaultWorkspace("/srv/shop", "", temporary)) != 1 {
+	if found, _ := defaultWorkspace("/srv/shop", "", temporary); len(found) != 1 {
 		t.Error("without a home folder nothing is a workspace")
 	}
 }

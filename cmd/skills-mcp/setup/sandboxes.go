@@ -35,7 +35,7 @@ import (
 type Sandboxes struct {
 	*config.Config
 	home       string
-	workspaces []string // folders
+	workspaces *Workspaces
 	logger     *slog.Logger
 	recorder   run.Recorder
 	Rules      policy.Options
@@ -154,7 +154,8 @@ func OpenSnapshots() (*snapshot.Store, error) {
 func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approvals *approval.Approvals) *run.Executor {
 	return run.New(runner, snapshots, hostedDecider{s.Decider(approvals), s.host}, &run.Options{
 		Sessions:   sessions,
-		Workspaces: s.workspaces,
+		Workspaces: s.workspaces.Folders, NoWorkspace: s.workspaces.None,
+		Barred:     func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },
 		Secrets:    grantable(s.Sandbox.Env),
 		Recorder:   s.recorder,
 		Standing:   approval.Standing(approvals),
@@ -180,7 +181,7 @@ func (s *Sandboxes) Decider(approver policy.Approver) *policy.Policy {
 func (s *Sandboxes) Description() describe.Sandbox {
 	return describe.Sandbox{
 		Driver: s.Sandbox.Driver, Images: s.Images, Limits: s.Limits(),
-		Unwritable: func(workspace string) string { return Unwritable(workspace, os.Getuid()) },
+		Restricted: func(workspace string, write bool) string { return Restricted(workspace, os.Getuid(), write) },
 	}
 }
 

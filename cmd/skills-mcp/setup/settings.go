@@ -86,7 +86,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
 	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
-	s.Sandboxes = &Sandboxes{Config: c, home: home, workspaces: w.Folders, host: s.Host, logger: logger}
+	s.Sandboxes = &Sandboxes{Config: c, home: home, workspaces: w, host: s.Host, logger: logger}
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}

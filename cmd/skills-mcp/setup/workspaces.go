@@ -20,6 +20,7 @@ type Workspaces struct {
 	home     string
 	logger   *slog.Logger
 	Folders  []string         // without links
+	None     string           // the reason why there are none
 	Named    bool             // by flags or configuration
 	Project  *config.Project  // of the first folder; nil without a file, or with a bad one
 	Problems []skills.Problem // of the project's file, for catalogs
@@ -36,7 +37,7 @@ func newWorkspaces(given, configured []string, folder, home string, logger *slog
 			chosen = append(chosen, AbsolutePath(folder, dir))
 		}
 	} else if len(chosen) == 0 {
-		chosen = defaultWorkspace(folder, home, os.TempDir())
+		chosen, w.None = defaultWorkspace(folder, home, os.TempDir())
 	}
 	var err error
 	w.Folders, err = resolveWorkspaces(chosen)
@@ -66,12 +67,13 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 	return real, nil
 }
 
-// defaultWorkspace returns folder as the only workspace, or none if it is /, the home
-// folder, a system or a temporary folder: desktop clients start servers there, and
+// defaultWorkspace returns folder as the only workspace, or the reason for none if it is /,
+// the home folder, a system or a temporary folder: desktop clients start servers there, and
 // nobody means to show those to skills. A project in a temporary folder is a workspace.
-func defaultWorkspace(folder, home, temporary string) []string {
+func defaultWorkspace(folder, home, temporary string) (workspaces []string, none string) {
+	none = "it was started in " + folder + ", "
 	if folder == filepath.Dir(folder) || home != "" && skillfs.Inside(folder, home) {
-		return nil
+		return nil, none + "which is the home folder or above it"
 	}
 	system := []string{
 		"/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var",
@@ -79,16 +81,16 @@ func defaultWorkspace(folder, home, temporary string) []string {
 	}
 	if skillfs.Inside(temporary, folder) {
 		if !hasProject(folder) {
-			return nil
+			return nil, none + "which is temporary and no project's (it has no .git, package.json or the like)"
 		}
-		return []string{folder}
+		return []string{folder}, ""
 	}
 	for _, dir := range system {
 		if dir != "" && skillfs.Inside(dir, folder) {
-			return nil
+			return nil, none + "which is a system folder"
 		}
 	}
-	return []string{folder}
+	return []string{folder}, ""
 }
 
 // hasProject reports whether a folder looks like the top of a project.
@@ -177,7 +179,8 @@ func workspaceAt(root, home, temporary string) (string, error) {
 		inside, _ := filepath.Rel(realHome, folder) // it is within
 		name, realHome, realTemporary = filepath.Join(home, inside), home, temporary
 	}
-	if len(defaultWorkspace(root, home, temporary)) == 0 || len(defaultWorkspace(name, realHome, realTemporary)) == 0 {
+	_, none := defaultWorkspace(root, home, temporary)
+	if _, really := defaultWorkspace(name, realHome, realTemporary); none != "" || really != "" {
 		return "", errors.New("it is the home folder or above it, the system's, or temporary; name it with --workspace if skills may see it")
 	}
 	return folder, nil
