@@ -58,3 +58,13 @@ func tells(word *syntax.Word) bool {
 		return false
 	})
 }
+
+// ReadsInput reports whether a command of the script reads its standard input.
+func (m *Module) ReadsInput() bool {
+	file := m.parse()
+	if file == nil {
+		return false
+	}
+	s := newScript(m.text, file)
+	return s.readsInput(file, map[string]bool{})
+}

@@ -97,13 +97,3 @@ func (s *script) dispatch(r *reader, whole *declaration) *cli.Dispatch {
 	}
 	return d
 }
-
-// ReadsInput reports whether a command of the script reads its standard input.
-func (m *Module) ReadsInput() bool {
-	file := m.parse()
-	if file == nil {
-		return false
-	}
-	s := newScript(m.text, file)
-	return s.readsInput(file, map[string]bool{})
-}
