@@ -187,18 +187,18 @@ const (
 	writesFile
 )
 
-// valueTypes are the types of argparse and click that are known.
+// valueTypes are the types of argparse that are known.
 var valueTypes = map[reference]struct {
 	typ  valueType
 	file fileUse
 }{
-	"builtins.str": {typ: typeString}, "click.STRING": {typ: typeString}, "click.UNPROCESSED": {typ: typeString}, "click.Choice": {typ: typeString},
-	"builtins.int": {typ: typeInteger}, "click.INT": {typ: typeInteger}, "click.IntRange": {typ: typeInteger},
-	"builtins.float": {typ: typeNumber}, "click.FLOAT": {typ: typeNumber}, "click.FloatRange": {typ: typeNumber},
-	"builtins.bool": {typ: typeBool}, "click.BOOL": {typ: typeTruth},
-	"json.loads":   {typ: typeJSON},
-	"pathlib.Path": {typePath, namesFile}, "pathlib.PurePath": {typePath, namesFile}, "click.Path": {typePath, namesFile},
-	"click.File": {typePath, readsFile}, "builtins.open": {typeFunction, readsFile}, "argparse.FileType": {typeFunction, readsFile},
+	"builtins.str":   {typ: typeString},
+	"builtins.int":   {typ: typeInteger},
+	"builtins.float": {typ: typeNumber},
+	"builtins.bool":  {typ: typeBool},
+	"json.loads":     {typ: typeJSON},
+	"pathlib.Path":   {typePath, namesFile}, "pathlib.PurePath": {typePath, namesFile},
+	"builtins.open": {typeFunction, readsFile}, "argparse.FileType": {typeFunction, readsFile},
 }
 
 // setType takes the type of a value, which makes it of a text.

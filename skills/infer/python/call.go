@@ -88,7 +88,7 @@ func (e *evaluator) call(n *syntax.Node, s *scope) value {
 
 // parserMethod evaluates a method of a parser, or of a command of a library.
 func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
-	if p.dialect == clickDialect {
+	if p.dialect == typerDialect {
 		return e.library.method(p, name, a)
 	}
 	if isParse(name) {

@@ -108,7 +108,7 @@ func (p *parser) argument(act *action, flagged bool) *cli.Argument {
 		if act.choices != nil {
 			a.Not = nil
 		}
-	case p.dialect == clickDialect && !strings.HasPrefix(a.Flag, "--"): // of -f=x, click takes the = for a part of the value
+	case p.dialect == typerDialect && !strings.HasPrefix(a.Flag, "--"): // of -f=x, click takes the = for a part of the value
 		a.Form = cli.Apart
 	}
 	if p.dialect != wordsDialect {

@@ -32,7 +32,6 @@ func TestTypesThatAreFunctions(t *testing.T) {
 func TestBodiesParsedLater(t *testing.T) {
 	for source, want := range map[string]string{
 		"import argparse\ndef main():\n  def add(p):\n    p.add_argument('--n', type=int)\n  p = argparse.ArgumentParser()\n  add(p)\n  p.parse_args()\nmain()\n":           "n:integer",
-		"import click\ndef main():\n  @click.command()\n  @click.option('--n', type=int)\n  def run(n):\n    'Runs.'\n  run()\nmain()\n":                                    "n:integer",
 		"import argparse\nclass A:\n  def f(self):\n    p = argparse.ArgumentParser()\n    p.add_argument('--n')\n    p.parse_args()\nclass B:\n  f = 1\ndef f():\n  x y\n": "",
 	} {
 		s := Read("tool.py", []byte(source))

@@ -57,7 +57,6 @@ func TestHostile(t *testing.T) {
 		"items":            "d = {i: i for i in x}\nd = {}\n" + items.String() + strings.Repeat("d.items()\n", size/20),
 		"spreads":          "a = range(4000)\n" + fill("[*a]\n"),
 		"parents":          "from argparse import *\np = [ArgumentParser(add_help=False)] * 1\np = ArgumentParser(add_help=False)\np.add_mutually_exclusive_group()\n" + fill("p = ArgumentParser(parents=[p, p], add_help=False)\n") + "p.parse_args()",
-		"shared commands":  "import click\n@click.group()\ndef a(): pass\n@click.group()\ndef b(): pass\n@click.group()\ndef c(): pass\nfor n in range(250): a.add_command(b, f'{n}'); b.add_command(c, f'{n}')\nfor n in range(250): c.add_command(click.command()(c), f'{n}')\na()\n",
 		"a long name":      fill("a"),
 		"a long number":    fill("9"),
 	} {

@@ -6,18 +6,18 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// commands is the library of click and typer.
+// commands is the library of typer.
 type commands struct{ typeReader }
 
-// newTypeReader returns a reader of annotations, with an evaluator that knows click
-// and typer.
+// newTypeReader returns a reader of annotations, with an evaluator that knows
+// typer.
 func newTypeReader(prog string, m *Module, told *notes) typeReader {
 	t := typeReader{newEvaluator(prog, m, told)}
 	t.eval.library = &commands{t}
 	return t
 }
 
-// call evaluates a call of a function of click or typer.
+// call evaluates a call of a function of typer.
 func (c *commands) call(name reference, a *arguments) (value, bool) {
 	switch {
 	case name == "typer.Typer":
@@ -27,52 +27,36 @@ func (c *commands) call(name reference, a *arguments) (value, bool) {
 			c.eval.parses = append(c.eval.parses, parse{c.typerCommand(fn, &arguments{}, fn.scope), a.line})
 		}
 		return unknown{}, true
-	case name == "typer.Option" || name == "typer.Argument" || strings.HasPrefix(string(name), "click."):
+	case name == "typer.Option" || name == "typer.Argument":
 		return &libraryCall{name, a}, true
 	}
 	return nil, false
 }
 
-// decorate returns the command that decorators of click and typer make of a
-// function, and nil where they make none.
+// decorate returns the command that decorators of typer make of a function, and nil where
+// they make none.
 func (c *commands) decorate(fn *function, s *scope) *parser {
 	var p *parser
-	var params []*libraryCall
 	foreign := 0
 	for _, decorator := range fn.Decorators {
 		callee, a := decorator, &arguments{line: fn.Line}
 		if decorator.Kind == syntax.Call {
 			callee, a = decorator.Kids[0], c.eval.arguments(decorator, s)
 		}
-		of := c.eval.value(callee, s)
-		m, _ := of.(method)
-		ref, _ := of.(reference)
-		group, _ := m.receiver.(*parser)
+		m, _ := c.eval.value(callee, s).(method)
+		app, _ := m.receiver.(*parser)
 		switch {
-		case ref == "click.command" || ref == "click.group":
-			p = clickCommand(c.eval.prog, fn, ref.last(), a)
-		case group != nil && group.typer && m.name == "command":
+		case app != nil && app.typer && m.name == "command":
 			p = c.typerCommand(fn, a, s)
-			c.subcommand(group, p, a.line)
-		case group != nil && group.typer && m.name == "callback":
-			c.typerCallback(group, fn, a, s)
-		case group != nil && group.dialect == clickDialect && (m.name == "command" || m.name == "group"):
-			p = clickCommand(c.eval.prog, fn, m.name, a)
-			c.subcommand(group, p, a.line)
-		case strings.HasPrefix(string(ref), "click."):
-			params = append(params, &libraryCall{ref, a})
+			c.subcommand(app, p, a.line)
+		case app != nil && app.typer && m.name == "callback":
+			c.typerCallback(app, fn, a, s)
 		default:
 			foreign = a.line
 		}
 	}
-	if p == nil {
-		return nil
-	}
-	if foreign > 0 {
-		p.poison(foreign, "a decorator that is not click's may add options")
-	}
-	for _, param := range params {
-		p.clickParam(param.name.last(), param.arguments)
+	if p != nil && foreign > 0 {
+		p.poison(foreign, "a decorator that is not typer's may add options")
 	}
 	return p
 }
@@ -91,27 +75,27 @@ func (c *commands) subcommand(group, child *parser, line int) {
 	}
 }
 
-// method evaluates a method of a command. A call of the command itself
-// reads the script's arguments.
+// method evaluates a method of an app. A call of the app itself reads the script's
+// arguments.
 func (c *commands) method(p *parser, name string, a *arguments) value {
 	switch name {
-	case "", "main":
+	case "":
 		if len(a.positional) > 0 || a.named("args", nil) != nil {
 			p.poison(a.line, "the command does not read the script's arguments")
 		}
 		c.eval.parses = append(c.eval.parses, parse{p.only(), a.line})
-	case "add_command", "add_typer":
-		c.addCommand(p, name, a)
-	case "command", "group":
+	case "add_typer":
+		c.addApp(p, a)
+	case "command":
 		p.poison(a.line, "a command is added that is not known")
 	}
 	return unknown{}
 }
 
-// addCommand evaluates add_command of a click group and add_typer of an app.
-func (c *commands) addCommand(p *parser, method string, a *arguments) {
+// addApp evaluates add_typer of an app.
+func (c *commands) addApp(p *parser, a *arguments) {
 	child, ok := a.first().(*parser)
-	if !ok || child.dialect != clickDialect {
+	if !ok || child.dialect != typerDialect {
 		p.poison(a.line, "a command is added that is not known")
 		return
 	}
@@ -119,11 +103,8 @@ func (c *commands) addCommand(p *parser, method string, a *arguments) {
 	if name, ok := a.get(1, "name"); ok {
 		added.name, _ = name.(string)
 	}
-	if method == "add_typer" {
-		added.grouped, p.grouped = true, true
-		if added.name == "" {
-			p.poison(a.line, "commands are added without a name")
-		}
+	if added.grouped, p.grouped = true, true; added.name == "" {
+		p.poison(a.line, "commands are added without a name")
 	}
 	c.subcommand(p, &added, a.line)
 }

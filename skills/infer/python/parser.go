@@ -9,10 +9,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// A parser is an argparse.ArgumentParser, or a command of click or typer.
+// A parser is an argparse.ArgumentParser, or a command of typer.
 type parser struct {
 	dialect     dialect
-	name        string // of a command of click
+	name        string // of a command of typer
 	typer       bool   // an app of typer
 	grouped     bool   // an app that has commands even where it has only one
 	line        int
@@ -398,7 +398,7 @@ type dialect int
 
 const (
 	argparseDialect dialect = iota
-	clickDialect
+	typerDialect
 	wordsDialect // the script's own code
 )
 

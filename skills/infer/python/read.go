@@ -1,5 +1,5 @@
 // Package python reads the command line of a Python script from its source,
-// without running it: the arguments that are declared with argparse, click
+// without running it: the arguments that are declared with argparse
 // or typer. It makes a JSON Schema of them, and of arguments that fit the schema the
 // exact command line.
 //

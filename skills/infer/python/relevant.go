@@ -8,7 +8,7 @@ import (
 )
 
 // findRelevant finds the functions that declare arguments, those that name one of these,
-// and the commands of click and typer. Only they are followed. Declares reports whether a
+// and the commands of typer. Only they are followed. Declares reports whether a
 // name declares arguments.
 func (m *Module) findRelevant(declares func(name string) bool) {
 	m.functions = functions{map[*syntax.Function]*function{}, declares, map[string]bool{}}
@@ -38,7 +38,7 @@ func (m *Module) findRelevant(declares func(name string) bool) {
 	}
 }
 
-// commandNames returns the names of apps of typer, of commands of click and typer, and of
+// commandNames returns the names of apps of typer, of its commands, and of
 // functions that define such commands.
 func (m *Module) commandNames() []string {
 	var names []string

@@ -10,6 +10,23 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
+// newCommand returns a command of typer.
+func newCommand(prog, name string, line int) *parser {
+	return &parser{line: line, dialect: typerDialect, name: name, prog: prog, defaults: map[string]value{}, flags: map[string]*action{}}
+}
+
+// commandOf returns the command of a function, with the arguments of its decorator.
+func commandOf(prog string, fn *function, a *arguments) *parser {
+	p := newCommand(prog, strings.ReplaceAll(strings.ToLower(fn.Name), "_", "-"), fn.Line)
+	given, _ := a.get(0, "name")
+	if name, ok := given.(string); ok {
+		p.name = name
+	}
+	p.description, _, _ = strings.Cut(cmp.Or(a.help(), fn.Doc()), "\f")
+	p.description = strings.TrimSpace(p.description)
+	return p
+}
+
 // typerApp returns the value of typer.Typer(): a group of commands.
 func typerApp(prog string, a *arguments) *parser {
 	name, _ := a.named("name", "").(string)
@@ -67,7 +84,7 @@ func (t typeReader) typerDeclare(p *parser, fn *function, param syntax.Param, s 
 	act.hidden = settings.named("hidden", false) == true
 	act.fallback, act.required = standard, standard == nil || settings.named("prompt", false) != false
 	if !option {
-		act.clickPlace()
+		act.typerPlace()
 	} else if problem == "" {
 		problem = act.typerFlags(names, settings)
 	}
@@ -136,7 +153,7 @@ func (a *action) typerType(choices *sequence, schema *jsonschema.Schema, option 
 func (a *action) typerFlags(names []value, settings *arguments) string {
 	dest := a.dest
 	if len(names) > 0 {
-		if problem := a.clickNames(&arguments{positional: names}); problem != "" {
+		if problem := a.typerNames(&arguments{positional: names}); problem != "" {
 			return problem
 		}
 		a.dest = dest
@@ -151,7 +168,7 @@ func (a *action) typerFlags(names []value, settings *arguments) string {
 	case settings.named("count", false) == true:
 		a.kind = "count"
 	case a.typ == typeTruth && a.kind == "store":
-		return a.clickFlag()
+		return a.typerSwitch()
 	}
 	return ""
 }
@@ -166,4 +183,59 @@ func (t typeReader) typerCallback(app *parser, fn *function, a *arguments, s *sc
 		app.add(act, act.line)
 	}
 	app.description = cmp.Or(app.description, declared.description)
+}
+
+// typerNames takes the flags of an option: "-s", "--shout/--no-shout", "name".
+func (a *action) typerNames(args *arguments) string {
+	for _, v := range args.positional {
+		text, _ := v.(string)
+		on, off, two := strings.Cut(text, "/")
+		on, off = strings.TrimSpace(on), strings.TrimSpace(off)
+		switch {
+		case text == "":
+			return "has flags that are computed"
+		case !isFlag(text) && !two:
+			a.dest = text
+			continue
+		case two && isFlag(off) && a.off == "" || two && strings.HasPrefix(off, "--"):
+			a.off = off
+		}
+		if on != "" {
+			a.flags = append(a.flags, on)
+		}
+	}
+	if len(a.flags) == 0 || args.spread {
+		return "has flags that are computed"
+	}
+	a.dest = cmp.Or(a.dest, typerName(strings.TrimLeft(a.longest(), "-")))
+	return ""
+}
+
+// typerName returns the name of the parameter that typer makes of a flag's or an
+// argument's.
+func typerName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
+
+func (a *action) typerSwitch() string {
+	if a.off != "" {
+		a.kind = "boolean"
+		a.flags = append(a.flags, a.off)
+		return ""
+	}
+	a.kind = "store_true"
+	if a.fallback != nil && a.fallback != false && !isNone(a.fallback) {
+		return "is a flag whose meaning depends on typer's version"
+	}
+	a.fallback = false
+	return ""
+}
+
+// typerPlace gives a positional argument the nargs of argparse that accept as many
+// values.
+func (a *action) typerPlace() {
+	switch {
+	case a.nargs == "*" && a.required:
+		a.nargs = "+"
+	case a.nargs == "" && !a.required:
+		a.nargs = "?"
+	}
 }

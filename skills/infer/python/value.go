@@ -77,7 +77,7 @@ func isDeclarer(v value) bool {
 	return is
 }
 
-// A libraryCall is a call of click, typer or pydantic that declares a parameter.
+// A libraryCall is a call of typer or pydantic that declares a parameter.
 type libraryCall struct {
 	name reference
 	*arguments
