@@ -216,7 +216,7 @@ func (w *wordReader) option(o *wordOption, usage usagetext.Text, names map[strin
 	a := &action{line: o.line, flags: o.flags, kind: "store_true", fallback: false}
 	name := strings.TrimLeft(a.longest(), "-")
 	if len(name) == 1 {
-		name = cmp.Or(o.names.variable, usage.Value(o.flags[0]), o.names.weak, name)
+		name = cmp.Or(o.names.variable, o.names.weak, name)
 	}
 	a.dest = unique(strings.ReplaceAll(name, "-", "_"), names)
 	for _, flag := range o.flags {

@@ -32,7 +32,7 @@ func (t *Text) readHelp(lines []string) {
 		case text == "":
 			last = nil
 		case m != nil && (last == nil || len(m[1]) <= indent || m[2][0] == '-') && (inSection && m[1] != "" || isMarked(m[2])):
-			last, indent = t.describe(m[2], m[3], m[5]), len(m[1])
+			last, indent = t.describe(m[2], m[5]), len(m[1])
 		case len(line)-len(text) > indent && last != nil:
 			for _, name := range last {
 				t.help[name] = truncate.String(t.help[name]+" "+text, maxHelp)
@@ -52,29 +52,27 @@ var (
 
 // command adds an entry of a list of commands, and returns the name that it describes.
 func (t *Text) command(m []string) []string {
-	words, r := elements(m[2]), lineReader{text: t, found: []element{{PropertyName(m[1]), m[1]}}}
+	words, r := elements(m[2]), lineReader{found: []element{{PropertyName(m[1]), m[1]}}}
 	for i := range words {
 		r.element(words, i)
 	}
 	if len(t.below) < maxEntries {
 		t.below = append(t.below, r.found)
 	}
-	return t.describe(m[1], "", m[3])
+	return t.describe(m[1], m[3])
 }
 
 // isMarked reports whether the name of an entry cannot be a word of prose.
 func isMarked(name string) bool { return strings.ContainsAny(name[:1], "-<$") }
 
 // describe adds the description of an entry, and returns the names that it describes.
-func (t *Text) describe(names, value, help string) (described []string) {
+func (t *Text) describe(names, help string) (described []string) {
 	if len(t.help) >= maxEntries {
 		return nil
 	}
 	for _, name := range strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune(",|/ `[]", r) }) {
 		if !strings.HasPrefix(name, "-") {
 			name = key(name)
-		} else if placeholder := PropertyName(value); placeholder != "" && t.values[name] == "" {
-			t.values[name] = placeholder
 		}
 		if name != "" && t.help[name] == "" {
 			t.help[name] = truncate.String(strings.TrimSpace(help), maxHelp)

@@ -62,7 +62,7 @@ func (t *Text) addLine(line string) {
 		if end < 0 {
 			end = len(words)
 		}
-		r := lineReader{text: t}
+		r := lineReader{}
 		for i := range words[:end] {
 			r.element(words[:end], i)
 		}
@@ -122,7 +122,6 @@ const maxDepth = 16
 
 // A lineReader collects the names of the positionals of one line.
 type lineReader struct {
-	text  *Text
 	found []element
 	value bool // the next word is the value of an option
 	depth int  // of groups in brackets, where each word behind an option is its value
@@ -161,19 +160,10 @@ func (r *lineReader) group(inner, text string) {
 	r.depth--
 }
 
-// option reads the flags of an option, and the placeholder of its value, which is
-// joined to them or the next word.
+// option reads the flags of an option. The next word may be the placeholder of its value.
 func (r *lineReader) option(word string, rest []string) {
-	value := ""
-	if flag, placeholder, joined := strings.Cut(word, "="); joined {
-		word, value = flag, placeholder
-	} else if len(rest) > 0 && (isPlaceholder(rest[0]) || r.depth > 0 && rest[0] != "|" && rest[0][0] != '-') {
-		value, r.value = rest[0], true
-	}
-	for _, flag := range strings.FieldsFunc(word, func(c rune) bool { return c == '|' || c == ',' || c == '/' }) {
-		if name := PropertyName(value); name != "" && r.text.values[flag] == "" && len(r.text.values) < maxEntries {
-			r.text.values[flag] = name
-		}
+	if !strings.Contains(word, "=") && len(rest) > 0 && (isPlaceholder(rest[0]) || r.depth > 0 && rest[0] != "|" && rest[0][0] != '-') {
+		r.value = true
 	}
 }
 

@@ -19,7 +19,6 @@ const (
 // no text.
 type Text struct {
 	lines  [][]element       // the positionals of each usage line that has some
-	values map[string]string // the placeholders of options, by flag
 	help   map[string]string // by flag, or by the name of a positional or a command
 	usage  []string          // the usage lines as they are
 	below  [][]element       // the positionals of each entry in a list of commands, with its name
@@ -29,7 +28,7 @@ type Text struct {
 // Command returns the text for the arguments behind a command: of the usage lines, those
 // that begin with it.
 func (t Text) Command(name string) Text {
-	c := Text{values: t.values, help: t.help, behind: true}
+	c := Text{help: t.help, behind: true}
 	for _, line := range slices.Concat(t.lines, t.below) {
 		if slices.Contains(strings.Split(line[0].name, "|"), PropertyName(name)) {
 			c.lines = append(c.lines, line[1:])
@@ -87,10 +86,6 @@ func key(name string) string {
 	}
 	return PropertyName(name)
 }
-
-// Value returns the name of the value of an option, in lower case and with underscores;
-// "" where the text has none.
-func (t Text) Value(flag string) string { return t.values[flag] }
 
 // PropertyName returns a placeholder in the letters of properties: "input_file" of
 // "<input-file>", "input" of "INPUT.pdf", "" of one without letters.

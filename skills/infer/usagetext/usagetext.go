@@ -10,7 +10,7 @@ import "strings"
 // Parse reads usage texts, docstrings and comments, the most specific first: the first
 // description of an argument counts.
 func Parse(texts ...string) Text {
-	t := Text{values: map[string]string{}, help: map[string]string{}}
+	t := Text{help: map[string]string{}}
 	for _, text := range texts {
 		if len(text) <= maxText {
 			lines := strings.Split(text, "\n")

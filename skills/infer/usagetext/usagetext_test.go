@@ -1,7 +1,6 @@
 package usagetext
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -101,9 +100,6 @@ Some text: more text.
 		if got := text.Help(test.name); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
-	}
-	if got := fmt.Sprint(text.Value("--output"), text.Value("-o"), text.Value("-q")); got != "filefile" {
-		t.Errorf("values %s", got)
 	}
 }
 
