@@ -7,6 +7,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// A commandGroup are commands in the order of the program's help: the most used ones first.
+type commandGroup struct {
+	title    string
+	commands []*cobra.Command
+}
+
 // printUsage writes how a command is called, with an example at the end. The flags of all
 // commands are in the help of the program alone.
 func printUsage(c *cobra.Command, groups []commandGroup) error {

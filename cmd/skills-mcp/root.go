@@ -62,12 +62,6 @@ terminal.`,
 	return root
 }
 
-// A commandGroup are commands in the order of the program's help: the most used ones first.
-type commandGroup struct {
-	title    string
-	commands []*cobra.Command
-}
-
 // commandGroups returns all commands.
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{

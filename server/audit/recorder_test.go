@@ -112,7 +112,8 @@ func TestReason(t *testing.T) {
 	}{
 		"last line":    {6, "reading\n\x1b[31mno such invoice: 17\x1b[0m\r\n\n", "no such invoice: 17"},
 		"secret":       {1, "the token is tok-\x1b[0m123456", "the token is [redacted]"},
-		"long":         {1, long, long[:maxMessage]},
+		"long":         {1, "failed:\n" + long[:2*maxMessage], long[:maxMessage] + "… (1024 more bytes)"},
+		"too long":     {1, "tok-123456 " + long[:4*maxMessage-5], ""},
 		"said nothing": {1, " \n", ""},
 		"ended well":   {0, "a warning", ""},
 	} {

@@ -131,14 +131,22 @@ func finish(row *store.Run, r run.Record, redact *Redactor) {
 	}
 }
 
-// lastLine returns the last line of an error output, where most programs say why they failed.
+// lastLine returns the last line of an error output, where most programs say why they failed;
+// "" if the line is long: its beginning may be missing, and with it a part of a secret.
 func lastLine(o sandbox.Output) string {
-	end := o.Tail
-	if len(end) == 0 {
-		end = o.Head
+	end, cut := o.Head, len(o.Tail) > 0
+	if cut {
+		end = o.Tail
 	}
-	text := strings.TrimSpace(termtext.Text(string(end[max(0, len(end)-4*maxMessage):])))
-	return strings.TrimSpace(text[strings.LastIndexAny(text, "\r\n")+1:])
+	if most := 4 * maxMessage; len(end) > most {
+		end, cut = end[len(end)-most:], true
+	}
+	text := strings.TrimRight(termtext.Text(string(end)), " \r\n")
+	start := strings.LastIndexAny(text, "\r\n") + 1
+	if start == 0 && cut {
+		return ""
+	}
+	return strings.TrimSpace(text[start:])
 }
 
 // maxConnections is the number of connections of one run that are recorded.

@@ -5,7 +5,10 @@
 // Start with [Choose].
 package exposure
 
-import "github.com/skillsmcp/skills-mcp/skills"
+import (
+	"cmp"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
 
 // A Cost is the size of a skill's tool, in bytes.
 type Cost struct {
@@ -95,4 +98,14 @@ func barred(skill *skills.Skill) string {
 		return "only a person may call it"
 	}
 	return ""
+}
+
+// Form returns the form for a client of a name. One that knows skills by itself gets them
+// as skills by default, and any other one both.
+func (e *Exposure) Form(client string, native bool) Form {
+	otherwise := Both
+	if native {
+		otherwise = Skills
+	}
+	return cmp.Or(e.options.As[client], e.options.As["*"], otherwise)
 }

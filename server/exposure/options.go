@@ -28,16 +28,6 @@ const (
 // Forms returns the values of the configuration.
 func Forms() []string { return []string{string(Tools), string(Skills), string(Both)} }
 
-// Form returns the form for a client of a name. One that knows skills by itself gets them
-// as skills by default, and any other one both.
-func (e *Exposure) Form(client string, native bool) Form {
-	otherwise := Both
-	if native {
-		otherwise = Skills
-	}
-	return cmp.Or(e.options.As[client], e.options.As["*"], otherwise)
-}
-
 // Defaults of [Options].
 const (
 	DefaultTools = 40     // tools of skills

@@ -16,9 +16,6 @@ import (
 // dynamic takes the place of the resources of a skill that exceeds the limits of hosts.
 const dynamic = "dynamic"
 
-// maxSkillFile is the largest SKILL.md that loads, in bytes.
-const maxSkillFile = 1 << 20
-
 // An Entry describes a skill.
 type Entry struct {
 	URI string `json:"uri"`

@@ -39,6 +39,9 @@ func (l *Library) WithNotes(note func(*skills.Skill) string) *Library {
 	return &Library{l.catalog, l.digests, note}
 }
 
+// maxSkillFile is the largest SKILL.md that loads, in bytes.
+const maxSkillFile = 1 << 20
+
 // readSkillFile returns the SKILL.md of a skill as it is served.
 func (l *Library) readSkillFile(skill *skills.Skill, files fs.FS) ([]byte, error) {
 	data, err := skillfs.ReadRegular(files, skillFile, maxSkillFile)
