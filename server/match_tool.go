@@ -71,13 +71,13 @@ func (m *match) find(message string, found search.Result) {
 	for _, skill := range named[:min(len(named), m.most)] {
 		m.fitting = m.add(m.fitting, skill, true)
 	}
-	m.doubtful = found.Doubtful && len(m.fitting) == 0
+	m.doubtful = found.Unsure && len(m.fitting) == 0
 	most := m.most
-	if found.Doubtful {
+	if found.Unsure {
 		most = min(most, maxNearest)
 	}
 	for _, h := range found.Hits {
-		if len(m.fitting) < most && found.Doubtful == m.doubtful {
+		if len(m.fitting) < most && found.Unsure == m.doubtful {
 			m.fitting = m.add(m.fitting, h.Skill.Owner(), !m.doubtful && h.Score >= nearBest*found.Hits[0].Score)
 		}
 	}

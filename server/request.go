@@ -115,7 +115,7 @@ const maxDescribed = 3
 // described returns the names of the skills that fit a text.
 func (f *finder) described(r *request, text string) (names []string) {
 	found, err := f.index.Search(r.ctx, r.view.catalog, search.Query{Text: text})
-	if err != nil || found.Doubtful {
+	if err != nil || found.Unsure {
 		return nil
 	}
 	for _, h := range found.Hits[:min(maxDescribed, len(found.Hits))] {

@@ -18,8 +18,11 @@ const (
 	keywordsField
 	paramsField
 	bodyField
-	againstField // sentences and sections that say what the skill is not for
 	fieldCount
+
+	// noField is that of sentences and sections which say what the skill is not for. They
+	// are not indexed: to count their words against a skill cost more than it gave.
+	noField = fieldCount
 )
 
 // maxText bounds the bytes of one text that are indexed: a longer one is reference.
@@ -33,7 +36,7 @@ type document struct {
 
 func (d *document) add(f field, texts ...string) {
 	for _, text := range texts {
-		if text != "" {
+		if text != "" && f != noField {
 			d.texts[f] = append(d.texts[f], text[:min(len(text), maxText)])
 		}
 	}
@@ -42,9 +45,7 @@ func (d *document) add(f field, texts ...string) {
 // addPurpose adds a text that may have sentences which say what the skill is not for.
 func (d *document) addPurpose(f field, purpose string) {
 	for sentence := range text.Sentences(purpose[:min(len(purpose), maxText)]) {
-		if text.Excludes(sentence) {
-			d.add(againstField, sentence)
-		} else {
+		if !text.Excludes(sentence) {
 			d.add(f, sentence)
 		}
 	}
@@ -146,7 +147,7 @@ func sectionField(heading string) field {
 	switch {
 	case containsAny(heading, "when not", "not to use", "not use", "n't use", "n’t use", "not for", "out of scope", "non-goal", "anti-trigger",
 		"wann nicht", "nicht verwenden", "ne pas", "no usar", "cuándo no", "не использ", "не примен", "不适用", "不要", "使用しない"):
-		return againstField
+		return noField
 	case containsAny(heading, "when to", "when you", "when should", "when this", "use when", "use this", "use if", "use for", "use case", "trigger", "activat",
 		"wann", "quand", "cuando", "cuándo", "quando", "когда", "何时", "什么时候", "使用场景", "适用", "いつ"):
 		return whenField

@@ -86,7 +86,7 @@ func (s *scope) natives(a *text.Analyzer, w *text.Word, language text.Language) 
 const (
 	joinedWeight  = 0.5
 	partWeight    = 0.5
-	requestWeight = 0.3
+	requestWeight = 0.2
 )
 
 // isRequest reports whether a word is of the request rather than of its subject.
@@ -110,8 +110,8 @@ func (s *scope) expand(all []clause) {
 		}
 		length := utf8.RuneCountInString(c.word.Surface)
 		var found []candidate
-		if length >= 3 {
-			found = s.candidates(s.terms.prefixed(c.word.Term), prefixWeight)
+		if length >= shortestPrefix {
+			found = s.candidates(s.terms.prefixed(c.word.Surface), prefixWeight)
 		}
 		if typos < maxTypos && length >= shortestTypo && len(found) == 0 {
 			typos++
@@ -122,6 +122,10 @@ func (s *scope) expand(all []clause) {
 		}
 	}
 }
+
+// shortestPrefix is the length in characters of the shortest beginning of a word. The stem
+// of a word is none: "vans" is no beginning of "vanilla".
+const shortestPrefix = 4
 
 // shortestTypo is the length in characters of the shortest word that may be misspelt: too
 // many words resemble a shorter one.

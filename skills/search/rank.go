@@ -71,17 +71,20 @@ func (s *scope) idf(n int) float64 {
 // repeats each word of its subject, and has most others.
 const (
 	bodyWeight = 0.45 // of the body, where the short fields together have 1
+	// chiefWeight is the weight of the name and the description, where the other short
+	// fields have 1.
+	chiefWeight = 1.5
 	// shortLength and bodyLength are the shares of a field's length in the weight of a word
 	// in it: b.
-	shortLength, bodyLength = 0.5, 0.7
+	shortLength, bodyLength = 0.9, 0.85
 	// shortHalf and bodyHalf are the numbers of times at which a word counts half: k1.
-	shortHalf, bodyHalf = 5, 2
-	// against is the share of a word's weight that is taken off where the skill says
-	// that it is not for it.
-	against = 0.3
+	shortHalf, bodyHalf = 3, 2
 	// coverage is the share of the score that shrinks with the words that a document
 	// has not.
-	coverage = 0.2
+	coverage = 0.4
+	// nameWeight is the score of a name that has all words of the query. It falls with the
+	// cube of their share: one word of many says little.
+	nameWeight = 0.8
 )
 
 // A clause is one word of a query.
@@ -103,21 +106,23 @@ type scores struct {
 	of    []float64
 	cover []float64
 	short []float64 // like cover, of words in the short texts
+	name  []float64 // and of those in the name
 	// ideal is the weight of all words, and rare that of those which no document has in
 	// the short texts.
 	ideal, rare float64
 
 	clause  []float64 // of the current clause
 	inShort bitset    // of the current clause
-	touched []int     // its documents
+	inName  bitset
+	touched []int // its documents
 }
 
 // rank scores the documents.
 func (s *scope) rank(all []clause) *scores {
 	size := len(s.docs)
 	r := &scores{
-		of: make([]float64, size), cover: make([]float64, size), short: make([]float64, size),
-		clause: make([]float64, size), inShort: newBitset(size),
+		of: make([]float64, size), cover: make([]float64, size), short: make([]float64, size), name: make([]float64, size),
+		clause: make([]float64, size), inShort: newBitset(size), inName: newBitset(size),
 	}
 	shares := s.shares()
 	for _, c := range all {
@@ -161,12 +166,15 @@ func (r *scores) finish(weight float64) {
 				r.short[n] += weight
 				rare = false
 			}
+			if r.inName.has(n) {
+				r.name[n] += weight
+			}
 		}
 		r.of[n] += r.clause[n]
 		r.clause[n] = 0
 	}
 	for _, n := range r.touched {
-		r.inShort[n/64] = 0
+		r.inShort[n/64], r.inName[n/64] = 0, 0
 	}
 	r.touched = r.touched[:0]
 	r.ideal += weight
@@ -189,6 +197,12 @@ func (r *scores) confidence() float64 {
 		return -1
 	}
 	return (r.short[best] + r.cover[best] - r.rare) / r.ideal
+}
+
+// named returns the score of the words of the query that a document has in its name.
+func (r *scores) named(n int) float64 {
+	share := r.name[n] / r.ideal
+	return nameWeight * share * share * share
 }
 
 // A share has the constant and the factor of a field's length in the length that counts.
@@ -221,7 +235,8 @@ func (s *scope) contribute(term string, weight float64, shares *[fieldCount]shar
 			switch field(f) {
 			case bodyField:
 				body = x
-			case againstField:
+			case nameField, descriptionField:
+				short += chiefWeight * x
 			default:
 				short += x
 			}
@@ -230,12 +245,12 @@ func (s *scope) contribute(term string, weight float64, shares *[fieldCount]shar
 		if short > 0 {
 			x += short / (short + shortHalf)
 		}
-		if q.fields&(1<<againstField) != 0 {
-			x -= against
-		}
 		n := int(q.doc)
 		if short > 0 {
 			r.inShort.add(n)
+		}
+		if q.fields&(1<<nameField) != 0 {
+			r.inName.add(n)
 		}
 		if r.clause[n] == 0 {
 			r.touched = append(r.touched, n)
@@ -263,7 +278,7 @@ func (s *scope) matches(phrasings []*scores, named []int) (all []match, total in
 		best := most(r.of)
 		for n, score := range r.of {
 			if score > 0 {
-				sum[n] += score / best * (1 - coverage + coverage*r.cover[n]/r.ideal)
+				sum[n] += score/best*(1-coverage+coverage*r.cover[n]/r.ideal) + r.named(n)
 			}
 		}
 	}

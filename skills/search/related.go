@@ -10,8 +10,8 @@ import (
 
 // Weights of the words that the lexicon relates to those of a query.
 const (
-	sameWeight  = 0.8
-	aboutWeight = 0.2
+	sameWeight  = 0.7
+	aboutWeight = 0.3
 )
 
 // openLexicon reads the lexicon at the first query: most processes answer none.

@@ -46,4 +46,7 @@ type Result struct {
 	Total int
 	// Doubtful reports that probably no skill fits: Hits are the nearest.
 	Doubtful bool
+	// Unsure reports that the query has few words of the best skill, or that the result
+	// is doubtful: nobody should get that skill who did not ask for it.
+	Unsure bool
 }

@@ -93,17 +93,48 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What no skill is about is doubtful.
+// What no skill is about is doubtful, and a name with a typing mistake unsure.
 func TestNothingFits(t *testing.T) {
 	x, c := New(nil), demo()
-	for _, query := range []string{"bake sourdough bread", "qwertz", "", "?!", "pdf-fromz"} {
+	for _, query := range []string{"bake sourdough bread", "qwertz", "", "?!"} {
 		r := find(t, x, c, Query{Text: query})
 		if query != "" && query != "?!" && !r.Doubtful {
 			t.Errorf("%q: %q are no doubt", query, names(r))
 		}
 	}
+	if r := find(t, x, c, Query{Text: "pdf-fromz"}); !r.Unsure || r.Doubtful {
+		t.Errorf("%q: unsure %t, doubtful %t", names(r), r.Unsure, r.Doubtful)
+	}
 	if r := find(t, x, c, Query{Text: "kubedeplyo"}); !slices.Contains(names(r), "kube-deploy") {
 		t.Errorf("found %q", names(r))
+	}
+}
+
+// A word of a name comes before a mention, and neither the stem of a word nor what a
+// description excludes misleads.
+func TestNamesBeforeMentions(t *testing.T) {
+	x := New(nil)
+	mention := strings.Repeat("Install the chart with helm. ", 20)
+	c := catalogOf(
+		&skills.Skill{Name: "helm-charts", Description: "Packages of services for a cluster.", ModelInvocable: true},
+		&skills.Skill{Name: "rollout", Description: "Deploys with helm to a cluster.", Instructions: mention, ModelInvocable: true},
+		&skills.Skill{Name: "azure-storage-py", Description: "Reads and writes blobs.", ModelInvocable: true},
+		&skills.Skill{Name: "azure-storage-java", Description: "Reads and writes blobs, in ways that a script in Python may copy.", ModelInvocable: true},
+		&skills.Skill{Name: "vanilla-js", Description: "Pages without a framework.", ModelInvocable: true},
+		&skills.Skill{Name: "spreadsheets", Description: "Fills in tables. Do not use for slides. Formulas instead of values.", ModelInvocable: true},
+	)
+	for query, want := range map[string]string{
+		"helm":                 "helm-charts",
+		"azure blobs python":   "azure-storage-py",
+		"vans":                 "",
+		"vanill":               "vanilla-js",
+		"slides":               "",
+		"formulas, not values": "spreadsheets",
+	} {
+		got := append(names(find(t, x, c, Query{Text: query})), "")
+		if got[0] != want {
+			t.Errorf("%q: %q, want %q first", query, got, want)
+		}
 	}
 }
 

@@ -97,3 +97,28 @@ func TestBadSource(t *testing.T) {
 		}
 	}
 }
+
+// TestNoLeaps holds the words that led to a neighbour of their subject rather than to it.
+func TestNoLeaps(t *testing.T) {
+	for query, not := range map[string][]string{
+		"noise":     {"audio", "podcast"},
+		"login":     {"oauth", "saml", "jwt"},
+		"schreiben": {"letter"},
+		"server":    {"linux", "ssh"},
+		"train":     {"railway", "bus"},
+		"pull":      {"extract"},
+		"chart":     {"helm"},
+		"message":   {"email", "inbox"},
+		"stars":     {"astronomi", "telescop"},
+		"protocol":  {"laboratori", "experi"},
+		"minutes":   {"meet"},
+	} {
+		for _, m := range related(t, source, query) {
+			for _, r := range m.Related {
+				if slices.Contains(not, r.Term) {
+					t.Errorf("%q leads to %q", query, r.Term)
+				}
+			}
+		}
+	}
+}

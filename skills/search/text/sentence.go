@@ -43,9 +43,10 @@ func Excludes(sentence string) bool {
 	}
 	start := strings.TrimLeft(sentence, " \t\n-*•(\"'")
 	return strings.HasPrefix(start, "not ") || strings.HasPrefix(start, "skip ") ||
+		strings.Contains(strings.ReplaceAll(sentence, "instead of", ""), "instead") ||
 		containsAny(sentence, "not use", "n't use", "n’t use", "not be used", "n't be used", "never use", "not trigger", "n't trigger", "never trigger",
 			"not invoke", "not activate", "not apply", "n't apply", "not load", "not intended", "not meant", "not suitable", "not designed",
-			"n't for", "is not for", "are not for", "avoid using", "instead",
+			"n't for", "is not for", "are not for", "avoid using",
 			"nicht verwenden", "nicht benutzen", "nicht für", "nicht geeignet", "nicht gedacht", "ne pas", "no usar", "no utilizar", "no sirve", "no es para",
 			"не использ", "не подходит", "не для", "не примен", "不要用", "不适用", "不用于", "使用しない", "使わない", "対象外")
 }
