@@ -1,9 +1,10 @@
-// Package output caches the outputs of runs in memory, so that a client can read those
-// that were too large for a result. Start with [New].
+// Package output caches the outputs of runs, so that a client can read those that were too
+// large for a result. Start with [New].
 package output
 
 import (
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +34,46 @@ type entry struct {
 	owner identity.Key // nobody else finds it
 	uri   string
 	Item
-	put time.Time
+	size int      // of the data
+	file *os.File // has the data of a large item; else nil
+	put  time.Time
+}
+
+// leastFile is the size of items that are kept in a file: 64 MB of outputs would stay in
+// memory for half an hour.
+const leastFile = 64 << 10
+
+// newEntry returns an entry of now. Where there is no room for a file, or a file without a
+// name is not possible, the data stays in memory.
+func newEntry(owner identity.Key, uri string, item Item) entry {
+	e := entry{owner: owner, uri: canonical(uri), Item: item, size: len(item.Data), put: time.Now()}
+	if e.size < leastFile {
+		return e
+	}
+	file, err := os.CreateTemp("", "skills-mcp-output-*")
+	if err != nil {
+		return e
+	}
+	if err = os.Remove(file.Name()); err == nil {
+		_, err = file.Write(item.Data)
+	}
+	if err == nil {
+		e.file, e.Data = file, nil
+		return e
+	}
+	_ = file.Close()
+	_ = os.Remove(file.Name())
+	return e
+}
+
+// item returns the item with its data.
+func (e *entry) item() (Item, error) {
+	if e.file == nil {
+		return e.Item, nil
+	}
+	data := make([]byte, e.size)
+	_, err := e.file.ReadAt(data, 0)
+	return Item{e.MIMEType, data}, err
 }
 
 // An Item is one output. Its data must not be changed.
@@ -105,18 +145,18 @@ func (s *Store) Put(owner identity.Key, uri string, item Item) bool {
 	if int64(len(item.Data)) > s.limits.bytes {
 		return false
 	}
+	now := newEntry(owner, uri, item)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := entry{owner, canonical(uri), item, time.Now()}
 	s.remove(func(e *entry) bool { return e.owner == now.owner && e.uri == now.uri })
 	s.entries = append(s.entries, now)
-	s.bytes += int64(len(item.Data))
+	s.bytes += int64(now.size)
 	left, bytes := len(s.entries), s.bytes
 	s.remove(func(e *entry) bool {
 		if left <= s.limits.count && bytes <= s.limits.bytes {
 			return false
 		}
-		left, bytes = left-1, bytes-int64(len(e.Data))
+		left, bytes = left-1, bytes-int64(e.size)
 		return true
 	})
 	s.expire()
@@ -133,7 +173,8 @@ func (s *Store) Get(owner identity.Key, uri string) (item Item, ok bool) {
 	if at < 0 {
 		return Item{}, false
 	}
-	return s.entries[at].Item, true
+	item, err := s.entries[at].item()
+	return item, err == nil
 }
 
 // Forget removes an owner's items.
@@ -153,7 +194,10 @@ func (s *Store) remove(which func(*entry) bool) {
 	s.entries = slices.DeleteFunc(s.entries, func(e entry) bool {
 		gone := which(&e)
 		if gone {
-			s.bytes -= int64(len(e.Data))
+			s.bytes -= int64(e.size)
+			if e.file != nil {
+				_ = e.file.Close()
+			}
 		}
 		return gone
 	})

@@ -1,6 +1,10 @@
 package output
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -76,6 +80,38 @@ func TestOwnersAreApart(t *testing.T) {
 	s.Forget("bob")
 	if got := kept(s, "ann", "skills-mcp://runs/run-1/out/a%20b/%c3%bc%25.txt"); got == "" {
 		t.Error("ann cannot read what is hers, by another spelling")
+	}
+}
+
+// Large items are in files that are closed with them.
+func TestLargeItems(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := New()
+	for _, size := range []int{leastFile - 1, leastFile, 3 * leastFile} {
+		s.Put("ann", "a", item(size))
+		got, ok := s.Get("ann", "a")
+		if !ok || string(got.Data) != string(item(size).Data) || got.MIMEType != "text/plain" {
+			t.Errorf("%d bytes: %t, %d bytes of %s", size, ok, len(got.Data), got.MIMEType)
+		}
+	}
+	file := s.entries[0].file
+	if runtime.GOOS == "windows" {
+		t.Skip("has no files without names")
+	}
+	if s.entries[0].Data != nil {
+		t.Error("the data is in memory, too")
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("files with names: %v, %v", left, err)
+	}
+	s.Forget("ann")
+	if err := file.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("close: %v", err)
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	s.Put("ann", "a", item(leastFile))
+	if kept(s, "ann", "a") == "" {
+		t.Error("without a file it is lost")
 	}
 }
 
