@@ -3,11 +3,13 @@
 package heap
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
+	"time"
 )
 
 // The room of the garbage collector: the bytes of garbage between two collections. A
@@ -24,6 +26,8 @@ const (
 	// leastHeap is the heap at which Go collects first with a target of 100 %. It grows
 	// with the target.
 	leastHeap = 4 << 20
+	// quiet is the time after a collection, without another, in which a load has ended.
+	quiet = 5 * time.Second
 )
 
 // A collector sets the target of the garbage collector from what the process holds,
@@ -33,12 +37,16 @@ type Collector struct {
 	closed  atomic.Bool
 	rested  atomic.Bool // Rest was called
 	room    atomic.Int64
-	percent int // that was set last; of the sentinel's cleanups, which run one at a time
+	quiet   time.Duration
+	release *time.Timer  // collects the garbage of a load that has ended
+	freed   atomic.Int64 // when free began, in Unix nanoseconds
+	percent int          // that was set last; of the sentinel's cleanups, which run one at a time
 }
 
 // New returns a collector with the room for the start.
 func New() *Collector {
-	c := &Collector{}
+	c := &Collector{quiet: quiet}
+	c.release = time.AfterFunc(math.MaxInt64, c.free)
 	if c.closed.Store(os.Getenv("GOGC") != ""); c.closed.Load() {
 		return c
 	}
@@ -55,20 +63,35 @@ func (c *Collector) Rest() {
 	if c.rested.Swap(true) {
 		c.room.Store(servingRoom)
 	}
+	c.free()
+}
+
+// free collects the garbage and returns the memory to the system. Pools keep what they
+// have for one collection more.
+func (c *Collector) free() {
+	c.freed.Store(time.Now().UnixNano())
+	runtime.GC()
 	debug.FreeOSMemory()
 }
 
 // Close stops setting the target.
-func (c *Collector) Close() { c.closed.Store(true) }
+func (c *Collector) Close() {
+	c.closed.Store(true)
+	c.release.Stop()
+}
 
 // follow sets the target after the next collection, and follows the one behind it: the
-// cleanup of an object without references runs after each.
+// cleanup of an object without references runs after each. Without another the garbage
+// of the load since is released.
 func (c *Collector) follow() {
 	sentinel := new([32]byte) // too large for Go's allocator of tiny objects
 	runtime.AddCleanup(sentinel, func(c *Collector) {
 		if !c.closed.Load() {
 			c.aim(held())
 			c.follow()
+			if c.rested.Load() && time.Now().UnixNano()-c.freed.Load() >= int64(c.quiet) { // else it is of free
+				c.release.Reset(c.quiet)
+			}
 		}
 	}, c)
 }

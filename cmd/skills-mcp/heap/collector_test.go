@@ -3,6 +3,8 @@ package heap
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -68,5 +70,29 @@ func wait(t *testing.T, what string, holds func() bool) {
 		if time.Now().After(end) {
 			t.Fatalf("no %s within 10 s", what)
 		}
+	}
+}
+
+// The garbage of a load is collected once the load has ended, with what pools have, and
+// not again without another.
+func TestCollectorReleases(t *testing.T) {
+	t.Setenv("GOGC", "")
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	c := New()
+	defer c.Close()
+	c.quiet = 100 * time.Millisecond
+	c.Rest()
+	c.freed.Store(0) // long ago
+	var collected atomic.Bool
+	var pool sync.Pool
+	large := new([1 << 20]byte)
+	runtime.AddCleanup(large, func(int) { collected.Store(true) }, 0)
+	pool.Put(large)
+	large = nil
+	runtime.GC()
+	wait(t, "the pool is empty", collected.Load)
+	if c.freed.Load() == 0 {
+		t.Error("another collection emptied the pool")
 	}
 }
