@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 // example is a block of docs/skill-abi.md that is a script: its first line is
@@ -18,7 +19,7 @@ var example = regexp.MustCompile("(?s)```(?:bash|python)\n# ([a-z]+)\\.(sh|py)\n
 // The examples of the page do what it says.
 func TestSkillABIExamples(t *testing.T) {
 	t.Parallel()
-	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
 	page, err := os.ReadFile("../docs/skill-abi.md")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,7 @@ func TestSkillABIExamples(t *testing.T) {
 	wants := map[string]string{
 		"hello":   "text Hello from a skill\n",
 		"sum":     `text {"total": 42, "unit": "EUR"}` + "\n" + `structure {"total":42,"unit":"EUR"}`,
-		"report":  "text Sales rose by 3 %.\nimage image/png " + onePixel + "\ntext Figures are preliminary.",
+		"report":  "text Sales rose by 3 %.\nimage image/png " + lab.OnePixel + "\ntext Figures are preliminary.",
 		"find":    "error\ntext There is no order 17; list_orders names those there are.",
 		"steps":   "text done\n",
 		"careful": "text done\n",
@@ -50,16 +51,16 @@ func TestSkillABIExamples(t *testing.T) {
 		case "notes":
 			fields = "calls" + between(string(page), "```yaml\ncalls", "```")
 		}
-		writeFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: An example.\nscript: "+file+"\n"+fields+"---\n")
-		writeFile(t, filepath.Join(dir, name, file), found[3])
+		lab.WriteFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: An example.\nscript: "+file+"\n"+fields+"---\n")
+		lab.WriteFile(t, filepath.Join(dir, name, file), found[3])
 	}
-	c := connect(t, "native", "--skills", dir)
+	c := lab.Connect(t, "native", "--skills", dir)
 	for name, want := range wants {
 		if !names[name] {
 			t.Errorf("the page has no example %s", name)
 			continue
 		}
-		_, result := c.call(name, nil)
+		_, result := c.Call(name, nil)
 		if got := renderResult(t, result); !strings.HasPrefix(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, want)
 		}

@@ -24,6 +24,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/adopt"
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
@@ -89,9 +90,9 @@ type adoptionOrigin struct {
 }
 
 func newAdoptionOrigin(t *testing.T) *adoptionOrigin {
-	o := &adoptionOrigin{t: t, tools: nodeTools(t), dir: t.TempDir()}
+	o := &adoptionOrigin{t: t, tools: lab.NodeTools(t), dir: t.TempDir()}
 	_, err := os.Stat(filepath.Join(o.tools, "clawhub"))
-	need(t, "SKILLS_MCP_REQUIRE_TOOLS", err)
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_TOOLS", err)
 	o.home = o.dir
 	for _, name := range []string{"report", "chart", "stamped", "packed"} {
 		writeSkill(t, filepath.Join(o.dir, "skills", name), name)

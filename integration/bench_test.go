@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 // BenchmarkStart measures how long a client waits: from the start of the
@@ -40,7 +42,7 @@ func BenchmarkStart(b *testing.B) {
 
 // listTools starts a server, asks for its tools, and returns the answer's size.
 func listTools(b *testing.B, home string) int {
-	cmd := exec.Command(binary, "serve", "--skills", filepath.Join(home, "skills"))
+	cmd := exec.Command(lab.Binary, "serve", "--skills", filepath.Join(home, "skills"))
 	cmd.Dir = home
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 	stdin, err := cmd.StdinPipe()

@@ -1,6 +1,8 @@
 // Package integration holds the tests of the whole: the built binary with real
 // engines, real clients and real files, and the rules that the repository
-// keeps. [Needs] lists requirements that a machine may lack.
+// keeps. Below it, clients, consent, page, packages and soak have the tests of one
+// subject each, and lab what they share. Needs of lab lists requirements that a machine
+// may lack.
 //
 // Tests skip where the machine lacks one, and say so to "go test -v" alone; the
 // command integration/needs reports it. These variables turn such skips into

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 // A call right after a write sees it, before the burst of changes has settled.
@@ -14,13 +16,13 @@ func TestCallsRightAfterWrites(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, body string) {
 		t.Helper()
-		writeFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: d\n---\n"+body+"\n")
+		lab.WriteFile(t, filepath.Join(dir, name, "SKILL.md"), "---\nname: "+name+"\ndescription: d\n---\n"+body+"\n")
 	}
 	write("note", "Version 0.")
-	c := connect(t, "native", "--skills", dir)
+	c := lab.Connect(t, "native", "--skills", dir)
 	load := func(name string) string {
 		t.Helper()
-		text, _ := c.call("load_skill", map[string]any{"name": name})
+		text, _ := c.Call("load_skill", map[string]any{"name": name})
 		return text
 	}
 	for i := range 10 {
@@ -29,7 +31,7 @@ func TestCallsRightAfterWrites(t *testing.T) {
 		if got := load("note"); !strings.Contains(got, want) {
 			t.Errorf("after write %d: %s", i, got)
 		}
-		if got, _ := c.call("note", nil); !strings.Contains(got, want) {
+		if got, _ := c.Call("note", nil); !strings.Contains(got, want) {
 			t.Errorf("its tool after write %d: %s", i, got)
 		}
 		name := fmt.Sprintf("new%d", i)
@@ -44,7 +46,7 @@ func TestCallsRightAfterWrites(t *testing.T) {
 			t.Errorf("a skill that is gone: %s", got)
 		}
 	}
-	writeFile(t, filepath.Join(dir, "note", "SKILL.md"), "---\nname: note\n")
+	lab.WriteFile(t, filepath.Join(dir, "note", "SKILL.md"), "---\nname: note\n")
 	if got := load("note"); !strings.Contains(got, "not closed") {
 		t.Errorf("a skill that broke: %s", got)
 	}

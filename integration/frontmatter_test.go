@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 // frontmatters are fields that readers of YAML could read differently.
@@ -47,15 +49,15 @@ func unreadable() map[string]string {
 // a folder of more skills.
 func TestListedFrontmatter(t *testing.T) {
 	t.Parallel()
-	tools := nodeTools(t)
-	scripts, home, skills := sdkScripts(t, tools), t.TempDir(), t.TempDir()
+	tools := lab.NodeTools(t)
+	scripts, home, skills := lab.SdkScripts(t, tools), t.TempDir(), t.TempDir()
 	write := func(all map[string]string) {
 		for name, fields := range all {
 			text := fmt.Sprintf("---\nname: %s\ndescription: A skill.\n%s---\nText.\n", name, fields)
 			if strings.Contains(fields, "\r\n") {
 				text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 			}
-			writeFile(t, filepath.Join(skills, name, "SKILL.md"), text)
+			lab.WriteFile(t, filepath.Join(skills, name, "SKILL.md"), text)
 		}
 	}
 	write(frontmatters())
@@ -67,7 +69,7 @@ func TestListedFrontmatter(t *testing.T) {
 	argument, err := json.Marshal(map[string]any{
 		"inspector": filepath.Join(tools, "..", "mcp-inspector-cli", "node_modules", "x"),
 		"process": map[string]any{
-			"command": binary, "cwd": home, "args": args,
+			"command": lab.Binary, "cwd": home, "args": args,
 			"env": map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": filepath.Join(home, "cache"), "PATH": os.Getenv("PATH")},
 		},
 	})

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 var recordKills = flag.Int("record-kills", 20, "how often TestRecordSurvives kills a server in the middle of calls")
@@ -20,10 +22,10 @@ var recordKills = flag.Int("record-kills", 20, "how often TestRecordSurvives kil
 // runs, reads; and its file is sound.
 func TestRecordSurvives(t *testing.T) {
 	t.Parallel()
-	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, "skills", "quick", "SKILL.md"), "---\nname: quick\ndescription: d\nscript: run.sh\nparams:\n  n: {type: string}\n---\nPrints a number.\n")
-	writeFile(t, filepath.Join(home, "skills", "quick", "run.sh"), "#!/bin/sh\necho \"$2\"\n")
+	lab.WriteFile(t, filepath.Join(home, "skills", "quick", "SKILL.md"), "---\nname: quick\ndescription: d\nscript: run.sh\nparams:\n  n: {type: string}\n---\nPrints a number.\n")
+	lab.WriteFile(t, filepath.Join(home, "skills", "quick", "run.sh"), "#!/bin/sh\necho \"$2\"\n")
 	if err := os.Chmod(filepath.Join(home, "skills", "quick", "run.sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestRecordSurvives(t *testing.T) {
 
 // recordCommand returns a command of the built binary in a home of its own.
 func recordCommand(home string, args ...string) *exec.Cmd {
-	cmd := exec.Command(binary, append([]string{"--sandbox", "native", "--skills", filepath.Join(home, "skills")}, args...)...)
+	cmd := exec.Command(lab.Binary, append([]string{"--sandbox", "native", "--skills", filepath.Join(home, "skills")}, args...)...)
 	cmd.Dir = home
 	cmd.Env = []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "PATH=" + os.Getenv("PATH")}
 	return cmd

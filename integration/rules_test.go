@@ -1,14 +1,10 @@
 package integration
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -17,60 +13,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
-
-// module returns the module's path, a placeholder that the owner may rename.
-func module(t *testing.T) string {
-	t.Helper()
-	return packages(t)["integration"].Module.Path
-}
-
-// A pkg is a package as go list describes it.
-type pkg struct {
-	ImportPath, Dir, Doc string
-	Imports, GoFiles     []string
-	Module               struct{ Path string }
-}
-
-// packages returns the packages of the module, by path without the module's.
-func packages(t *testing.T) map[string]pkg {
-	t.Helper()
-	found, err := listPackages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-// listPackages asks the go command, once for all tests.
-var listPackages = sync.OnceValues(func() (map[string]pkg, error) {
-	list := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,GoFiles,Module", "./...")
-	list.Dir = ".."
-	out, err := list.Output()
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]pkg{}
-	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p pkg
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return found, nil
-		} else if err != nil {
-			return nil, err
-		}
-		found[strings.TrimPrefix(p.ImportPath, p.Module.Path+"/")] = p
-	}
-})
 
 func under(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // Production code imports nothing that is for tests.
 func TestNoTestingInProduction(t *testing.T) {
 	t.Parallel()
-	for path, p := range packages(t) {
-		if slices.Contains(p.Imports, "testing") && path != "sandbox/sandboxtest" && path != "skills/install/download/faulttest" {
+	for path, p := range lab.Packages(t) {
+		if slices.Contains(p.Imports, "testing") && path != "sandbox/sandboxtest" && path != "skills/install/download/faulttest" && path != "integration/lab" {
 			t.Errorf("%s imports testing outside of its tests", path)
 		}
 	}
@@ -81,7 +35,7 @@ func TestNoTestingInProduction(t *testing.T) {
 func TestEnvironmentAndExit(t *testing.T) {
 	t.Parallel()
 	calls := regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Exit)\(`)
-	for path, p := range packages(t) {
+	for path, p := range lab.Packages(t) {
 		if under(path, "cmd") || under(path, "integration") {
 			continue
 		}
@@ -102,7 +56,7 @@ func TestEnvironmentAndExit(t *testing.T) {
 
 func TestPackageDocs(t *testing.T) {
 	t.Parallel()
-	for path, p := range packages(t) {
+	for path, p := range lab.Packages(t) {
 		if p.Doc == "" {
 			t.Errorf("%s has no package doc", path)
 		}
@@ -114,7 +68,7 @@ func TestPackageDocs(t *testing.T) {
 func TestNoInitFunctions(t *testing.T) {
 	t.Parallel()
 	allowed := map[string]int{"sandbox/native": 1}
-	for path, p := range packages(t) {
+	for path, p := range lab.Packages(t) {
 		for _, name := range p.GoFiles {
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 			if err != nil {
@@ -137,7 +91,7 @@ func TestNoInitFunctions(t *testing.T) {
 func TestNothingIsBuiltAtStart(t *testing.T) {
 	t.Parallel()
 	const smallMap = 32 // entries, of some 100 ns each
-	for path, p := range packages(t) {
+	for path, p := range lab.Packages(t) {
 		if under(path, "integration") || path == "sandbox/sandboxtest" {
 			continue
 		}
@@ -170,7 +124,7 @@ var costly = []string{"regexp.MustCompile", "regexp.MustCompilePOSIX", "template
 func TestLazyPatternsCompile(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for _, p := range packages(t) {
+	for _, p := range lab.Packages(t) {
 		for _, name := range p.GoFiles {
 			for _, value := range packageValues(t, filepath.Join(p.Dir, name)) {
 				ast.Inspect(value, func(node ast.Node) bool {
@@ -275,7 +229,7 @@ func TestReadme(t *testing.T) {
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	page := read(t, "../docs/architecture.md")
-	for name := range packages(t) {
+	for name := range lab.Packages(t) {
 		if parent := path.Dir(name); parent == "cmd/skills-mcp" || parent == "integration" || strings.HasPrefix(parent, "integration/") {
 			continue // named in the row of their parent
 		}
@@ -290,7 +244,7 @@ func TestArchitecture(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	page := strings.ReplaceAll(read(t, "../CONTRIBUTING.md"), "`", "")
-	for _, need := range Needs() {
+	for _, need := range lab.Needs() {
 		if !strings.Contains(page, "| "+need.Tests) {
 			t.Errorf("CONTRIBUTING.md has no row for tests of %s", need.Tests)
 		}
@@ -315,7 +269,7 @@ func TestWordForRepair(t *testing.T) {
 			t.Errorf("%s says %q", page, word)
 		}
 	}
-	for _, p := range packages(t) {
+	for _, p := range lab.Packages(t) {
 		for _, name := range p.GoFiles {
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 			if err != nil {
@@ -337,7 +291,7 @@ func TestWordsForModels(t *testing.T) {
 	t.Parallel()
 	words := regexp.MustCompile(`(?i)\b(do not try|(tell|ask) the person[,;" ]|tell them )`)
 	routed := regexp.MustCompile(`Told\(|Model: |const stop = |"\\nDo not try`)
-	for _, p := range packages(t) {
+	for _, p := range lab.Packages(t) {
 		for _, name := range p.GoFiles {
 			for line := range strings.Lines(read(t, filepath.Join(p.Dir, name))) {
 				text, _, _ := strings.Cut(line, "// ")
@@ -404,7 +358,7 @@ func headings(page string) []string {
 func TestTroubleshooting(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
-	for _, p := range packages(t) {
+	for _, p := range lab.Packages(t) {
 		sources, err := filepath.Glob(filepath.Join(p.Dir, "*.go")) // of other systems, too
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 // step matches a block of commands of docs/tutorial.md, with the output if the page
@@ -18,7 +20,7 @@ var step = regexp.MustCompile("(?s)```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?")
 // are left out.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
-	need(t, "SKILLS_MCP_REQUIRE_SANDBOX", checkNative(t.Context()))
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -29,11 +31,11 @@ func TestTutorial(t *testing.T) {
 	}
 	// The commands share a shell's folder, which begins in the checkout.
 	place := filepath.Join(home, ".place")
-	writeFile(t, place, checkout)
-	writeFile(t, filepath.Join(home, ".config", "skills-mcp", "config.yaml"), "sandbox: {driver: native}\n")
-	writeFile(t, filepath.Join(home, "tmp", "empty"), "")
+	lab.WriteFile(t, place, checkout)
+	lab.WriteFile(t, filepath.Join(home, ".config", "skills-mcp", "config.yaml"), "sandbox: {driver: native}\n")
+	lab.WriteFile(t, filepath.Join(home, "tmp", "empty"), "")
 	tools := os.Getenv("SKILLS_MCP_TEST_TOOLS")
-	writeFile(t, filepath.Join(home, "bin", "npx"), "#!/bin/sh\nshift 2\nexec "+filepath.Join(tools, "mcp-inspector-cli")+" \"$@\"\n")
+	lab.WriteFile(t, filepath.Join(home, "bin", "npx"), "#!/bin/sh\nshift 2\nexec "+filepath.Join(tools, "mcp-inspector-cli")+" \"$@\"\n")
 	if err := os.Chmod(filepath.Join(home, "bin", "npx"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 // TestWalls keeps every import of ours where the table walls allows it, and the table
 // free of rows and names that nothing needs.
 func TestWalls(t *testing.T) {
 	t.Parallel()
-	prefix := module(t) + "/"
-	found := packages(t)
+	prefix := lab.Module(t) + "/"
+	found := lab.Packages(t)
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		row, known := walls[name]
 		if !known {
@@ -40,7 +42,7 @@ func TestWalls(t *testing.T) {
 func TestLibraries(t *testing.T) {
 	t.Parallel()
 	users := map[string][]string{}
-	for name, p := range packages(t) {
+	for name, p := range lab.Packages(t) {
 		for library := range libraries {
 			if slices.ContainsFunc(p.Imports, func(imported string) bool { return under(imported, library) }) {
 				users[library] = append(users[library], name)
@@ -129,13 +131,19 @@ var walls = map[string]string{
 	"cmd/skills-mcp/exitcode":     "",
 	"cmd/skills-mcp/heap":         "",
 	"cmd/skills-mcp/terminal":     "server/termtext",
-	"integration":                 "sandbox sandbox/docker sandbox/native",
+	"integration":                 "",
 	"integration/bench":           "integration/bench/catalog sandbox sandbox/docker sandbox/native",
 	"integration/bench/catalog":   "",
 	"integration/bench/search":    "skills skills/scan skills/search",
+	"integration/clients":         "",
+	"integration/consent":         "",
+	"integration/lab":             "sandbox sandbox/docker sandbox/native",
+	"integration/packages":        "",
+	"integration/page":            "",
+	"integration/soak":            "",
 	"integration/house":           "",
 	"integration/house/mutate":    "",
-	"integration/needs":           "integration",
+	"integration/needs":           "integration/lab",
 	"integration/release":         "",
 	"plugins/colony-samples":      "",
 	"sandbox":                     "",
@@ -263,10 +271,10 @@ var libraries = map[string]string{
 	"github.com/goreleaser/nfpm/v2":            "integration/release",
 	"github.com/hashicorp/yamux":               "sandbox/egress",
 	"github.com/invopop/jsonschema":            "server server/api server/audit server/elicit skills skills/cache skills/infer skills/infer/cli skills/infer/node/js skills/infer/python skills/infer/shell skills/manifest skills/schema",
-	"github.com/mark3labs/mcp-go":              "server server/clientroots server/elicit server/result server/rpc server/scriptio server/skillshost server/tasks server/transport",
+	"github.com/mark3labs/mcp-go":              "integration/lab server server/clientroots server/elicit server/result server/rpc server/scriptio server/skillshost server/tasks server/transport",
 	"github.com/opencontainers/go-digest":      "skills/install/oci",
 	"github.com/opencontainers/image-spec":     "skills/install/oci",
-	"github.com/rogpeppe/go-internal":          "sandbox/sandboxtest skills/surface",
+	"github.com/rogpeppe/go-internal":          "integration/lab sandbox/sandboxtest skills/surface",
 	"github.com/santhosh-tekuri/jsonschema/v6": "skills/schema",
 	"github.com/spf13/cobra":                   "cmd/skills-mcp",
 	"github.com/spf13/pflag":                   "cmd/skills-mcp cmd/skills-mcp/serving",
@@ -274,13 +282,13 @@ var libraries = map[string]string{
 	"github.com/titanous/json5":                "cmd/skills-mcp/setup skills/manifest",
 	"github.com/yosida95/uritemplate/v3":       "server skills/manifest",
 	"golang.org/x/net":                         "sandbox/native",
-	"golang.org/x/sys":                         "sandbox/native server/approval/tty skills/install skills/stamp",
+	"golang.org/x/sys":                         "integration/lab sandbox/native server/approval/tty skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp/terminal server/approval/tty",
 	"golang.org/x/text":                        "cmd/skills-mcp/terminal server/skillshost skills/install/collation skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/install/adopt skills/manifest",
 	"html/template":                            "", // it keeps 4 MB of methods in the program: see server/web/markup
-	"modernc.org/sqlite":                       "server/store",
+	"modernc.org/sqlite":                       "integration/lab server/store",
 	"mvdan.cc/sh/v3":                           "server/web skills/infer/shell",
 	"oras.land/oras-go/v2":                     "skills/install/oci",
 	"text/template":                            "integration/release server/web/markup", // there its parser

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/integration"
+	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
 
 func main() {
 	missing := 0
-	for _, need := range integration.Needs() {
+	for _, need := range lab.Needs() {
 		if err := need.Missing(context.Background()); err != nil {
 			missing++
 			fmt.Printf("skipped: tests of %s: %s → %s\n", need.Tests, strings.Join(strings.Fields(err.Error()), " "), need.Get)

@@ -1,0 +1,2 @@
+// Package clients tests MCP clients and transports against the built binary.
+package clients

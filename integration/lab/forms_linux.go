@@ -1,0 +1,44 @@
+package lab
+
+import (
+	"fmt"
+	"time"
+)
+
+// ReadTime is the time in which a person reads a question: a yes that comes faster is a
+// program's.
+const ReadTime = 1100 * time.Millisecond
+
+// Burst sends equal calls at once, answers the one form, if there is one, with a choice
+// after a time, and returns the results.
+func (c *ToolClient) Burst(calls int, tool, args, choice string) (results []Message, forms int) {
+	c.t.Helper()
+	meta := ""
+	if c.Modern {
+		meta = fmt.Sprintf(`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}`, c.capabilities)
+	}
+	request := func(id int, more string) {
+		c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s%s}}`, id, tool, args, more, meta))
+	}
+	for i := range calls {
+		request(1000+i, "")
+	}
+	for len(results) < calls {
+		m := c.Receive()
+		switch {
+		case m.Method == "elicitation/create":
+			forms++
+			time.Sleep(ReadTime)
+			c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":%q}}}`, m.ID, choice))
+		case m.Result.ResultType == "input_required":
+			forms++
+			time.Sleep(ReadTime)
+			for key := range m.Result.InputRequests {
+				request(2000, fmt.Sprintf(`,"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":%q}}}`, m.Result.RequestState, key, choice))
+			}
+		case m.Method == "":
+			results = append(results, m)
+		}
+	}
+	return results, forms
+}

@@ -1,0 +1,79 @@
+package lab
+
+import (
+	"bufio"
+	"bytes"
+	"regexp"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// An HttpServer is a server of an account over HTTP.
+type HttpServer struct {
+	t       *testing.T
+	Address string // http://HOST:PORT
+
+	mu  sync.Mutex
+	log bytes.Buffer // standard error; guarded by mu
+}
+
+// Listens starts the account's server over HTTP. It ends with the test.
+func (a *Account) Listens(listen string, args ...string) *HttpServer {
+	a.T.Helper()
+	cmd := a.Command(Binary, append([]string{"serve", "--transport", "http", "--listen", listen}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		a.T.Fatal(err)
+	}
+	s := &HttpServer{t: a.T}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewReader(stderr); ; {
+			line, err := lines.ReadString('\n')
+			s.mu.Lock()
+			s.log.WriteString(line)
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	a.T.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+		_ = cmd.Wait()
+	})
+	s.Address = s.Says(regexp.MustCompile(`serving MCP at (http://\S+)/mcp\n`))[1]
+	return s
+}
+
+// Said returns what the server has printed.
+func (s *HttpServer) Said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// Says waits until the server has printed something.
+func (s *HttpServer) Says(what *regexp.Regexp) []string {
+	s.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if found := what.FindStringSubmatch(s.Said()); found != nil {
+			return found
+		}
+	}
+	s.t.Fatalf("it does not say %s, but\n%s", what, s.Said())
+	return nil
+}
+
+// TokenFile returns the file in which the server says that its token is.
+func (s *HttpServer) TokenFile() string {
+	s.t.Helper()
+	return s.Says(regexp.MustCompile(`Clients send the token in (\S+): `))[1]
+}

@@ -1,0 +1,2 @@
+// Package packages tests that the files of a release can be installed.
+package packages

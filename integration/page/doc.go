@@ -1,0 +1,2 @@
+// Package page tests the page in a browser, and REST.
+package page

@@ -1,0 +1,2 @@
+// Package soak tests that thousands of calls leave nothing behind.
+package soak
