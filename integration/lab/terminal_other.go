@@ -1,6 +1,6 @@
 //go:build !linux
 
-package integration
+package lab
 
 import "github.com/rogpeppe/go-internal/testscript"
 
