@@ -3,14 +3,11 @@
 package lab
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"syscall"
 	"testing"
 )
@@ -51,21 +48,11 @@ func Main(m *testing.M) int {
 	}
 	// Node starts faster when it finds its programs compiled.
 	err = os.Setenv("NODE_COMPILE_CACHE", filepath.Join(dir, "node"))
-	if flag.Parse(); err == nil && !given("test.parallel") {
-		// Tests mostly wait for the programs that they have started.
-		err = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
-}
-
-// given reports whether a flag is on the command line.
-func given(name string) (found bool) {
-	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 // Configuration is the file that lets the docker driver use the test image.
