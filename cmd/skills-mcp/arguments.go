@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"

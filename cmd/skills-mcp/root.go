@@ -65,12 +65,29 @@ terminal.`,
 // commandGroups returns all commands.
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
-		{"Use skills", []*cobra.Command{newListCommand(a), newSearchCommand(a), newShowCommand(a), newReadCommand(a), newRunCommand(a), newRunsCommand(a), newPluginsCommand(a), newRateCommand(a)}},
-		{"Serve them to MCP clients", []*cobra.Command{newConnectCommand(a), newServeCommand(a), newUICommand(a), newDoctorCommand(a), newImageCommand(a)}},
-		{"Install skills of others", []*cobra.Command{newInstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newRollbackCommand(a), newUninstallCommand(a), newVerifyCommand(a), newLockCommand(a), newConnectServerCommand(a), newDisconnectServerCommand(a)}},
-		{"Decide what they may do", []*cobra.Command{newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newWhyCommand(a), newGrantCommand(a), newTrustCommand(a), newUntrustCommand(a), newPinCommand(a), newEnableCommand(a), newDisableCommand(a)}},
-		{"Make your own", []*cobra.Command{newInitCommand(a), newCheckCommand(a), newPushCommand(a)}},
-		{"More", []*cobra.Command{newVersionCommand(a)}},
+		{"Use skills", []*cobra.Command{
+			newListCommand(a), newSearchCommand(a), newShowCommand(a), newReadCommand(a), newRunCommand(a),
+			newRunsCommand(a), newPluginsCommand(a), newRateCommand(a),
+		}},
+		{"Serve them to MCP clients", []*cobra.Command{
+			newConnectCommand(a), newServeCommand(a), newUICommand(a), newDoctorCommand(a), newImageCommand(a),
+		}},
+		{"Install skills of others", []*cobra.Command{
+			newInstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newRollbackCommand(a),
+			newUninstallCommand(a), newVerifyCommand(a), newLockCommand(a), newConnectServerCommand(a),
+			newDisconnectServerCommand(a),
+		}},
+		{"Decide what they may do", []*cobra.Command{
+			newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newWhyCommand(a),
+			newGrantCommand(a), newTrustCommand(a), newUntrustCommand(a), newPinCommand(a), newEnableCommand(a),
+			newDisableCommand(a),
+		}},
+		{"Make your own", []*cobra.Command{
+			newInitCommand(a), newCheckCommand(a), newPushCommand(a),
+		}},
+		{"More", []*cobra.Command{
+			newVersionCommand(a),
+		}},
 	}
 }
 

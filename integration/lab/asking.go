@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Askers are skills that ask, in the shell alone: each is what the official
-// conformance suite calls a tool of its scenarios input-required-result-*.
+// Askers has shell scripts of skills that ask, by the names of tools in the scenarios
+// input-required-result-* of the official conformance suite.
 var Askers = map[string]string{
 	"elicitation": `
 		echo '{"mcp":{"requests":{"user_name":{"method":"elicitation/create","params":{"message":"What is your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}}}}'
@@ -93,7 +93,7 @@ type Wire struct {
 	Out *bufio.Reader
 }
 
-// Message is what a server sends.
+// A Message is a line that a server sends.
 type Message struct {
 	ID     json.RawMessage
 	Method string

@@ -140,9 +140,8 @@ func cgroupsOf(t *testing.T, word string) []string {
 	return found
 }
 
-// MemorySamples are what this process holds in the first and in the last tenth
-// of many calls: the least of several samples, as calls that are under way hold
-// memory rightly.
+// MemorySamples has the memory of this process in the first and in the last tenth of many
+// calls: the least of several samples, as calls that are under way hold memory rightly.
 type MemorySamples struct {
 	mu          sync.Mutex
 	first, last memorySample

@@ -7,6 +7,7 @@ package exposure
 
 import (
 	"cmp"
+
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 

@@ -72,13 +72,16 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
-// noWorkspace says that there is no workspace, what follows, and why.
-func (o *Options) noWorkspace(so string) string {
-	text := "there is no workspace" + so
-	if o.NoWorkspace != "" {
-		text += ": " + o.NoWorkspace
+// noWorkspace returns a function that says that there is no workspace, what follows, and
+// why. The reason names a folder of this machine, which is not for remote principals.
+func (o *Options) noWorkspace(principal identity.Principal) func(so string) string {
+	return func(so string) string {
+		text := "there is no workspace" + so
+		if o.NoWorkspace != "" && !principal.Remote {
+			text += ": " + o.NoWorkspace
+		}
+		return text + "; a person can start the server with --workspace DIR"
 	}
-	return text + "; a person can start the server with --workspace DIR"
 }
 
 // An Executor calls skills. It may be used concurrently.
@@ -254,7 +257,7 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 	}
 	f := failure{
 		job: j, command: p.Command, outcome: o, variables: p.Variables, installed: x.options.InstallDependencies,
-		barred: x.options.Barred, none: x.options.noWorkspace, identify: x.runner.Identify,
+		barred: x.options.Barred, none: x.options.noWorkspace(j.Principal), identify: x.runner.Identify,
 	}
 	f.explain(ctx, err)
 	if err == nil {

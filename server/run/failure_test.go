@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -134,6 +135,16 @@ func TestHintOfPathsOutside(t *testing.T) {
 	o := fails(t, skill, none, 1, "no such file or directory", &sandbox.Exit{}, map[string]any{"args": []any{"/home/ann/x.csv"}})
 	if want := "there is no workspace: it was started in /, which is the home folder or above it; a person can start the server with --workspace DIR"; !strings.Contains(o.Hint, want) {
 		t.Errorf("without a workspace: %q", o.Hint)
+	}
+	remote := run.Request{Skill: skill, Args: map[string]any{"args": []any{"/home/ann/x.csv"}}, Call: run.Call{Principal: identity.Principal{Kind: identity.Model, Remote: true}}}
+	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+		cmd.Started()
+		_, _ = cmd.Stderr.Write([]byte("no such file or directory"))
+		return &sandbox.Exit{Code: 1}, nil
+	}}
+	o, err := newExecutor(t, driver, none).Run(t.Context(), remote)
+	if err != nil || !strings.Contains(o.Hint, "there is no workspace; a person can start") {
+		t.Errorf("from another machine: %+v, %v", o, err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 		j.invoke = func(sandbox.Grant) (*invocation, error) { return nil, err }
 		return j, nil
 	}
-	if j.args, err = arguments(r, workspaces, x.options.noWorkspace); err != nil {
+	if j.args, err = arguments(r, workspaces, x.options.noWorkspace(r.Principal)); err != nil {
 		return nil, err
 	}
 	if j.timeout, err = timeoutOf(skill.Entry.Timeout, r.Timeout, x.options.MaxTimeout); err != nil {

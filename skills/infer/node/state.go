@@ -37,7 +37,7 @@ type evaluator struct {
 	end       ending
 }
 
-// An ending is what is known of the end of a program.
+// An ending says whether, and how, a program has ended.
 type ending struct {
 	mayReturn bool // an active function may have returned before the statement
 	mayEnd    bool // the program may have ended before it, and well
