@@ -79,8 +79,28 @@ func (b *Browser) Open(url string) {
 // takes clicks.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
-	b.Await(fmt.Sprintf(`(e => e !== null && getComputedStyle(e).pointerEvents !== "none")(document.querySelector(%q))`, selector))
-	b.Do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	b.insist(func() {
+		b.Await(fmt.Sprintf(`(e => e !== null && getComputedStyle(e).pointerEvents !== "none")(document.querySelector(%q))`, selector))
+		b.Do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	})
+}
+
+// insist presses a button until the page takes it: for half a second after a form has
+// changed, the page takes nothing and asks to press once more.
+func (b *Browser) insist(press func()) {
+	b.t.Helper()
+	status := `document.getElementById("status")`
+	for {
+		b.Await(`document.readyState === "complete"`)
+		b.Do(chromedp.Evaluate[chromedp.Void](status + `?.replaceChildren()`)) // it may still speak of an earlier press
+		press()
+		ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+		refused, err := chromedp.Run(ctx, chromedp.Evaluate[bool](status+`?.textContent.includes("press once more") ?? false`))
+		cancel()
+		if err != nil || !refused { // an error is of a page that is being replaced
+			return
+		}
+	}
 }
 
 // Await waits until an expression is true. The page's policy forbids the polling of

@@ -40,8 +40,10 @@ func (v *Visit) Unscrolled(screen string) {
 // Enter presses a button that a selector matches, with the Tab and the Enter key.
 func (v *Visit) Enter(selector string) {
 	v.t.Helper()
-	v.Focus(selector)
-	v.Press("\r")
+	v.insist(func() {
+		v.Focus(selector)
+		v.Press("\r")
+	})
 }
 
 // Holds fails the test unless the element with the focus has a text, which was typed.

@@ -159,8 +159,7 @@ func TestPageByKeyboard(t *testing.T) {
 	v.Await(`document.querySelectorAll("#results tbody tr, #results li, #results article").length > 0 && !document.querySelector("#results").innerText.includes("letters of this house")`)
 
 	v.Show("/ui/approvals")
-	v.Focus(`button[value="once"]`)
-	v.Press("\r")
+	v.Enter(`button[value="once"]`)
 	v.Says("the same call succeeds once")
 
 	v.Show("/ui/skills/report/try")
