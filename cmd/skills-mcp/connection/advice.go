@@ -30,7 +30,7 @@ func (c *Connection) Advice(entry connect.Entry) (lines []string) {
 		lines = append(lines, entry.Command+" is in a temporary folder: put the program in its place first.")
 	}
 	if c.Project { // the program's name is in a shared file
-		line := "Whoever uses the project needs " + entry.Command + " in their PATH."
+		line := "Everybody who uses the project needs " + entry.Command + " in their PATH."
 		if _, err := exec.LookPath(entry.Command); err != nil {
 			line += " You have not."
 		}
