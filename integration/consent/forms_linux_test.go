@@ -212,6 +212,7 @@ func TestEqualCallsAtOnce(t *testing.T) {
 						}
 					}
 				}
+				ids[mute.Waits(mute.Call("risky", lab.Text("three")))]++
 				theirs := make(chan []lab.Message)
 				go func() {
 					results, _ := other.Burst(20, "risky", `{"text":"three"}`, "")
@@ -233,6 +234,7 @@ func TestEqualCallsAtOnce(t *testing.T) {
 					t.Errorf("%d of 10 other questions about the skill are refused", busy)
 				}
 				mute.Waits(mute.Call("secret", lab.Text("four")))
+				other.Waits(other.Call("risky", lab.Text("of another client")))
 				other.Waits(other.Call("cloned", lab.Text("five")))
 			})
 		}

@@ -94,8 +94,8 @@ type Options struct {
 	Forms Forms
 	// Asking bounds how calls wait for answers; zero fields: elicit.DefaultLimits.
 	Asking elicit.Limits
-	// Pending bounds the questions that wait for an answer; zero fields: 8 about a skill and
-	// 16 of one client, for each principal, 32 of one principal, and 64 in all.
+	// Pending bounds the questions that wait for an answer; zero fields: 8 of a
+	// client about one skill, 16 of a client, 32 of one principal, and 64 in all.
 	Pending Limits
 	// Key seals questions, and signs answers; nil is a file beside the store's. A question
 	// that was asked under another person's key is not answered under this one.

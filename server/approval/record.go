@@ -220,8 +220,8 @@ var (
 	errTooMany = errors.New("too many questions wait for an answer")
 )
 
-// Limits bound the questions that wait for an answer: about one subject or of one client of
-// a principal, of a principal, and in all.
+// Limits bound the questions that wait for an answer: of one client about one subject, of a
+// client, of a principal, and in all.
 type Limits struct{ Subject, Client, Owner, Total int }
 
 // admit returns an error for a question that may not wait beside others.
@@ -235,11 +235,11 @@ func (l Limits) admit(r *Record, pending []*Record) error {
 			continue
 		}
 		owner++
-		if other.Subject == r.Subject {
-			subject++
-		}
 		if other.client == r.client {
 			client++
+			if other.Subject == r.Subject {
+				subject++
+			}
 		}
 	}
 	if subject >= l.Subject || client >= l.Client || owner >= l.Owner || len(pending) >= l.Total {
