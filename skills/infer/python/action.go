@@ -22,7 +22,6 @@ const (
 	typeNumber
 	typeBool     // bool("") is False, and of any other text True
 	typeJSON     // json.loads
-	typeTruth    // true or false, in letters
 	typeFunction // any other; its argument is text
 )
 

@@ -77,8 +77,6 @@ func (e *evaluator) call(n *syntax.Node, s *scope) value {
 		return unknown{}
 	case *class:
 		return e.construct(f, a)
-	case *parser:
-		return e.parserMethod(f, "", a)
 	case method:
 		return e.callMethod(f, a)
 	}
@@ -86,11 +84,8 @@ func (e *evaluator) call(n *syntax.Node, s *scope) value {
 	return unknown{}
 }
 
-// parserMethod evaluates a method of a parser, or of a command of a library.
+// parserMethod evaluates a method of a parser.
 func (e *evaluator) parserMethod(p *parser, name string, a *arguments) value {
-	if p.dialect == typerDialect {
-		return e.library.method(p, name, a)
-	}
 	if isParse(name) {
 		p.parsed(name, a)
 		e.parses = append(e.parses, parse{p, a.line})
@@ -134,9 +129,6 @@ func (e *evaluator) libraryFunction(name reference, a *arguments) value {
 		return newParser(e.reading, nil, a)
 	case "argparse.FileType", "pydantic.Field", "pydantic.v1.Field", "langchain_core.pydantic_v1.Field", "langchain.pydantic_v1.Field":
 		return &libraryCall{name, a}
-	}
-	if v, ok := e.library.call(name, a); ok {
-		return v
 	}
 	return e.builtins.call(name, a)
 }

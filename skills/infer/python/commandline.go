@@ -39,7 +39,7 @@ func (c *CommandLine) laid(command *cli.Command, told *notes) *CommandLine {
 // command lays out a parser and its sub-commands.
 func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 	p.tellOmitted(told)
-	laid := &cli.Command{Namespace: p.dialect != wordsDialect, Terminator: p.dialect != wordsDialect, Numbers: p.dialect == argparseDialect}
+	laid := &cli.Command{Namespace: !p.words, Terminator: !p.words, Numbers: !p.words}
 	own := map[string]int{}
 	for _, act := range p.actions {
 		if p.shows(act) {
@@ -103,21 +103,18 @@ func (p *parser) argument(act *action, flagged bool) *cli.Argument {
 		}
 	}
 	switch {
-	case p.dialect == wordsDialect:
+	case p.words:
 		a.Leads, a.Form, a.Not = true, cli.Apart, slices.Sorted(maps.Keys(p.flags))
 		if act.choices != nil {
 			a.Not = nil
 		}
-	case p.dialect == typerDialect && !strings.HasPrefix(a.Flag, "--"): // of -f=x, click takes the = for a part of the value
-		a.Form = cli.Apart
-	}
-	if p.dialect != wordsDialect {
+	default:
 		a.Not = []string{"--"}
 	}
 	if act.shape(a, flagged); act.typ == typeJSON && a.Description == "" {
 		a.Description = "Any value."
 	}
-	if a.Together && p.dialect == argparseDialect {
+	if a.Together {
 		a.Dashes = "the script would take it for an option"
 	}
 	standard, ok := act.defaultJSON()
@@ -147,7 +144,7 @@ func (a *action) trueFalse() []string {
 // mistake: argparse reads it, and knows no option that begins so.
 func (c *CommandLine) Refuses(flag string) bool {
 	p := c.parser
-	if p.dialect != argparseDialect || p.lenient || p.subs != nil || strings.Contains(flag, "=") {
+	if p.words || p.lenient || p.subs != nil || strings.Contains(flag, "=") {
 		return false
 	}
 	known := slices.Collect(maps.Keys(p.flags))
@@ -184,11 +181,11 @@ func (c *CommandLine) Fallbacks() map[string]string {
 // file, and those that the script opens or looks up.
 func (c *CommandLine) look(script code) {
 	used := map[string]cli.File{}
-	click := c.parser.dialect != argparseDialect
-	fileuse.Each(script, !click, func(name string, written bool) {
+	words := c.parser.words
+	fileuse.Each(script, !words, func(name string, written bool) {
 		f := used[name]
 		// A plain name may be another function's, which says less.
-		f.Written, f.Read = f.Written || written, f.Read || !written || click
+		f.Written, f.Read = f.Written || written, f.Read || !written || words
 		used[name] = f
 	})
 	c.Arguments(func(_ string, of *cli.Argument) {

@@ -13,22 +13,11 @@ type evaluator struct {
 	*reading
 	builtins  builtins
 	globals   *scope
-	library   library
 	functions *functions
 	parses    parses
 }
 
-// A library evaluates calls of modules beside argparse.
-type library interface {
-	// call evaluates a call of one of its functions; false where it is none.
-	call(name reference, a *arguments) (value, bool)
-	// method evaluates a call of one of its commands, or of a method of it.
-	method(command *parser, name string, a *arguments) value
-	// decorate returns the command that decorators make of a function, or nil.
-	decorate(fn *function, s *scope) *parser
-}
-
-// newEvaluator returns one for a source of this size. Library may be nil.
+// newEvaluator returns one for a source of this size.
 func newEvaluator(prog string, m *Module, told *notes) *evaluator {
 	r := &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*len(m.source)}
 	return &evaluator{reading: r, builtins: builtins{r}, globals: newScope(nil), functions: &m.functions}

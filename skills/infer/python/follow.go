@@ -69,11 +69,7 @@ func (f *frame) execute(s *syntax.Stmt) {
 	case syntax.DefStmt:
 		fn := f.eval.functions.get(s.Function)
 		fn.scope = f.scope
-		var v value = fn
-		if command := f.eval.library.decorate(fn, f.scope); command != nil {
-			v = command
-		}
-		f.eval.assign(f.scope, fn.Name, v)
+		f.eval.assign(f.scope, fn.Name, fn)
 	case syntax.ClassStmt:
 		f.defineClass(s.Class)
 	case syntax.GlobalStmt:

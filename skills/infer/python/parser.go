@@ -9,12 +9,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// A parser is an argparse.ArgumentParser, or a command of typer.
+// A parser is an argparse.ArgumentParser, or the script's own code.
 type parser struct {
-	dialect     dialect
-	name        string // of a command of typer
-	typer       bool   // an app of typer
-	grouped     bool   // an app that has commands even where it has only one
+	words       bool // the script's own code reads the words
 	line        int
 	class       *class // of the file, where it is one
 	prog        string
@@ -392,15 +389,6 @@ type parse struct {
 	parser *parser
 	line   int
 }
-
-// A dialect is the library that reads the command line.
-type dialect int
-
-const (
-	argparseDialect dialect = iota
-	typerDialect
-	wordsDialect // the script's own code
-)
 
 // newAction returns an argument as add_argument declares it, and why it is not known.
 func (p *parser) newAction(r *reading, a *arguments) (act *action, problem string) {

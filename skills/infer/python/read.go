@@ -1,6 +1,6 @@
 // Package python reads the command line of a Python script from its source,
-// without running it: the arguments that are declared with argparse
-// or typer. It makes a JSON Schema of them, and of arguments that fit the schema the
+// without running it: the arguments that are declared with argparse,
+// or that the script reads from sys.argv by itself. It makes a JSON Schema of them, and of arguments that fit the schema the
 // exact command line.
 //
 // It evaluates constants, loops over lists of them, and calls of the script's own
@@ -58,7 +58,7 @@ func (m *Module) Read(name string) *Script {
 
 // commandLine follows the module and returns the command line that it reads.
 func (m *Module) commandLine(name, doc string, body []*syntax.Stmt, told *notes) *CommandLine {
-	e := newTypeReader(name, m, told).eval
+	e := newEvaluator(name, m, told)
 	e.runModule(body)
 	if len(e.parses) == 0 && e.stray == nil {
 		e.runUncalled(body)

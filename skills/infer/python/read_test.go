@@ -48,6 +48,7 @@ func TestRead(t *testing.T) {
 	for name, test := range map[string]struct{ source, want string }{
 		"empty":               {"", ""},
 		"no command line":     {"print('hello')\n", ""},
+		"typer":               {"import typer\ndef main(name: str): pass\ntyper.run(main)\n", "none (line 1: what typer reads of the arguments is not known)"},
 		"nobody parses":       {header + "p.add_argument('x')\n", "none (line 1: what argparse reads of the arguments is not known)"},
 		"plain":               {header + "p.add_argument('x')\np.parse_args()\n", "x:string*"},
 		"BOM and CRLF":        {"\ufeff" + strings.ReplaceAll(header+"p.add_argument('x',\n type=int)\np.parse_args()\n", "\n", "\r\n"), "x:integer*"},

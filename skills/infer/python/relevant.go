@@ -2,20 +2,18 @@ package python
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
-// findRelevant finds the functions that declare arguments, those that name one of these,
-// and the commands of typer. Only they are followed. Declares reports whether a
-// name declares arguments.
+// findRelevant finds the functions that declare arguments and those that name one of
+// these. Only they are followed. Declares reports whether a name declares arguments.
 func (m *Module) findRelevant(declares func(name string) bool) {
 	m.functions = functions{map[*syntax.Function]*function{}, declares, map[string]bool{}}
-	queue := m.commandNames()
-	if len(queue) == 0 && !m.tokens.hasName(declares) {
+	if !m.tokens.hasName(declares) {
 		return
 	}
+	var queue []string
 	callers := map[string][]string{} // by a name that they have in them
 	defined := m.tokens.defined()
 	for _, fn := range m.defined {
@@ -36,29 +34,4 @@ func (m *Module) findRelevant(declares func(name string) bool) {
 			queue = append(queue, callers[name]...)
 		}
 	}
-}
-
-// commandNames returns the names of apps of typer, of its commands, and of
-// functions that define such commands.
-func (m *Module) commandNames() []string {
-	var names []string
-	for _, s := range m.body {
-		if s.Kind == syntax.AssignStmt && s.Value.Kind == syntax.Call && strings.HasSuffix(syntax.Dotted(s.Value.Kids[0]), "Typer") {
-			names = append(names, s.Targets[0].Name)
-		}
-	}
-	for _, fn := range m.defined {
-		if slices.ContainsFunc(fn.Decorators, isCommand) || code(fn.Tokens).definesCommand() {
-			names = append(names, fn.Name)
-		}
-	}
-	return names
-}
-
-// isCommand reports whether a decorator is one that makes a command of a function.
-func isCommand(decorator *syntax.Node) bool {
-	if decorator.Kind == syntax.Call {
-		decorator = decorator.Kids[0]
-	}
-	return decorator.Name == "command" || decorator.Name == "group"
 }

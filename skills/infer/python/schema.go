@@ -39,7 +39,7 @@ func (a *action) shape(to *cli.Argument, flagged bool) {
 // alone reports whether an option means something without its value. argparse
 // gives a constant that is text to the argument's type.
 func (a *action) alone() bool {
-	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.typ == typeTruth || a.constant == nil || isNone(a.constant) {
+	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.constant == nil || isNone(a.constant) {
 		return false
 	}
 	text, is := a.constant.(string)
@@ -48,7 +48,7 @@ func (a *action) alone() bool {
 
 // item describes one value.
 func (a *action) item() *jsonschema.Schema {
-	types := map[valueType]string{typeInteger: "integer", typeNumber: "number", typeBool: "boolean", typeTruth: "boolean"}
+	types := map[valueType]string{typeInteger: "integer", typeNumber: "number", typeBool: "boolean"}
 	s := &jsonschema.Schema{Type: cmp.Or(types[a.typ], "string"), Enum: a.enum()}
 	if a.typ == typeJSON {
 		s.Type, s.Description = "", "Any value."
@@ -83,7 +83,7 @@ func (a *action) itemJSON(v value) (any, bool) {
 	case float64:
 		ok = a.typ == typeNumber
 	case bool:
-		ok = a.typ == typeBool || a.typ == typeTruth
+		ok = a.typ == typeBool
 	}
 	item, _ := valueJSON(v)
 	return item, ok

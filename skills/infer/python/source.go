@@ -85,29 +85,18 @@ func each(body []*syntax.Stmt, visit func(*syntax.Stmt)) {
 type functions struct {
 	of       map[*syntax.Function]*function
 	declares func(name string) bool // nil for no name
-	wanted   map[string]bool        // functions that lead to one that declares arguments, and apps of typer
+	wanted   map[string]bool        // functions that lead to one that declares arguments
 }
 
 // get returns the function of a definition. It is relevant if a name in it declares
-// arguments, or is wanted, and if it defines a command.
+// arguments, or is wanted.
 func (f *functions) get(def *syntax.Function) *function {
 	if f.of[def] == nil {
-		inside := code(def.Tokens)
-		f.of[def] = &function{Function: def, relevant: inside.hasName(f.leads) || inside.definesCommand()}
+		f.of[def] = &function{Function: def, relevant: code(def.Tokens).hasName(f.leads)}
 	}
 	return f.of[def]
 }
 
 func (f *functions) leads(name string) bool {
 	return f.wanted[name] || f.declares != nil && f.declares(name)
-}
-
-// definesCommand reports whether a function has a decorator like "@app.command".
-func (c code) definesCommand() bool {
-	for at := range c {
-		if name := c.text(at + 3); c.text(at) == "@" && (name == "command" || name == "group") {
-			return true
-		}
-	}
-	return false
 }

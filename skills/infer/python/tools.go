@@ -38,7 +38,7 @@ func Tools(source []byte) []Function {
 	if err != nil {
 		return nil
 	}
-	t := newTypeReader("", m, &notes{})
+	t := typeReader{newEvaluator("", m, &notes{})}
 	module := &frame{eval: t.eval, scope: t.eval.globals}
 	var found []Function
 	for _, s := range body {
@@ -102,7 +102,7 @@ func (t typeReader) paramsOf(fn *function, from int) *jsonschema.Schema {
 		if p.Star != "" || p.Name == "callbacks" || p.Name == "run_manager" || schema.Properties.Len() == maxArguments {
 			continue
 		}
-		property, _ := t.annotation(p.Annotation, t.eval.globals)
+		property := t.annotation(p.Annotation, t.eval.globals)
 		if property == nil {
 			continue
 		}

@@ -13,12 +13,11 @@ import (
 // A typeReader reads annotations.
 type typeReader struct{ eval *evaluator }
 
-// annotation returns the schema of a parameter's type, and the further arguments of
-// Annotated. The schema is nil where LangChain gives the parameter, and no caller.
-// What is not known may be any value.
-func (t typeReader) annotation(n *syntax.Node, s *scope) (schema *jsonschema.Schema, extras []value) {
+// annotation returns the schema of a parameter's type: nil where LangChain gives the
+// parameter, and no caller. What is not known may be any value.
+func (t typeReader) annotation(n *syntax.Node, s *scope) *jsonschema.Schema {
 	if t.eval.types >= maxTypes || n == nil {
-		return &jsonschema.Schema{}, nil
+		return &jsonschema.Schema{}
 	}
 	t.eval.types++
 	defer func() { t.eval.types-- }()
@@ -29,7 +28,7 @@ func (t typeReader) annotation(n *syntax.Node, s *scope) (schema *jsonschema.Sch
 		}
 	case syntax.Binary:
 		if n.Name == "|" {
-			return t.union(n.Kids, s), nil
+			return t.union(n.Kids, s)
 		}
 	case syntax.Subscript:
 		return t.generic(n, s)
@@ -39,22 +38,23 @@ func (t typeReader) annotation(n *syntax.Node, s *scope) (schema *jsonschema.Sch
 		return t.annotation(v.node, v.scope)
 	case *class:
 		if v.isModel() {
-			return t.model(v), nil
+			return t.model(v)
 		}
+		return v.choices()
 	case reference:
 		if injects(v) {
-			return nil, nil
+			return nil
 		}
-		return plainType(v), nil
+		return plainType(v)
 	}
-	return &jsonschema.Schema{}, nil
+	return &jsonschema.Schema{}
 }
 
 // quoted reads an annotation that is written as text.
-func (t typeReader) quoted(text string, s *scope) (*jsonschema.Schema, []value) {
+func (t typeReader) quoted(text string, s *scope) *jsonschema.Schema {
 	n, err := syntax.Expression(text)
 	if err != nil || n.Kind == syntax.Const || len(text) > 200 {
-		return &jsonschema.Schema{}, nil
+		return &jsonschema.Schema{}
 	}
 	return t.annotation(n, s)
 }
@@ -84,7 +84,7 @@ func plainType(v reference) *jsonschema.Schema {
 // union reads X | None, which is X, and X | Y, which is any value.
 func (t typeReader) union(kids []*syntax.Node, s *scope) (schema *jsonschema.Schema) {
 	for at, kid := range slices.DeleteFunc(slices.Clone(kids), func(n *syntax.Node) bool { return n.Kind == syntax.Const && isNone(n.Value) }) {
-		one, _ := t.annotation(kid, s)
+		one := t.annotation(kid, s)
 		if schema = one; at > 0 {
 			schema = &jsonschema.Schema{}
 		}
@@ -93,34 +93,37 @@ func (t typeReader) union(kids []*syntax.Node, s *scope) (schema *jsonschema.Sch
 }
 
 // generic reads a type with parameters: Optional[X], list[X], Literal["a"].
-func (t typeReader) generic(n *syntax.Node, s *scope) (*jsonschema.Schema, []value) {
+func (t typeReader) generic(n *syntax.Node, s *scope) *jsonschema.Schema {
 	base, _ := t.eval.value(n.Kids[0], s).(reference)
 	inner := (&alias{n, s}).parameters()
 	switch base.last() {
 	case "Optional":
 		return t.annotation(inner[0], s)
 	case "Union":
-		return t.union(inner, s), nil
+		return t.union(inner, s)
 	case "Annotated":
 		return t.extended(inner, s)
 	case "Literal":
-		return t.alternatives(inner, s), nil
+		var constants []value
+		for _, kid := range inner {
+			constants = append(constants, t.eval.value(kid, s))
+		}
+		return oneOf(constants)
 	}
 	schema := plainType(base)
 	if schema.Type == "array" && strings.ToLower(base.last()) != "tuple" {
-		if item, _ := t.annotation(inner[0], s); item != nil && item.Type != "" {
+		if item := t.annotation(inner[0], s); item != nil && item.Type != "" {
 			schema.Items = item
 		}
 	}
-	return schema, nil
+	return schema
 }
 
 // extended reads Annotated[X, …], of which a text describes the parameter.
-func (t typeReader) extended(inner []*syntax.Node, s *scope) (schema *jsonschema.Schema, extras []value) {
-	schema, _ = t.annotation(inner[0], s)
+func (t typeReader) extended(inner []*syntax.Node, s *scope) *jsonschema.Schema {
+	schema := t.annotation(inner[0], s)
 	for _, kid := range inner[1:] {
 		v := t.eval.value(kid, s)
-		extras = append(extras, v)
 		if kid.Kind == syntax.Call && injects(t.eval.value(kid.Kids[0], s)) || injects(v) {
 			schema = nil
 		}
@@ -128,47 +131,37 @@ func (t typeReader) extended(inner []*syntax.Node, s *scope) (schema *jsonschema
 			schema.Description = text
 		}
 	}
-	return schema, extras
+	return schema
 }
 
-func (t typeReader) alternatives(inner []*syntax.Node, s *scope) *jsonschema.Schema {
+// oneOf describes a value that is one of some constants.
+func oneOf(constants []value) *jsonschema.Schema {
 	schema := &jsonschema.Schema{}
-	for _, kid := range inner {
-		v, ok := valueJSON(t.eval.value(kid, s))
+	for _, constant := range constants {
+		v, ok := valueJSON(constant)
 		if !ok {
 			return &jsonschema.Schema{}
 		}
 		schema.Enum = append(schema.Enum, v)
 	}
-	if _, ok := schema.Enum[0].(string); ok {
+	if !slices.ContainsFunc(schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
 		schema.Type = "string"
 	}
 	return schema
 }
 
-// choicesOf returns the values of the file's own Enum that an annotation names,
-// and nil for another type.
-func (t typeReader) choicesOf(n *syntax.Node, s *scope) *sequence {
-	v := t.eval.value(n, s)
-	for range maxModels { // Optional[Annotated[Mode, …]]
-		if named, ok := v.(*alias); ok {
-			base := syntax.Dotted(named.node.Kids[0])
-			if strings.HasSuffix(base, "Annotated") || strings.HasSuffix(base, "Optional") {
-				v = t.eval.value(named.parameters()[0], named.scope)
-			}
-		}
-	}
-	c, ok := v.(*class)
-	if !ok || !slices.ContainsFunc(c.ancestors, func(r reference) bool { return r == "enum.Enum" || r == "enum.StrEnum" }) {
-		return nil
-	}
-	seq := &sequence{open: '['}
+// choices describes the values of an Enum; those of another class may be any.
+func (c *class) choices() *jsonschema.Schema {
+	var constants []value
 	for _, member := range c.Body {
 		if member.Kind == syntax.AssignStmt && len(member.Targets) == 1 && member.Targets[0].Kind == syntax.Name {
-			seq.items = append(seq.items, c.members[member.Targets[0].Name])
+			constants = append(constants, c.members[member.Targets[0].Name])
 		}
 	}
-	return seq
+	if len(constants) == 0 || !slices.ContainsFunc(c.ancestors, func(r reference) bool { return r == "enum.Enum" || r == "enum.StrEnum" }) {
+		return &jsonschema.Schema{}
+	}
+	return oneOf(constants)
 }
 
 func (c *class) isModel() bool { return c.comesFrom("BaseModel", "pydantic", "langchain") }
@@ -194,19 +187,13 @@ func (t typeReader) model(c *class) *jsonschema.Schema {
 	t.eval.calls++
 	defer func() { t.eval.calls-- }()
 	for _, s := range c.fields {
-		schema, _ := t.annotation(s.Note, t.eval.globals)
+		schema := t.annotation(s.Note, t.eval.globals)
 		note := s.Note
 		if note.Kind == syntax.Subscript {
 			note = note.Kids[0]
 		}
 		if schema == nil || strings.HasSuffix(syntax.Dotted(note), "ClassVar") {
 			continue
-		}
-		if choices := t.choicesOf(s.Note, t.eval.globals); choices != nil {
-			schema.Enum, _ = choices.json()
-			if len(schema.Enum) > 0 && !slices.ContainsFunc(schema.Enum, func(v any) bool { _, text := v.(string); return !text }) {
-				schema.Type = "string"
-			}
 		}
 		name := s.Targets[0].Name
 		given := c.members[name]

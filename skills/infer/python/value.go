@@ -34,7 +34,7 @@ type unknown struct {
 	path      string // the text of a pathlib.Path; "" for anything else
 }
 
-// An alias is a type with parameters: Annotated[str, typer.Option()].
+// An alias is a type with parameters: Optional[Mode].
 type alias struct {
 	node  *syntax.Node
 	scope *scope
@@ -77,7 +77,7 @@ func isDeclarer(v value) bool {
 	return is
 }
 
-// A libraryCall is a call of typer or pydantic that declares a parameter.
+// A libraryCall is a call of a library that declares a type or a field.
 type libraryCall struct {
 	name reference
 	*arguments

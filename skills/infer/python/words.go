@@ -36,12 +36,12 @@ func (m *Module) wordsOf(name string, told *notes) *CommandLine {
 }
 
 func newWordParser(name string) *parser {
-	return &parser{dialect: wordsDialect, prog: name, defaults: map[string]value{}, flags: map[string]*action{}}
+	return &parser{words: true, prog: name, defaults: map[string]value{}, flags: map[string]*action{}}
 }
 
 // follow executes the module. First is the text of the first argument; "" is any.
 func (m *Module) follow(first string) *wordReader {
-	e := newTypeReader("", m, &notes{}).eval
+	e := newEvaluator("", m, &notes{})
 	w := newWordReader(first)
 	e.words = w
 	e.runModule(m.body)

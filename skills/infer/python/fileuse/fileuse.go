@@ -23,7 +23,7 @@ func (c code) text(at int) string {
 
 // Each calls found for the arguments that a script opens, open(args.out, "w"), and
 // for those of which it uses a method of a path, Path(args.out).exists(). They are
-// members in argparse, and plain names in click and typer.
+// members in argparse, and plain names where the script reads its words itself.
 func Each(tokens []syntax.Token, member bool, found func(name string, writes bool)) {
 	c := code(tokens)
 	for at := range c {

@@ -139,5 +139,5 @@ func Dotted(n *Node) string {
 // None is the value of None.
 type None struct{}
 
-// Ellipsis is Python's ..., which typer and pydantic take for required.
+// Ellipsis is Python's ..., which pydantic takes for required.
 type Ellipsis struct{}
