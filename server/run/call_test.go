@@ -187,7 +187,7 @@ func TestRefused(t *testing.T) {
 		{"placeholder with a path", "script: scripts/{name}.py", `{"name": "../run"}`, run.InvalidParam, `"name" must be a plain name, without / and ..`},
 		{"placeholder that is missing", "script: scripts/{name}.py", `{}`, run.InvalidParam, `missing required parameter "name"`},
 		{"placeholder of no script", "script: scripts/{name}.py", `{"name": "two"}`, run.InvalidParam, `scripts/two.py: there is no such script`},
-		{"nothing to run", "", `{}`, run.InvalidParam, `skill demo has nothing to run; read its instructions with load_skill instead`},
+		{"nothing to run", "", `{}`, run.InvalidParam, `skill demo has nothing to run: it gives instructions; read the instructions with load_skill`},
 		{"unavailable", "script: gone.sh", `{}`, run.Unavailable, `skill demo cannot run: script gone.sh does not exist`},
 		{"instructions for persons", "disable-model-invocation: true", `{}`, run.PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},
 		{"for persons", "script: run.sh\ndisable-model-invocation: true", `{}`, run.PermissionDenied, `skill demo may be called by a person only; tell them what you would call it for`},

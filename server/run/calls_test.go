@@ -253,7 +253,7 @@ func TestCallsRefused(t *testing.T) {
 		"not confirmed":  {"calls: b", "class: mutating", []string{"b"}, by("ann"), "APPROVAL_REQUIRED: skill b is mutating, so only a person can start it, on a terminal of their own; tell them which arguments to give it, and do not try again"},
 		"bad arguments":  {"calls: b", "params: {n: {type: integer, required: true}}", []string{"b"}, by("ann"), `INVALID_PARAM: missing required parameter "n"`},
 		"a failing one":  {"calls: b", "", []string{"b"}, by("ann"), "EXECUTION_ERROR: skill b failed with exit code 3; it wrote nothing to its error output: what it printed may say why"},
-		"nothing to run": {"calls: b", instructions, []string{"b"}, by("ann"), "INVALID_PARAM: skill b has nothing to run; read its instructions with load_skill instead"},
+		"nothing to run": {"calls: b", instructions, []string{"b"}, by("ann"), "INVALID_PARAM: skill b has nothing to run: it gives instructions; read the instructions with load_skill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			driver := scripts{"a": func(s *script) int { fmt.Fprintln(s.out, s.call("b")); return 0 }}

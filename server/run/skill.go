@@ -91,15 +91,15 @@ func cannotRun(skill *skills.Skill) error {
 // nothingToRun returns the error for a skill of instructions, with the names of its
 // tools.
 func nothingToRun(skill *skills.Skill) error {
-	text := fmt.Sprintf("skill %s has nothing to run; read its instructions with load_skill instead", skill.QualifiedName())
+	text := fmt.Sprintf("skill %s has nothing to run: it gives instructions", skill.QualifiedName())
 	var names []string
 	for _, tool := range skill.Tools {
 		names = append(names, tool.QualifiedName())
 	}
 	if len(names) > 0 {
-		text += ", or run one of its tools: " + strings.Join(names, ", ")
+		text += "; its tools are " + strings.Join(names, ", ")
 	}
-	return &Error{Code: InvalidParam, Message: text, Retryable: false, Err: nil}
+	return (&Error{Code: InvalidParam, Message: text}).Told("read the instructions with load_skill")
 }
 
 // invoke returns the program of a call whose grant is known.
