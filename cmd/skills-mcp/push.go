@@ -38,7 +38,7 @@ func newPushCommand(a *app) *cobra.Command {
 		Long: `Check the skill in DIR as "check --strict" does, and publish it in an OCI registry as
 an artifact of the Agent Skills community (application/vnd.agentskills.skill.v1), which
 "install" and the tools of others fetch. Prints the digest, by which the version can be
-fetched for ever. The same files have the same digest each time. .git is left out.
+fetched for ever: the same files and tag have the same one. .git is left out.
 
 Credentials are those of Docker: run "docker login REGISTRY" first. A registry of this
 machine may be without TLS.`,
