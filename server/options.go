@@ -60,8 +60,6 @@ type Options struct {
 	Feedback *feedback.Book
 	// Index searches the skills; nil is a new one.
 	Index *search.Index
-	// Indexed is called once, when the skills were indexed in the background; nil is not.
-	Indexed func()
 	// FirstScan bounds the time for which lists wait for the first catalog. Where it is
 	// over, they are answered without skills, and clients are notified of the catalog
 	// when it comes. Calls wait for as long as it takes, and requests that only open a

@@ -17,9 +17,8 @@ const indexDelay = 500 * time.Millisecond
 
 // A searcher finds the skills of views by words. It must be started, and then closed.
 type searcher struct {
-	index   *search.Index
-	uses    map[string]int // by qualified name, at the start
-	indexed func()         // called after the first update in the background that finds skills; nil is not
+	index *search.Index
+	uses  map[string]int // by qualified name, at the start
 	failures
 
 	wake    chan struct{}      // holds one message while a catalog is to be indexed; set by start
@@ -61,13 +60,7 @@ func (s *searcher) follow(ctx context.Context, current func() *view) {
 // update indexes a catalog. A search of one that is not indexed indexes it first.
 func (s *searcher) update(ctx context.Context, catalog *skills.Catalog) {
 	defer s.recover(func(err error) { s.logger.Error("the skills are not indexed", "error", err) })
-	if s.index.Update(ctx, catalog) != nil { // ctx is done
-		return
-	}
-	if s.indexed != nil && len(catalog.Skills) > 0 {
-		s.indexed()
-		s.indexed = nil
-	}
+	_ = s.index.Update(ctx, catalog) // its error is that ctx is done
 }
 
 // close ends the goroutine and waits for it.

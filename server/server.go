@@ -42,7 +42,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	logger := o.Logger
 	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
 	current := p.view.Load
-	p.search = &searcher{index: o.Index, uses: o.Expose.Uses, indexed: o.Indexed, failures: failures{logger}}
+	p.search = &searcher{index: o.Index, uses: o.Expose.Uses, failures: failures{logger}}
 	p.search.start(current)
 	finds := &finder{current, p.search.index, o.Reloader}
 	invoke := &invoker{

@@ -56,22 +56,21 @@ func New() *Collector {
 	return c
 }
 
-// Rest is called when the server waits for calls, and again when it has indexed the
-// skills: it collects the garbage of the start, so that no call pays for it, and returns
-// the memory to the system. The room of the start is that of the index, too.
+// Rest is called when the server waits for calls. Once no collection has followed for a
+// while, as when the skills are indexed, it collects the garbage of the start.
 func (c *Collector) Rest() {
-	if c.rested.Swap(true) {
-		c.room.Store(servingRoom)
-	}
-	c.free()
+	c.rested.Store(true)
+	c.release.Reset(c.quiet)
 }
 
 // free collects the garbage and returns the memory to the system. Pools keep what they
 // have for one collection more.
 func (c *Collector) free() {
 	c.freed.Store(time.Now().UnixNano())
+	c.room.Store(servingRoom)
 	runtime.GC()
 	debug.FreeOSMemory()
+	unmapProgram()
 }
 
 // Close stops setting the target.

@@ -33,18 +33,17 @@ func TestCollector(t *testing.T) {
 		t.Errorf("at the start the target is %d %%", got)
 	}
 	large := make([]byte, 100<<20)
-	for _, rest := range []struct {
-		name        string
-		least, most int
-	}{{"a target for the index", leastPercent + 1, 100}, {"a small target", leastPercent, leastPercent}} {
-		c.Rest()
-		wait(t, rest.name, func() bool {
+	target := func(least, most int) func() bool {
+		return func() bool {
 			runtime.GC()
 			percent := debug.SetGCPercent(100)
 			debug.SetGCPercent(percent)
-			return rest.least <= percent && percent <= rest.most
-		})
+			return least <= percent && percent <= most
+		}
 	}
+	wait(t, "a target for the start", target(leastPercent+1, 100))
+	c.free()
+	wait(t, "a small target", target(leastPercent, leastPercent))
 	runtime.KeepAlive(large)
 }
 
@@ -71,7 +70,7 @@ func wait(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// The memory of a load is released once the load has ended.
+// The memory of the start is released once it has ended, and that of a load.
 func TestCollectorReleases(t *testing.T) {
 	t.Setenv("GOGC", "")
 	before := debug.SetGCPercent(100)
@@ -80,6 +79,7 @@ func TestCollectorReleases(t *testing.T) {
 	defer c.Close()
 	c.quiet = 100 * time.Millisecond
 	c.Rest()
+	wait(t, "release of the start", func() bool { return c.freed.Load() != 0 })
 	c.freed.Store(0) // long ago
 	runtime.GC()     // of a load
 	wait(t, "release", func() bool { return c.freed.Load() != 0 })

@@ -42,7 +42,7 @@ type Options struct {
 	ClientRoots bool
 	// Shared reports that other machines reach the server.
 	Shared bool
-	// Idle is called when the skills are read, and again when they are indexed.
+	// Idle is called when the skills are read.
 	Idle func()
 	// Notices gets a line for each question that begins to wait; nil gets none.
 	Notices io.Writer
@@ -117,7 +117,7 @@ func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	options := serverOptions(s, snapshots)
 	options.Index = s.Roots.Index()
 	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.Sandboxes.Pins.Text
-	options.Feedback, options.Indexed, options.Connected = s.Feedback(), b.options.Idle, setup.Connected{Host: s.Host, Approvals: b.approvals}
+	options.Feedback, options.Connected = s.Feedback(), setup.Connected{Host: s.Host, Approvals: b.approvals}
 	b.offer(ctx, options)
 	options.Installed = s.Machine.Origin
 	if s.Tools.InstallSkill {
