@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 )
@@ -78,7 +79,11 @@ func (x *exchange) extend() {
 
 // decode decodes the checked arguments.
 func (x *exchange) decode(into any) error {
-	if err := json.Unmarshal(x.args, into); err != nil {
+	err := json.Unmarshal(x.args, into)
+	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
+		return refuse(http.StatusBadRequest, "%q is not a time; write one such as 2026-01-31T15:04:00Z", wrong.Value)
+	}
+	if err != nil {
 		return refuse(http.StatusBadRequest, "%v", err)
 	}
 	return nil

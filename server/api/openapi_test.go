@@ -88,7 +88,7 @@ func TestProblems(t *testing.T) {
 		"query":          {"GET", "/v1/skills?limit=x", "", nil, 400, `"limit" must be an integer`},
 		"bound":          {"GET", "/v1/skills?limit=1000", "", nil, 400, `"limit" must be at most 200`},
 		"source":         {"GET", "/v1/skills?source=mine", "", nil, 400, `"source" must be one of`},
-		"time":           {"GET", "/v1/runs?since=yesterday", "", nil, 400, "yesterday"},
+		"time":           {"GET", "/v1/runs?since=yesterday", "", nil, 400, `"yesterday" is not a time; write one such as 2026-01-31T15:04:00Z`},
 		"twice":          {"GET", "/v1/skills?q=a&q=b", "", nil, 400, "twice"},
 		"no query":       {"GET", "/v1/plugins?q=a", "", nil, 400, `"q"`},
 		"body and query": {"POST", "/v1/skills/a/execute?q=a", "{}", nil, 400, "no query"},
