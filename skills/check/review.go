@@ -81,10 +81,7 @@ func reviewPython(s *skills.Skill) []skills.Problem {
 	if !ok || len(flags) == 0 {
 		return nil
 	}
-	taken := python.Read(path.Base(script), source).CommandLine
-	if taken == nil {
-		return nil
-	}
+	taken := python.Read(path.Base(script), source)
 	var refused []string
 	for _, p := range flags {
 		if taken.Refuses("--" + p.Name) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // Arguments infers the undeclared arguments of a skill's script, and of the scripts
@@ -18,18 +19,17 @@ func Arguments(s *skills.Skill, sources *Sources) {
 		if m == nil {
 			continue
 		}
-		line, notes := m.commandLine(path.Base(skill.Entry.Script))
-		skill.Entry.Unread = notes
-		if line != nil {
-			skill.Entry.Args = parsedCLI(line, m)
-			describe(skill, line)
+		read := m.Read(path.Base(skill.Entry.Script))
+		if skill.Entry.Unread = read.Notes; read.CommandLine != nil {
+			skill.Entry.Args = parsedCLI(read.CommandLine, m)
+			describe(skill, read.CommandLine)
 		}
 	}
 }
 
 // parsedCLI returns the arguments of a command line. A script that reads its standard
 // input has a property for it beside them.
-func parsedCLI(line commandLine, m module) skills.ParsedCLI {
+func parsedCLI(line *cli.CommandLine, m module) skills.ParsedCLI {
 	cli := skills.ParsedCLI{Object: line.Schema(), Files: fileParams(line)}
 	if m.ReadsInput() {
 		cli.Stdin = skills.AddStdin(cli.Object)
@@ -64,14 +64,14 @@ type sourceCommandLine struct {
 	skill *skills.Skill
 
 	once sync.Once
-	line commandLine // valid after once
+	line *cli.CommandLine // valid after once
 }
 
 // Argv implements [skills.CommandLine].
 func (s *sourceCommandLine) Argv(args map[string]any) ([]string, error) {
 	s.once.Do(func() {
 		if m := (*Sources)(nil).module(s.skill); m != nil {
-			s.line, _ = m.commandLine(path.Base(s.skill.Entry.Script))
+			s.line = m.Read(path.Base(s.skill.Entry.Script)).CommandLine
 		}
 	})
 	if s.line == nil {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -37,16 +38,12 @@ func Purpose(s *skills.Skill) string {
 	return cmp.Or(usagetext.Purpose(s.Description), s.Description)
 }
 
-// A describer is a command line whose declaration describes the script.
-type describer interface{ Describe() string }
-
 // describe gives a tool that has only its skill's description that of its command line.
-func describe(tool *skills.Skill, line commandLine) {
-	d, ok := line.(describer)
-	if !ok || tool.Of == nil || tool.Description != BorrowedDescription(tool) {
+func describe(tool *skills.Skill, line *cli.CommandLine) {
+	if tool.Of == nil || tool.Description != BorrowedDescription(tool) {
 		return
 	}
-	if text := truncate.String(strings.TrimSpace(d.Describe()), maxDoc); text != "" {
+	if text := truncate.String(strings.TrimSpace(line.Description()), maxDoc); text != "" {
 		tool.Description = text
 	}
 }

@@ -6,25 +6,23 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
-	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // fileParams returns the parameters of a command line that take names of files:
 // judged by their types, their use, their names and their descriptions. Those that
 // a manifest declares say it themselves (`format: path`).
-func fileParams(line commandLine) []skills.FileParam {
-	seen := map[string]cli.File{}
+func fileParams(line *cli.CommandLine) []skills.FileParam {
+	seen, fallbacks := map[string]cli.File{}, map[string]string{}
 	line.Arguments(func(property string, a *cli.Argument) {
+		if a.Fallback != "" {
+			fallbacks[property] = a.Fallback
+		}
 		if a.File != nil { // commands may share a property
 			f := seen[property]
 			seen[property] = cli.File{Written: f.Written || a.File.Written, Read: f.Read || a.File.Read}
 		}
 	})
-	var fallbacks map[string]string
-	if python, ok := line.(*python.CommandLine); ok {
-		fallbacks = python.Fallbacks()
-	}
 	var all []skills.FileParam
 	for _, p := range skills.Properties(line.Schema()) {
 		item := p.Schema

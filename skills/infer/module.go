@@ -3,8 +3,6 @@ package infer
 import (
 	"path"
 
-	"github.com/invopop/jsonschema"
-
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/node"
@@ -20,19 +18,8 @@ type module interface {
 	Runs() bool
 	// ReadsInput reports whether the script reads its standard input.
 	ReadsInput() bool
-	// commandLine returns the command line of the script with this file name, nil if
-	// the source does not determine it, and notes on parts that are not known. That of
-	// a script which certainly takes no arguments has a schema without properties. It
-	// is called once.
-	commandLine(name string) (commandLine, []skills.SourceNote)
-}
-
-// A commandLine is the arguments of a script.
-type commandLine interface {
-	skills.CommandLine
-	Schema() *jsonschema.Schema
-	// Arguments calls do for each argument with the name of its property.
-	Arguments(do func(property string, a *cli.Argument))
+	// Read returns the command line of the script with this file name. It is called once.
+	Read(name string) *cli.Script
 }
 
 // newModule returns the module of a source, and nil of a language that is not
@@ -40,51 +27,13 @@ type commandLine interface {
 func newModule(kind Kind, source []byte) module {
 	switch kind {
 	case Python:
-		return pythonModule{python.NewModule(source)}
+		return python.NewModule(source)
 	case Bash:
-		return shellModule{shell.NewModule(source)}
+		return shell.NewModule(source)
 	case Node:
-		return nodeModule{node.NewModule(source)}
+		return node.NewModule(source)
 	}
 	return nil
-}
-
-type pythonModule struct{ *python.Module }
-
-func (m pythonModule) commandLine(name string) (commandLine, []skills.SourceNote) {
-	read := m.Read(name)
-	var notes []skills.SourceNote
-	for _, note := range read.Notes {
-		notes = append(notes, skills.SourceNote{Line: note.Line, Text: note.Text})
-	}
-	if read.CommandLine == nil { // a nil interface
-		return nil, notes
-	}
-	return read.CommandLine, notes
-}
-
-type shellModule struct{ *shell.Module }
-
-func (m shellModule) commandLine(string) (commandLine, []skills.SourceNote) {
-	line, note := m.Read()
-	if line == nil { // a nil interface
-		return nil, []skills.SourceNote{{Line: note.Line, Text: note.Text}}
-	}
-	return line, nil
-}
-
-type nodeModule struct{ *node.Module }
-
-func (m nodeModule) commandLine(string) (commandLine, []skills.SourceNote) {
-	read := m.Read()
-	var notes []skills.SourceNote
-	for _, note := range read.Notes {
-		notes = append(notes, skills.SourceNote(note))
-	}
-	if read.CommandLine == nil { // a nil interface
-		return nil, notes
-	}
-	return read.CommandLine, notes
 }
 
 // Sources are modules of one skill that [Find] parsed, so that [Arguments] does not

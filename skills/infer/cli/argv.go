@@ -145,7 +145,7 @@ func (w *writer) write() ([]string, error) {
 			return nil, err
 		}
 	}
-	if err := cmp.Or(w.exclusive(), w.missing(), w.distributes()); err != nil {
+	if err := cmp.Or(w.exclusive(), w.gaps()); err != nil {
 		return nil, err
 	}
 	return w.assemble()
@@ -202,88 +202,35 @@ func (w *writer) exclusive() error {
 	return nil
 }
 
-// missing refuses a positional that follows one that is missing.
-func (w *writer) missing() error {
-	missing, leading := "", ""
+// gaps refuses a positional that would take words of one behind it: the script gives each
+// as many as it can. In a namespace those that need words keep them, as argparse does.
+func (w *writer) gaps() error {
+	short, leading := "", ""
 	for i, a := range w.level.Arguments {
-		name := w.level.properties[i].name
+		if !a.positional() {
+			continue
+		}
+		name, given, least, most := w.level.properties[i].name, len(w.words[i]), 0, 1
+		if w.level.Namespace && a.Required {
+			least = max(a.Least, 1)
+		}
+		if most = max(most, a.Most); a.List && a.Most == 0 {
+			most = math.MaxInt
+		}
 		switch {
-		case w.level.Namespace || !a.positional():
-		case len(w.words[i]) > 0 && missing != "":
-			return fault(missing, "is missing: it comes before %q, which is given", name)
-		case len(w.words[i]) == 0:
-			if missing = name; a.Leads {
-				leading = name
-			}
+		case short != "" && given > least:
+			return fault(short, "lacks a value: the script would give it one of %q, which comes behind it", name)
+		case short == "" && given < most:
+			short = name
+		}
+		if given == 0 && a.Leads {
+			leading = name
 		}
 	}
 	if leading != "" && len(w.options) > 0 {
 		return fault(leading, "is missing: the script would read an option in its place")
 	}
 	return nil
-}
-
-// distributes refuses values of positionals in a namespace of which the script would give
-// some to another.
-func (w *writer) distributes() error {
-	if !w.level.Namespace {
-		return nil
-	}
-	var counts []int
-	var spans []span
-	var names []string
-	for i, a := range w.level.Arguments {
-		if a.positional() {
-			counts, spans, names = append(counts, len(w.words[i])), append(spans, a.span()), append(names, w.level.properties[i].name)
-		}
-	}
-	if w.level.chooser != nil { // the last of them
-		counts, spans, names = append(counts, min(len(w.below), 1)), append(spans, span{1, math.MaxInt32}), append(names, w.level.chooser.name)
-	}
-	for i, got := range distribute(counts, spans) {
-		chooser := w.level.chooser != nil && i == len(names)-1
-		if !chooser && got != counts[i] || chooser && got == 0 && counts[i] > 0 {
-			return fault(names[i], "cannot be told from the other positional arguments; give those before it too")
-		}
-	}
-	return nil
-}
-
-// A span is the number of words that a positional takes.
-type span struct{ least, most int }
-
-func (a *Argument) span() span {
-	s := span{a.Least, a.Most}
-	switch {
-	case !a.List && a.Required:
-		return span{1, 1}
-	case !a.List:
-		return span{0, 1}
-	case a.Most == 0:
-		s.most = math.MaxInt32
-	}
-	return s
-}
-
-// distribute follows ArgumentParser._match_arguments_partial of argparse: it satisfies as
-// many arguments as can be satisfied, each greedily.
-func distribute(counts []int, spans []span) []int {
-	total, need := 0, 0
-	for i, s := range spans {
-		total += counts[i]
-		need += s.least
-	}
-	for n := len(spans); n > 0 && need > total; n-- {
-		need -= spans[n-1].least
-		spans = spans[:n-1]
-	}
-	got := make([]int, len(counts))
-	for i, s := range spans {
-		need -= s.least
-		got[i] = min(s.most, total-need)
-		total -= got[i]
-	}
-	return got
 }
 
 // assemble puts the words in order.

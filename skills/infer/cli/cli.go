@@ -112,6 +112,9 @@ type Argument struct {
 	Not []string
 	// Truths are the texts for true and false; nil are these words.
 	Truths []string
+	// Fallback is the text that the script takes without a value, as a name of a file; "" is
+	// none, or not known.
+	Fallback string
 	// File says how the script uses the value as the name of a file or folder; nil where
 	// nothing shows that it does.
 	File *File
@@ -340,6 +343,9 @@ func listed(commands []string) string {
 	}
 	return strings.Join(named, ", ")
 }
+
+// Description returns the script's own description, "" where there is none.
+func (c *CommandLine) Description() string { return c.top.Description }
 
 // Schema returns the JSON Schema of the arguments: an object with a property for each,
 // in the order in which they are declared, and no others. A sub-command is a property

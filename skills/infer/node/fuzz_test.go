@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) {
 		m := NewModule(source)
 		m.Runs()
-		read := m.Read()
+		read := m.Read("")
 		if read.CommandLine == nil {
 			if len(read.Notes) == 0 {
 				t.Error("no reason")
@@ -41,7 +41,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := NewModule(source).Read().CommandLine
+		again := NewModule(source).Read("").CommandLine
 		if again == nil {
 			t.Fatal("not the same twice")
 		}
@@ -77,7 +77,7 @@ func TestHostile(t *testing.T) {
 		start := time.Now()
 		m := NewModule(source)
 		m.Runs()
-		m.Read()
+		m.Read("")
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q: %v", part, took)
 		}

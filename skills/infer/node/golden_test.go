@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		describe(&b, filepath.Base(file), NewModule(source).Read())
+		describe(&b, filepath.Base(file), NewModule(source).Read(""))
 	}
 	const golden = "testdata/golden.txt"
 	if *update {
@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-func describe(b *strings.Builder, name string, s *Script) {
+func describe(b *strings.Builder, name string, s *cli.Script) {
 	fmt.Fprintf(b, "== %s\n", name)
 	for _, note := range s.Notes {
 		fmt.Fprintf(b, "line %d: %s\n", note.Line, note.Text)
@@ -108,6 +108,6 @@ func BenchmarkRead(b *testing.B) {
 	source, _ := os.ReadFile("testdata/scripts/plain1.js")
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
-		NewModule(source).Read()
+		NewModule(source).Read("")
 	}
 }

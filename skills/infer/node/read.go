@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"strings"
 
@@ -34,27 +33,26 @@ func (m *Module) parse() bool {
 	return m.tree.Broken == 0
 }
 
-// A Script is the result of reading a program.
-type Script struct {
-	// CommandLine is nil where it is not known without running the program; then a note
-	// says why.
-	CommandLine *cli.CommandLine
-	Notes       []js.Note
-}
-
 // Read returns the arguments of the program. It takes time and memory in proportion to
 // the source.
-func (m *Module) Read() *Script {
-	if !m.parse() {
-		switch {
-		case m.tree != nil:
-			return &Script{Notes: []js.Note{{Line: int(m.tree.Broken), Text: "the source cannot be read"}}}
-		case m.mentionsArguments():
-			return &Script{Notes: []js.Note{{Text: "the source is too large to be read"}}}
+func (m *Module) Read(string) *cli.Script {
+	var notes cli.Notes
+	switch {
+	case m.parse():
+		e := m.evaluate("")
+		command := m.command(e)
+		if command == nil {
+			notes = e.found.Doubts
 		}
-		return &Script{CommandLine: cli.New(&cli.Command{})}
+		return notes.Lay(command)
+	case m.tree != nil:
+		notes.Add(int(m.tree.Broken), "the source cannot be read")
+	case m.mentionsArguments():
+		notes.Add(0, "the source is too large to be read")
+	default:
+		return notes.Lay(&cli.Command{})
 	}
-	return m.result(m.evaluate(""))
+	return notes.Lay(nil)
 }
 
 // evaluate follows the program. First is the text of the first argument; "" for any.
@@ -114,8 +112,8 @@ func (m *Module) words(e *evaluator) *js.WordList {
 	return words
 }
 
-// result returns the command line that the evaluation found.
-func (m *Module) result(e *evaluator) *Script {
+// command returns the command line that the evaluation found, nil where it is not certain.
+func (m *Module) command(e *evaluator) *cli.Command {
 	words, usage := m.words(e), m.usage()
 	var command *cli.Command
 	if len(e.found.Doubts) == 0 {
@@ -127,15 +125,7 @@ func (m *Module) result(e *evaluator) *Script {
 	if len(words.Positionals) > 0 && words.Positionals[0] != nil {
 		command = m.dispatch(words.Positionals[0], command, usage).Command()
 	}
-	if command == nil {
-		return &Script{Notes: sorted(e.found.Doubts)}
-	}
-	line := cli.New(command)
-	if line == nil {
-		e.found.Doubt(0, "the program has more than %d arguments", cli.MaxProperties)
-		return &Script{Notes: sorted(e.found.Doubts)}
-	}
-	return &Script{CommandLine: line}
+	return command
 }
 
 // dispatch reads the program for each command that its first argument may be.
@@ -152,11 +142,6 @@ func (m *Module) dispatch(first *js.Argument, whole *cli.Command, usage usagetex
 		behind.Description = usage.Help(text)
 		return behind, e.end.refused
 	}}
-}
-
-func sorted(notes []js.Note) []js.Note {
-	slices.SortStableFunc(notes, func(a, b js.Note) int { return cmp.Compare(a.Line, b.Line) })
-	return notes
 }
 
 // checkWithout doubts that a program takes no arguments where it may take some.

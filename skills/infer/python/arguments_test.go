@@ -27,9 +27,9 @@ type argument struct {
 }
 
 // levels returns the parsers of a command line.
-func (c *CommandLine) levels() *level {
+func (c *Script) levels() *level {
 	var names []string
-	c.Arguments(func(property string, _ *cli.Argument) { names = append(names, property) })
+	c.CommandLine.Arguments(func(property string, _ *cli.Argument) { names = append(names, property) })
 	var lay func(p *parser, name string) *level
 	lay = func(p *parser, name string) *level {
 		l := &level{name: name, parser: p}
@@ -57,8 +57,8 @@ func (c *CommandLine) levels() *level {
 
 // chooser returns the property that chooses one of the commands: the names of the
 // outer ones before do not occur in these scripts.
-func (l *level) chooser(c *CommandLine) string {
-	for pair := c.Schema().Properties.Oldest(); pair != nil; pair = pair.Next() {
+func (l *level) chooser(c *Script) string {
+	for pair := c.CommandLine.Schema().Properties.Oldest(); pair != nil; pair = pair.Next() {
 		if len(pair.Value.Enum) == len(l.commands) && pair.Value.Enum[0] == l.commands[0].name && strings.Contains(pair.Key, l.parser.subs.dest) && pair.Value.Type == "string" {
 			return pair.Key
 		}
@@ -68,7 +68,7 @@ func (l *level) chooser(c *CommandLine) string {
 
 // arguments returns arguments that fit the schema, and the values that the
 // script should see, by dest. Arguments that share a dest are not looked at.
-func (g *generator) arguments(c *CommandLine) (args, want map[string]any) {
+func (g *generator) arguments(c *Script) (args, want map[string]any) {
 	args, want = map[string]any{}, map[string]any{}
 	l := c.levels()
 	path := []*level{l}

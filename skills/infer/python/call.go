@@ -116,7 +116,7 @@ func (e *evaluator) callMethod(m method, a *arguments) value {
 		return e.builtins.mappingMethod(o, m.name, a)
 	}
 	if declares(m.name) && m.name != "ArgumentParser" && e.stray == nil {
-		e.stray = &Note{a.line, "which parser " + m.name + " belongs to is not known"}
+		e.stray = noteOn(a.line, "which parser "+m.name+" belongs to is not known")
 	}
 	e.giveAway(a)
 	return unknown{}
@@ -140,7 +140,7 @@ func (e *evaluator) construct(c *class, a *arguments) value {
 		return newParser(e.reading, c, a)
 	}
 	if c.relevant() && e.unread == nil {
-		e.unread = &Note{a.line, "the class " + c.Name + " declares arguments, which is not followed"}
+		e.unread = noteOn(a.line, "the class "+c.Name+" declares arguments, which is not followed")
 	}
 	if init, ok := c.members["__init__"].(*function); ok && (init.relevant || slices.ContainsFunc(a.positional, isOfWords)) {
 		with := *a

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -9,37 +10,10 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/fileuse"
 )
 
-// A CommandLine has a script's arguments by name, in the order in which they are
-// declared. Its methods may be called at the same time.
-type CommandLine struct {
-	*cli.CommandLine
-	// Description is the parser's own, or the module's docstring.
-	Description string
-	parser      *parser
-	actions     map[*cli.Argument]*action
-}
-
-// Describe returns the description.
-func (c *CommandLine) Describe() string { return c.Description }
-
-func newCommandLine(p *parser, told *notes) *CommandLine {
-	c := &CommandLine{Description: p.description, parser: p, actions: map[*cli.Argument]*action{}}
-	return c.laid(c.command(p, told), told)
-}
-
-// laid returns the command line with its arguments laid out.
-func (c *CommandLine) laid(command *cli.Command, told *notes) *CommandLine {
-	if c.CommandLine = cli.New(command); c.CommandLine == nil {
-		told.add(0, "the script has more than %d arguments", cli.MaxProperties)
-		return nil
-	}
-	return c
-}
-
-// command lays out a parser and its sub-commands.
-func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
+// command lays out a parser and its sub-commands. Used are the variables that name files.
+func (p *parser) command(used map[string]cli.File, told *cli.Notes) *cli.Command {
 	p.tellOmitted(told)
-	laid := &cli.Command{Namespace: !p.words, Terminator: !p.words, Numbers: !p.words}
+	laid := &cli.Command{Description: p.description, Namespace: !p.words, Terminator: !p.words, Numbers: !p.words}
 	own := map[string]int{}
 	for _, act := range p.actions {
 		if p.shows(act) {
@@ -50,7 +24,8 @@ func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 	for _, act := range p.actions {
 		if p.shows(act) {
 			a := p.argument(act, !act.positional() && (own[act.dest] > 1 || act.turnsOff()))
-			of[act], c.actions[a] = a, act
+			a.Fallback, a.File = act.fallbackName(), act.fileUse(used)
+			of[act] = a
 			laid.Arguments = append(laid.Arguments, a)
 		}
 	}
@@ -68,7 +43,7 @@ func (c *CommandLine) command(p *parser, told *notes) *cli.Command {
 	}
 	laid.Must, laid.Chooser, laid.About = p.subs.required, p.subs.dest, p.subs.help
 	for _, sub := range p.subs.commands {
-		below := c.command(sub.parser, told)
+		below := sub.parser.command(used, told)
 		below.Name = sub.name
 		below.Description = strings.ReplaceAll(strings.ReplaceAll(sub.help, "%%", "%"), "%(prog)s", sub.parser.prog)
 		laid.Commands = append(laid.Commands, below)
@@ -140,70 +115,39 @@ func (a *action) trueFalse() []string {
 	return nil
 }
 
-// Refuses reports whether the script certainly takes a flag such as "--name" for a
-// mistake: argparse reads it, and knows no option that begins so.
-func (c *CommandLine) Refuses(flag string) bool {
-	p := c.parser
-	if p.words || p.lenient || p.subs != nil || strings.Contains(flag, "=") {
-		return false
+// fallbackName returns the default of an argument that is a text or a path.
+func (act *action) fallbackName() string {
+	if act.kind != "store" || act.nargs != "" && act.nargs != "?" {
+		return ""
 	}
-	known := slices.Collect(maps.Keys(p.flags))
-	for _, o := range p.omitted {
-		if known = append(known, o.names...); len(o.names) == 0 {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(known, func(name string) bool { return strings.HasPrefix(name, flag) }) &&
-		!slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
+	path, _ := act.fallback.(unknown)
+	text, _ := act.fallback.(string)
+	return cmp.Or(text, path.path)
 }
 
-// Fallbacks returns the defaults of arguments that are texts or paths, by property.
-func (c *CommandLine) Fallbacks() map[string]string {
-	all := map[string]string{}
-	c.Arguments(func(property string, of *cli.Argument) {
-		arg := c.actions[of]
-		if arg == nil || arg.kind != "store" || arg.nargs != "" && arg.nargs != "?" {
-			return
-		}
-		switch v := arg.fallback.(type) {
-		case string:
-			all[property] = v
-		case unknown:
-			if v.path != "" {
-				all[property] = v.path
-			}
-		}
-	})
-	return all
+// fileUse returns the use of the argument as a name of a file or a folder: by its type,
+// or by the script, which opens it or looks it up. It is nil for another.
+func (act *action) fileUse(used map[string]cli.File) *cli.File {
+	f, found := used[act.dest]
+	switch {
+	case !act.takesValue() || act.typ == typeInteger || act.typ == typeNumber || act.typ == typeJSON || act.file == noFile && !found:
+		return nil
+	case act.file == writesFile:
+		f.Written = true
+	case act.file == readsFile:
+		f.Read = true
+	}
+	return &f
 }
 
-// look finds the arguments that name files or folders: those whose type is a path or a
-// file, and those that the script opens or looks up.
-func (c *CommandLine) look(script code) {
+// fileUses returns the variables that the script uses as names of files: members where
+// argparse sets them. A plain name may be another function's, which says less.
+func (m *Module) fileUses(member bool) map[string]cli.File {
 	used := map[string]cli.File{}
-	words := c.parser.words
-	fileuse.Each(script, !words, func(name string, written bool) {
+	fileuse.Each(m.tokens, member, func(name string, written bool) {
 		f := used[name]
-		// A plain name may be another function's, which says less.
-		f.Written, f.Read = f.Written || written, f.Read || !written || words
+		f.Written, f.Read = f.Written || written, f.Read || !written || !member
 		used[name] = f
 	})
-	c.Arguments(func(_ string, of *cli.Argument) {
-		arg := c.actions[of]
-		if arg == nil { // made of several, or of none
-			return
-		}
-		f, found := used[arg.dest]
-		switch {
-		case !arg.takesValue() || arg.typ == typeInteger || arg.typ == typeNumber || arg.typ == typeJSON:
-			return
-		case arg.file == noFile && !found:
-			return
-		case arg.file == writesFile:
-			f.Written = true
-		case arg.file == readsFile:
-			f.Read = true
-		}
-		of.File = &f
-	})
+	return used
 }

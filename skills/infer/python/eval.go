@@ -3,6 +3,7 @@ package python
 import (
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
@@ -18,7 +19,7 @@ type evaluator struct {
 }
 
 // newEvaluator returns one for a source of this size.
-func newEvaluator(prog string, m *Module, told *notes) *evaluator {
+func newEvaluator(prog string, m *Module, told *cli.Notes) *evaluator {
 	r := &reading{prog: prog, notes: told, words: newWordReader(""), steps: baseSteps + stepsPerByte*len(m.source)}
 	return &evaluator{reading: r, builtins: builtins{r}, globals: newScope(nil), functions: &m.functions}
 }

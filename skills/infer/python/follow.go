@@ -82,7 +82,7 @@ func (f *frame) execute(s *syntax.Stmt) {
 	case syntax.OpaqueStmt:
 		f.eval.words.fail(s.Line, "a statement could not be read")
 		if f.eval.stray == nil && slices.ContainsFunc(s.Tokens, func(t syntax.Token) bool { return t.Kind == syntax.NameToken && declares(t.Text) }) {
-			f.eval.stray = &Note{s.Line, "a statement that declares arguments could not be read"}
+			f.eval.stray = noteOn(s.Line, "a statement that declares arguments could not be read")
 		}
 	default:
 		f.compound(s)

@@ -17,7 +17,7 @@ func TestTypesThatAreFunctions(t *testing.T) {
 		"p.add_argument('--x', type=lambda: True, default=0.5)":                   "x:string (Default: 0.5.)",
 	} {
 		s := Read("tool.py", []byte(header+declared+"\np.parse_args()"))
-		got := summary(s)
+		got := summary(s.Script)
 		if x, _ := s.CommandLine.Schema().Properties.Get("x"); x.Description != "" {
 			got += " (" + x.Description + ")"
 		}
@@ -37,7 +37,7 @@ func TestBodiesParsedLater(t *testing.T) {
 		s := Read("tool.py", []byte(source))
 		got := ""
 		if s.CommandLine != nil {
-			got = summary(s)
+			got = summary(s.Script)
 		}
 		if got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", source, got, want)

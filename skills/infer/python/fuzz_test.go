@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
@@ -30,7 +31,7 @@ func FuzzRead(f *testing.F) {
 		if line, err := syntax.SyntaxError(source); err != nil && line < 1 {
 			t.Errorf("%v on line %d", err, line)
 		}
-		if len(s.Notes) > maxNotes {
+		if len(s.Notes) > 16 {
 			t.Errorf("%d notes", len(s.Notes))
 		}
 		if s.CommandLine == nil {
@@ -92,7 +93,7 @@ func FuzzArgv(f *testing.F) {
 	})
 }
 
-func propertyType(c *CommandLine, name string) string {
+func propertyType(c *cli.CommandLine, name string) string {
 	schema, _ := c.Schema().Properties.Get(name)
 	return schema.Type
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
@@ -22,14 +23,14 @@ type parser struct {
 	flags       map[string]*action
 	subs        *subparsers
 	mutexes     []*group
-	broken      *Note // why its command line is not known
+	broken      *note // why its command line is not known
 	omitted     []omission
 	lenient     bool // the script accepts arguments that its parser does not know
 }
 
 // An omission is an option, or a sub-command, that is not known well enough.
 type omission struct {
-	note  Note
+	note  note
 	names []string // its flags, or its name
 }
 
@@ -71,24 +72,22 @@ func (s *subparsers) find(name string) *command {
 // poison says that the parser's arguments are not known; the first reason counts.
 func (p *parser) poison(line int, format string, args ...any) {
 	if p.broken == nil {
-		p.broken = &Note{line, fmt.Sprintf(format, args...)}
+		p.broken = noteOn(line, fmt.Sprintf(format, args...))
 	}
 }
 
 // omit records an argument that is left out. It is reported only where the parser's
 // command line is known: without one, nothing is left out.
 func (p *parser) omit(line int, names []string, format string, args ...any) {
-	if len(p.omitted) < maxNotes {
-		p.omitted = append(p.omitted, omission{Note{line, fmt.Sprintf(format, args...) + " and is left out"}, names})
-	}
+	p.omitted = append(p.omitted, omission{*noteOn(line, fmt.Sprintf(format, args...)+" and is left out"), names})
 }
 
 // tellOmitted reports the arguments that are left out, unless they are declared
 // elsewhere as well.
-func (p *parser) tellOmitted(told *notes) {
+func (p *parser) tellOmitted(told *cli.Notes) {
 	for _, o := range p.omitted {
 		if !slices.ContainsFunc(o.names, func(name string) bool { return p.flags[name] != nil || p.subs != nil && p.subs.find(name) != nil }) {
-			told.add(o.note.Line, "%s", o.note.Text)
+			told.Add(o.note.Line, "%s", o.note.Text)
 		}
 	}
 }
@@ -138,18 +137,18 @@ const (
 )
 
 // fault returns why a parser, or one of its sub-commands, is not known.
-func (p *parser) fault(depth int, commands *int) *Note {
+func (p *parser) fault(depth int, commands *int) *note {
 	if p.broken != nil {
 		return p.broken
 	}
 	if *commands++; *commands > maxCommands {
-		return &Note{0, fmt.Sprintf("it has more than %d sub-commands", maxCommands)}
+		return noteOn(0, fmt.Sprintf("it has more than %d sub-commands", maxCommands))
 	}
 	if p.subs == nil {
 		return nil
 	}
 	if depth == maxCommandDepth {
-		return &Note{0, "its sub-commands nest too deeply"}
+		return noteOn(0, "its sub-commands nest too deeply")
 	}
 	for _, c := range p.subs.commands {
 		if note := c.parser.fault(depth+1, commands); note != nil {
@@ -158,7 +157,7 @@ func (p *parser) fault(depth int, commands *int) *Note {
 	}
 	for _, act := range p.actions[p.subs.after:] {
 		if act.positional() {
-			return &Note{act.line, "a positional argument comes after the sub-commands"}
+			return noteOn(act.line, "a positional argument comes after the sub-commands")
 		}
 	}
 	return nil
@@ -427,7 +426,7 @@ func setAttribute(r *reading, object value, name string, v value, line int) {
 			o.required = v == true
 		case "completer", "help", "metavar":
 		default:
-			r.stray = &Note{line, "the attribute " + name + " of an argument is set"}
+			r.stray = noteOn(line, "the attribute "+name+" of an argument is set")
 		}
 	case *subparsers:
 		if name == "required" {
@@ -442,19 +441,19 @@ func (all parses) chosen(r *reading) *parser {
 	why := r.stray
 	switch at := len(all) - 1; {
 	case r.steps <= 0:
-		why = &Note{0, "the script is too long to follow"}
+		why = noteOn(0, "the script is too long to follow")
 	case why != nil:
 	case at < 0:
 		why = r.unread
 	case slices.ContainsFunc(all, func(other parse) bool { return !other.parser.precedes(all[at].parser) }):
-		why = &Note{all[at].line, "several parsers read the arguments"}
+		why = noteOn(all[at].line, "several parsers read the arguments")
 	default:
 		if why = all[at].parser.fault(0, new(int)); why == nil {
 			return all[at].parser
 		}
 	}
 	if why != nil {
-		r.notes.add(why.Line, "%s", why.Text)
+		r.notes.Add(why.Line, "%s", why.Text)
 	}
 	return nil
 }

@@ -199,7 +199,7 @@ func plain(v value, theirs any) any {
 }
 
 // readParser reads a script as Read does and returns its parser.
-func readParser(t *testing.T, source string) (*parser, *CommandLine) {
+func readParser(t *testing.T, source string) (*parser, *Script) {
 	t.Helper()
 	s := Read("tool.py", []byte(source))
 	if s.CommandLine == nil {
@@ -208,7 +208,7 @@ func readParser(t *testing.T, source string) (*parser, *CommandLine) {
 	if len(s.Notes) > 0 {
 		t.Fatalf("notes: %v\n%s", s.Notes, numbered(source))
 	}
-	return s.CommandLine.parser, s.CommandLine
+	return s.parser, s
 }
 
 func numbered(source string) string {
@@ -233,7 +233,7 @@ func TestPython(t *testing.T) {
 		var given []map[string]any
 		for range 6 {
 			args, want := g.arguments(c)
-			argv, err := c.Argv(args)
+			argv, err := c.CommandLine.Argv(args)
 			if err != nil {
 				refused++
 				continue

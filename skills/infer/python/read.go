@@ -12,61 +12,71 @@ package python
 
 import (
 	"cmp"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
 // A Script is the result of reading a Python script.
 type Script struct {
-	// Doc is the module's docstring without its indentation.
-	Doc string
-	// CommandLine is nil where the script declares none, or one that cannot be
-	// known without running it; then a note says why.
-	CommandLine *CommandLine
-	// Notes tell of the parts that are not known, in the order of their lines.
-	Notes []Note
+	*cli.Script
+	parser *parser // of argparse; nil without one
 }
 
 // Read reads the source of the script with this file name, which stands in help
 // texts for %(prog)s. It takes time and memory in proportion to the source, and
 // never fails: notes tell of faults in the source.
-func Read(name string, source []byte) *Script { return NewModule(source).Read(name) }
+func Read(name string, source []byte) *Script { return NewModule(source).read(name) }
 
 // Read is like the function [Read]. It is called once: evaluation writes to the
 // module's functions.
-func (m *Module) Read(name string) *Script {
-	s := &Script{}
-	told := &notes{}
+func (m *Module) Read(name string) *cli.Script { return m.read(name).Script }
+
+func (m *Module) read(name string) *Script {
+	told := new(cli.Notes)
 	body, err := m.parse()
 	if err != nil {
-		told.add(0, "the source cannot be read: %v", err)
-		s.Notes = told.all
-		return s
+		told.Add(0, "the source cannot be read: %v", err)
+		return &Script{Script: told.Lay(nil)}
 	}
 	m.findRelevant(declares)
-	s.Doc = syntax.Docstring(body)
-	s.CommandLine = m.commandLine(name, s.Doc, body, told)
-	if s.CommandLine == nil && len(told.all) == 0 {
-		s.CommandLine = m.wordsOf(name, told)
+	var command *cli.Command
+	p := m.argparse(name, body, told)
+	if p != nil {
+		p.description = cmp.Or(p.description, syntax.Docstring(body))
+		command = p.command(m.fileUses(true), told)
+	} else if len(*told) == 0 {
+		command = m.wordsOf(name, told)
 	}
-	if s.CommandLine != nil {
-		s.CommandLine.look(m.tokens)
-	}
-	s.Notes = told.sorted()
-	return s
+	return &Script{told.Lay(command), p}
 }
 
-// commandLine follows the module and returns the command line that it reads.
-func (m *Module) commandLine(name, doc string, body []*syntax.Stmt, told *notes) *CommandLine {
+// argparse follows the module and returns the parser that reads its command line.
+func (m *Module) argparse(name string, body []*syntax.Stmt, told *cli.Notes) *parser {
 	e := newEvaluator(name, m, told)
 	e.runModule(body)
 	if len(e.parses) == 0 && e.stray == nil {
 		e.runUncalled(body)
 	}
-	p := e.parses.chosen(e.reading)
-	if p == nil {
-		return nil
+	return e.parses.chosen(e.reading)
+}
+
+// Refuses reports whether the script certainly takes a flag such as "--name" for a
+// mistake: argparse reads it, and knows no option that begins so.
+func (s *Script) Refuses(flag string) bool {
+	p := s.parser
+	if p == nil || p.lenient || p.subs != nil || strings.Contains(flag, "=") {
+		return false
 	}
-	p.description = cmp.Or(p.description, doc)
-	return newCommandLine(p, told)
+	known := slices.Collect(maps.Keys(p.flags))
+	for _, o := range p.omitted {
+		if known = append(known, o.names...); len(o.names) == 0 {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(known, func(name string) bool { return strings.HasPrefix(name, flag) }) &&
+		!slices.ContainsFunc(p.actions, func(act *action) bool { return act.nargs == "..." })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 )
 
@@ -14,7 +15,7 @@ const header = "import argparse, sys\np = argparse.ArgumentParser()\n"
 
 // summary says in a line what was read: properties with their types, * for
 // required, or why nothing was.
-func summary(s *Script) string {
+func summary(s *cli.Script) string {
 	var parts []string
 	if s.CommandLine != nil {
 		all := s.CommandLine.Schema()
@@ -39,7 +40,11 @@ func summary(s *Script) string {
 		parts = append(parts, "none")
 	}
 	for _, note := range s.Notes {
-		parts = append(parts, "("+note.String()+")")
+		text := "(" + note.Text + ")"
+		if note.Line > 0 {
+			text = fmt.Sprintf("(line %d: %s)", note.Line, note.Text)
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, " ")
 }
@@ -127,21 +132,10 @@ func TestRead(t *testing.T) {
 		"too long":            {strings.Repeat("#", syntax.MaxSource+1), "none (the source cannot be read: it is larger than 1024 KiB)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := summary(Read("tool.py", []byte(test.source))); got != test.want {
+			if got := summary(NewModule([]byte(test.source)).Read("tool.py")); got != test.want {
 				t.Errorf("got  %s\nwant %s\n%s", got, test.want, test.source[:min(len(test.source), 500)])
 			}
 		})
-	}
-}
-
-func TestScript(t *testing.T) {
-	s := Read("tool.py", []byte("#!/usr/bin/python\n# c\nr'''Says hello.\n\n    Twice.\n    '''\nx()\n"))
-	if s.Doc != "Says hello.\n\nTwice." {
-		t.Errorf("%+v", s)
-	}
-	s = Read("tool.py", []byte("f'no {doc}'\nif x: pass\n"))
-	if s.Doc != "" {
-		t.Errorf("%+v", s)
 	}
 }
 
@@ -198,7 +192,7 @@ p.parse_args()
 		"the end of options":  {`{"first": "--"}`, `"first" cannot be "--": the script would take it for an option`},
 		"no way back":         {`{"first": "f", "q": false}`, `"q" cannot be false: the script has no option for it`},
 		"too often":           {`{"first": "f", "v": 101}`, `"v" must be an integer from 0 to 100`},
-		"a gap":               {`{"first": "f", "rest": ["a"]}`, `"second" cannot be told from the other positional arguments; give those before it too`},
+		"a gap":               {`{"first": "f", "rest": ["a"]}`, `"second" lacks a value: the script would give it one of "rest", which comes behind it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			argv, err := c.Argv(decode(t, test.args))

@@ -1,17 +1,21 @@
 package python
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
+)
 
 // A reading is the state of reading one script.
 type reading struct {
 	prog   string
-	notes  *notes
+	notes  *cli.Notes
 	steps  int   // left
 	calls  int   // depth of calls
 	types  int   // depth of annotations
 	unsure int   // conditions around the statement that are not known
-	stray  *Note // a declaration whose parser is not known
-	unread *Note // an object that may declare arguments
+	stray  *note // a declaration whose parser is not known
+	unread *note // an object that may declare arguments
 	words  *wordReader
 }
 

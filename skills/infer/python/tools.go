@@ -9,6 +9,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/python/syntax"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
@@ -38,7 +39,7 @@ func Tools(source []byte) []Function {
 	if err != nil {
 		return nil
 	}
-	t := typeReader{newEvaluator("", m, &notes{})}
+	t := typeReader{newEvaluator("", m, new(cli.Notes))}
 	module := &frame{eval: t.eval, scope: t.eval.globals}
 	var found []Function
 	for _, s := range body {

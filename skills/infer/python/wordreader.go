@@ -18,7 +18,7 @@ const maxPlaces = 64
 // A wordReader notes the use that a script makes of the words of sys.argv: what an
 // evaluator reads at a place, counts, and looks for.
 type wordReader struct {
-	problem  *Note
+	problem  *note
 	compared []string  // texts that the first argument is compared with
 	first    string    // the text of the first argument, for one command; "" is any
 	path     *wordPath // the ways to the current statement
@@ -79,7 +79,7 @@ func (n *wordNames) add(variable string) {
 // fail says why the arguments are not known; the first reason counts.
 func (w *wordReader) fail(line int, text string) {
 	if w.problem == nil {
-		w.problem = &Note{line, text}
+		w.problem = noteOn(line, text)
 	}
 }
 

@@ -15,24 +15,23 @@ import (
 // sys.argv by their places, and the options that it looks for with "in". A script that
 // has nothing to do with its arguments has a command line without any. It returns nil,
 // and tells why, where the source does not determine them.
-func (m *Module) wordsOf(name string, told *notes) *CommandLine {
+func (m *Module) wordsOf(name string, told *cli.Notes) *cli.Command {
 	top := newWordParser(name)
 	top.description = syntax.Docstring(m.body)
-	note := m.library()
-	if note == nil && m.broken > 0 {
-		note = &Note{m.broken, "a statement could not be read"}
+	why := m.library()
+	if why == nil && m.broken > 0 {
+		why = noteOn(m.broken, "a statement could not be read")
 	}
-	c := &CommandLine{Description: top.description, parser: top, actions: map[*cli.Argument]*action{}}
-	command := &cli.Command{}
-	if note == nil && m.mentions("argv") {
+	command := &cli.Command{Description: top.description}
+	if why == nil && m.mentions("argv") {
 		m.findRelevant(func(name string) bool { return name == "argv" })
-		command, note = m.declareWords(c)
+		command, why = m.declareWords(top)
 	}
-	if note != nil {
-		told.add(note.Line, "%s", note.Text)
+	if why != nil {
+		told.Add(why.Line, "%s", why.Text)
 		return nil
 	}
-	return c.laid(command, told)
+	return command
 }
 
 func newWordParser(name string) *parser {
@@ -41,7 +40,7 @@ func newWordParser(name string) *parser {
 
 // follow executes the module. First is the text of the first argument; "" is any.
 func (m *Module) follow(first string) *wordReader {
-	e := newEvaluator("", m, &notes{})
+	e := newEvaluator("", m, new(cli.Notes))
 	w := newWordReader(first)
 	e.words = w
 	e.runModule(m.body)
@@ -69,35 +68,37 @@ func (m *Module) calls(function string) bool {
 
 // declareWords returns the arguments that the script reads, which may depend on the
 // first one: a command.
-func (m *Module) declareWords(c *CommandLine) (*cli.Command, *Note) {
+func (m *Module) declareWords(top *parser) (*cli.Command, *note) {
 	w := m.follow("")
-	usage := usagetext.Parse(m.usage()...)
+	usage, used := usagetext.Parse(m.usage()...), m.fileUses(false)
 	if len(w.places) == 0 && len(w.options) == 0 && w.counted > 0 {
-		return nil, &Note{w.counted, "it counts its arguments"}
+		return nil, noteOn(w.counted, "it counts its arguments")
 	}
-	note := w.declare(c.parser, usage)
+	why := w.declare(top, usage)
 	d := &cli.Dispatch{First: &cli.Argument{}, Texts: w.compared, Usage: usage.Usage()}
-	if note == nil {
-		d.Whole = c.command(c.parser, &notes{})
+	if why == nil {
+		d.Whole = top.command(used, new(cli.Notes))
 	}
 	if first := w.places[1]; first != nil {
-		d.First = c.parser.argument(w.positional(1, usage, map[string]bool{}), false)
+		d.First = top.argument(w.positional(1, usage, map[string]bool{}), false)
 		d.First.Description = usage.Help(d.First.Name)
 	}
 	d.Read = func(text string) (*cli.Command, bool) {
-		one, child := m.follow(text), newWordParser(c.parser.prog)
+		one, child := m.follow(text), newWordParser(top.prog)
 		one.withoutFirst()
 		if one.path.ended || one.declare(child, usage.Command(text)) != nil {
 			return nil, one.path.ended
 		}
-		behind := c.command(child, &notes{})
+		behind := child.command(used, new(cli.Notes))
 		behind.Description = usage.Help(text)
 		return behind, false
 	}
-	if command := d.Command(); command != nil {
-		return command, nil
+	command := d.Command()
+	if command == nil {
+		return nil, why
 	}
-	return nil, cmp.Or(note, &Note{})
+	command.Description = top.description
+	return command, nil
 }
 
 // withoutFirst removes the command from the arguments behind it.
@@ -119,7 +120,7 @@ func (w *wordReader) withoutFirst() {
 
 // declare declares the arguments that a script was seen to take. The note says why they
 // are not known.
-func (w *wordReader) declare(to *parser, usage usagetext.Text) *Note {
+func (w *wordReader) declare(to *parser, usage usagetext.Text) *note {
 	if w.path.ended {
 		w.fail(0, "no number of arguments is right")
 	}

@@ -16,30 +16,30 @@ func (m *Module) mentions(name string) bool {
 
 // library returns why the module may leave its command line to others: a library that
 // reads it, or code that is not here.
-func (m *Module) library() *Note {
+func (m *Module) library() *note {
 	for at, tok := range m.tokens {
 		before, next := m.tokens.text(at-1), m.tokens.text(at+1)
 		switch {
 		case tok.Kind == syntax.NameToken && tok.Text == "orig_argv", tok.Kind == syntax.NameToken && tok.Text == "exec" && next == "(" && before != ".", tok.Text == "execfile" && next == "(":
-			return &Note{tok.Line, tok.Text + " may read the arguments"}
+			return noteOn(tok.Line, tok.Text+" may read the arguments")
 		}
 	}
 	imported := map[string]string{}
-	var note *Note
+	var why *note
 	each(m.body, func(s *syntax.Stmt) {
 		for _, as := range s.Imports {
 			module, _, _ := strings.Cut(strings.TrimLeft(as.Path, "."), ".")
 			imported[as.Name] = as.Path
-			if module != "fileinput" && parsesCommandLines(as.Path) && !runsNothing(module, m) && note == nil {
-				note = &Note{s.Line, "what " + module + " reads of the arguments is not known"}
+			if module != "fileinput" && parsesCommandLines(as.Path) && !runsNothing(module, m) && why == nil {
+				why = noteOn(s.Line, "what "+module+" reads of the arguments is not known")
 			}
-			if module == "fileinput" && note == nil {
-				note = &Note{s.Line, "fileinput reads the files that are named"}
+			if module == "fileinput" && why == nil {
+				why = noteOn(s.Line, "fileinput reads the files that are named")
 			}
 		}
 	})
-	if note != nil {
-		return note
+	if why != nil {
+		return why
 	}
 	return m.foreignMain(imported)
 }
@@ -57,7 +57,7 @@ func runsNothing(module string, m *Module) bool {
 
 // foreignMain returns a note where the module calls a function of another file by
 // which programs start.
-func (m *Module) foreignMain(imported map[string]string) *Note {
+func (m *Module) foreignMain(imported map[string]string) *note {
 	for at, tok := range m.tokens {
 		if tok.Kind != syntax.NameToken || m.tokens.text(at+1) != "(" {
 			continue
@@ -67,7 +67,7 @@ func (m *Module) foreignMain(imported map[string]string) *Note {
 			path, own = imported[m.tokens.text(at-2)]
 		}
 		if own && startsProgram(tok.Text) && !isStandard(path) {
-			return &Note{tok.Line, "the function " + tok.Text + " of another file may read the arguments"}
+			return noteOn(tok.Line, "the function "+tok.Text+" of another file may read the arguments")
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte, value string) {
 		m := NewModule(source)
 		m.Runs()
-		c, _ := m.Read()
+		c := m.Read("").CommandLine
 		if c == nil {
 			return
 		}

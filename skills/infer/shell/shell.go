@@ -35,27 +35,27 @@ func (m *Module) parse() *syntax.File {
 	return m.file
 }
 
-// A Note says why the arguments of a script are not known.
-type Note struct {
-	Line int // from 1; 0 is the whole source
-	Text string
+// Read returns the options and arguments of the script. The time grows with the size of
+// the source.
+func (m *Module) Read(string) *cli.Script {
+	var notes cli.Notes
+	return notes.Lay(m.command(&notes))
 }
 
-// Read returns the options and arguments of the script: none, if it has nothing to do
-// with its arguments. It is nil if they are not certain; then the note says why. The
-// time grows with the size of the source.
-func (m *Module) Read() (*cli.CommandLine, Note) {
+func (m *Module) command(notes *cli.Notes) *cli.Command {
 	file := m.parse()
 	if file == nil || !utf8.Valid(m.source) { // a default could have other bytes
-		return nil, Note{0, "the source cannot be read"}
+		notes.Add(0, "the source cannot be read")
+		return nil
 	}
 	s := newScript(m.text, file)
 	used := s.firstUse()
 	if used == 0 {
-		return cli.New(&cli.Command{}), Note{}
+		return &cli.Command{}
 	}
 	if s.shadows() {
-		return nil, Note{0, "a function has the name of a command that reads arguments"}
+		notes.Add(0, "a function has the name of a command that reads arguments")
+		return nil
 	}
 	usage := usagetext.Parse(s.printed()...)
 	r := newReader(s, usage, "")
@@ -65,10 +65,11 @@ func (m *Module) Read() (*cli.CommandLine, Note) {
 	}
 	command := s.dispatch(r, line).Command()
 	if command == nil {
-		return nil, Note{used, "how it uses its arguments is not certain"}
+		notes.Add(used, "how it uses its arguments is not certain")
+		return nil
 	}
 	markFiles(command, s.fileUses())
-	return cli.New(command), Note{}
+	return command
 }
 
 // dispatch returns the command line that the script reads by its first argument.

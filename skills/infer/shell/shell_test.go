@@ -15,8 +15,7 @@ import (
 
 // lineOf returns the command line of a script.
 func lineOf(source []byte) *cli.CommandLine {
-	line, _ := NewModule(source).Read()
-	return line
+	return NewModule(source).Read("").CommandLine
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -484,7 +483,7 @@ func TestArgvErrors(t *testing.T) {
 		}
 	}
 	places := lineOf([]byte("A=$1\nB=${2:-x}\nC=$3\n"))
-	if _, err := places.Argv(map[string]any{"a": "1", "c": "3"}); err == nil || err.Error() != `"b" is missing: it comes before "c", which is given` {
+	if _, err := places.Argv(map[string]any{"a": "1", "c": "3"}); err == nil || err.Error() != `"b" lacks a value: the script would give it one of "c", which comes behind it` {
 		t.Error(err)
 	}
 }
@@ -557,17 +556,18 @@ func TestTakesNone(t *testing.T) {
 		{"each() { while read -r l; do echo $l; done; }\nmain() { each; }\nmain", true, true},
 	} {
 		m := NewModule([]byte(test.text))
-		line, note := m.Read()
+		read := m.Read("")
+		line := read.CommandLine
 		none := line != nil && line.Schema().Properties.Len() == 0
 		if none != test.none || none && m.ReadsInput() != test.stdin {
-			t.Errorf("%q: %+v, %+v", test.text, line, note)
+			t.Errorf("%q: %+v", test.text, read)
 		}
 		if none {
 			if argv, err := line.Argv(map[string]any{}); err != nil || len(argv) > 0 {
 				t.Errorf("%q: %q, %v", test.text, argv, err)
 			}
-		} else if line == nil && (note.Text == "" || note.Line == 0) {
-			t.Errorf("%q: %+v", test.text, note)
+		} else if line == nil && (len(read.Notes) == 0 || read.Notes[0].Line == 0) {
+			t.Errorf("%q: %+v", test.text, read)
 		}
 	}
 }

@@ -1,31 +1,17 @@
 package js
 
-import (
-	"fmt"
-	"slices"
-)
-
-// A Note is about a line of a source.
-type Note struct {
-	Line int // from 1; 0 is the whole source
-	Text string
-}
-
-const maxNotes = 8
+import "github.com/skillsmcp/skills-mcp/skills/infer/cli"
 
 // A Record has the parts of the command line that a program was seen to read.
 type Record struct {
-	Doubts []Note    // reasons why the command line is not known
+	Doubts cli.Notes // reasons why the command line is not known
 	Argv   *WordList // process.argv behind the script's name
 	Parsed *WordList // the words that parseArgs reads; nil where it is not called
 }
 
 // Doubt notes a reason why the command line is not known.
 func (r *Record) Doubt(line int32, format string, args ...any) Value {
-	note := Note{int(line), fmt.Sprintf(format, args...)}
-	if len(r.Doubts) < maxNotes && !slices.Contains(r.Doubts, note) {
-		r.Doubts = append(r.Doubts, note)
-	}
+	r.Doubts.Add(int(line), format, args...)
 	return Unknown{}
 }
 
