@@ -78,7 +78,11 @@ func (a *app) printChanged(ctx context.Context, s *setup.Settings, catalog *skil
 	return listing[*report.PinInfo]{
 		key: "changed", none: "no skill has changed since it was accepted", headings: "NAME\tACCEPTED\tSTATE",
 		row: func(i *report.PinInfo) string {
-			return fmt.Sprintf("%s\t%s\t%s", plain.Visible(i.Name), i.At.Format(time.DateTime), i.State())
+			at := i.At.Format(time.DateTime)
+			if i.Accepted == "" {
+				at = "does not count"
+			}
+			return fmt.Sprintf("%s\t%s\t%s", plain.Visible(i.Name), at, i.State())
 		},
 	}.print(a, asJSON, infos)
 }

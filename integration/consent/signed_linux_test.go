@@ -67,6 +67,9 @@ func TestDecisionsOfAnotherConfiguration(t *testing.T) {
 			}
 		}
 	}
+	if out, _ := a.Run("list", "--changed"); !strings.Contains(out, "does not count  blocked: it gained") {
+		t.Errorf("what the other configuration has accepted is listed as\n%s", out)
+	}
 	for _, d := range decisions[:4] {
 		for _, wrong := range []string{"", "a wrong one"} {
 			if screen, code := a.Dialogue([]lab.Prompt{number, passphrase(wrong)}, d.args...); code == 0 {

@@ -77,7 +77,7 @@ func required(c *call, r *Record, who string) error {
 	case ok:
 		way = "on the page, " + url + " , or " + way
 	case c.page != nil:
-		way += ", or on the page, which Skills among the applications opens"
+		way += ", or on the page, which Skills opens, if that is among the applications"
 	}
 	first := fmt.Sprintf("skill %s %s, so %s has to say yes first; only then does the same call succeed, once.", termtext.Visible(c.question.Skill), kind, who)
 	answer := fmt.Sprintf("answer %s (until %s)", way, r.Expires.Format("15:04"))

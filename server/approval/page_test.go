@@ -103,7 +103,7 @@ func TestRefusalNamesThePage(t *testing.T) {
 		want string
 	}{
 		"a page":      {func(id string) (string, bool) { return "http://127.0.0.1:8765/ui/approvals/" + id, true }, "They answer on the page, http://127.0.0.1:8765/ui/approvals/ID , or in a terminal of their own, with: skills-mcp approve ID (until "},
-		"no page now": {func(string) (string, bool) { return "", false }, "They answer in a terminal of their own, with: skills-mcp approve ID, or on the page, which Skills among the applications opens (until "},
+		"no page now": {func(string) (string, bool) { return "", false }, "They answer in a terminal of their own, with: skills-mcp approve ID, or on the page, which Skills opens, if that is among the applications (until "},
 		"no page":     {nil, "They answer in a terminal of their own, with: skills-mcp approve ID (until "},
 	} {
 		t.Run(name, func(t *testing.T) {
