@@ -74,7 +74,7 @@ func newSpec(cmd *sandbox.Command, image *image, e *engine) (*spec, error) {
 			Entrypoint:      []string{"/bin/sh", "-c", shellproto.FirstScript},
 			Env:             (&sandbox.Command{}).Environ(),
 			WorkingDir:      sandbox.SkillDir,
-			NetworkDisabled: e.bare(),
+			NetworkDisabled: e.bare(cmd),
 			AttachStdin:     true,
 			AttachStdout:    true,
 			AttachStderr:    true,
@@ -133,7 +133,7 @@ func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostC
 	if err != nil {
 		return nil, err
 	}
-	if e.bare() {
+	if e.bare(cmd) {
 		mounts = append(mounts, bind(e.hosts, "/etc/hosts", false))
 	}
 	if err := e.checkMounts(mounts); err != nil {

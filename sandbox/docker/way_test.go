@@ -17,7 +17,12 @@ import (
 
 // TestWay reaches a granted server of the host's, by the proxy alone.
 func TestWay(t *testing.T) {
-	options := realEngine(t)
+	t.Run("runc", func(t *testing.T) { reaches(t, *realEngine(t)) })
+	t.Run("gVisor", func(t *testing.T) { reaches(t, gVisor(t)) })
+	t.Run("Podman", func(t *testing.T) { reaches(t, podman(t)) })
+}
+
+func reaches(t *testing.T, options Options) {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "served") })}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,7 +39,7 @@ func TestWay(t *testing.T) {
 	if options.Forwarder, err = os.Executable(); err != nil {
 		t.Fatal(err)
 	}
-	d := New(options)
+	d := New(&options)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
