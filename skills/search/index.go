@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -17,7 +18,7 @@ type Options struct {
 // A Cache stores an index for the next start of the same build of the program. Calls do
 // not overlap.
 type Cache interface {
-	// Load returns the content that was saved last, or "". It may be damaged.
+	// Load returns the content that was saved last, or "" if it is not whole.
 	Load() string
 	// Save replaces the content.
 	Save(content string)
@@ -35,12 +36,12 @@ type Index struct {
 	last atomic.Pointer[snapshot]
 
 	analyzers analyzers
-	lexicon   func() *lexicon.Lexicon
+	lexicon   func() *lexicon.Lexicon // reads it at the first query: most processes answer none
 }
 
 // New returns an empty index. Options may be nil.
 func New(options *Options) *Index {
-	x := &Index{updating: make(chan struct{}, 1), lexicon: openLexicon()}
+	x := &Index{updating: make(chan struct{}, 1), lexicon: sync.OnceValue(lexicon.New)}
 	if options != nil {
 		x.cache = options.Cache
 	}

@@ -2,7 +2,6 @@ package search
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
 	"github.com/skillsmcp/skills-mcp/skills/search/text"
@@ -13,17 +12,6 @@ const (
 	sameWeight  = 0.7
 	aboutWeight = 0.3
 )
-
-// openLexicon reads the lexicon at the first query: most processes answer none.
-func openLexicon() func() *lexicon.Lexicon {
-	return sync.OnceValue(func() *lexicon.Lexicon {
-		l, err := lexicon.New(text.New())
-		if err != nil {
-			panic(err) // the tests of lexicon read the same source
-		}
-		return l
-	})
-}
 
 // relate adds the words of the lexicon as variants of the clauses of a query. The words
 // of an entry count as one: the clause that weighs most gets its variants.

@@ -15,6 +15,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/search/lexicon"
 )
 
 // demo is a catalog of a few skills; the last is for persons only.
@@ -318,7 +319,7 @@ func FuzzUpdate(f *testing.F) {
 	f.Add("name", "Long Form (LF). Do not use for x.", "# When to use\n- y\n```\n# code\n", "long form")
 	f.Add("ß", "", "**When not to use**\n(A)", "ss")
 	f.Add("中", "中文技能", "\xff", "中文")
-	words := openLexicon() // once
+	words := sync.OnceValue(lexicon.New)
 	f.Fuzz(func(t *testing.T, name, description, body, query string) {
 		s := &skills.Skill{Name: name, Description: description, Instructions: body, ModelInvocable: true}
 		x, y := New(nil), New(nil)

@@ -75,22 +75,6 @@ func (p *posting) read(b []byte) []byte {
 	return b[n:]
 }
 
-// skip returns the difference of documents of the posting at the start of bytes that may
-// be damaged, and its length; 0 for none.
-func skip(b []byte) (difference uint64, length int) {
-	difference, n := binary.Uvarint(b)
-	if n <= 0 || n >= len(b) {
-		return 0, 0
-	}
-	if n++; b[n-1] >= 1<<7 {
-		n += bits.OnesCount8(b[n-1] &^ (1 << 7))
-	}
-	if n > len(b) {
-		return 0, 0
-	}
-	return difference, n
-}
-
 // list returns the postings of the term at an index.
 func (s *segment) list(at int) []byte { return s.postings[s.starts[at]:s.starts[at+1]] }
 

@@ -3,6 +3,7 @@ package search
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -17,180 +18,93 @@ const keyLength = 16
 
 // keyOf returns the key of a skill's document: equal keys have equal documents.
 func keyOf(s *skills.Skill) string {
-	h := sha256.New()
-	add := func(text string) {
-		_, _ = h.Write(binary.AppendUvarint(nil, uint64(len(text))))
-		_, _ = h.Write([]byte(text))
-	}
-	add(s.QualifiedName())
+	texts := []string{s.QualifiedName(), s.Revision}
 	if s.Revision == "" || s.Blocked != "" { // of no file, or other texts than those of its files
-		add(s.DisplayName)
-		for _, texts := range newDocument(s).texts {
-			add(strings.Join(texts, "\x00"))
-		}
-	} else {
-		add(s.Revision)
-		for _, of := range append([]*skills.Skill{s}, s.Tools...) { // a configuration may change it
-			if of.ModelInvocable {
-				add("model")
-			} else {
-				add("person")
-			}
+		texts = []string{s.QualifiedName(), s.DisplayName}
+		for _, of := range newDocument(s).texts {
+			texts = append(texts, strings.Join(of, "\x00"))
 		}
 	}
-	return string(h.Sum(nil)[:keyLength])
+	var all []byte
+	for _, text := range texts {
+		all = append(binary.AppendUvarint(all, uint64(len(text))), text...)
+	}
+	all = appendInvocable(all, s) // a configuration may change it
+	for _, tool := range s.Tools {
+		all = appendInvocable(all, tool)
+	}
+	sum := sha256.Sum256(all)
+	return string(sum[:keyLength])
 }
 
-// encode returns the segment as a string.
+func appendInvocable(b []byte, s *skills.Skill) []byte {
+	if s.ModelInvocable {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// sizes are the start of a stored index: the numbers of documents and terms, and the
+// bytes of the names and the terms. Behind it are the lengths of the documents, the
+// holders and the starts of the terms, the keys, the names, the terms and the postings.
+type sizes struct{ Docs, Terms, NamesText, TermsText uint32 }
+
+// encode returns the segment as a string. No name or term has a space.
 func (s *segment) encode() string {
-	b := binary.AppendUvarint(nil, uint64(len(s.docs)))
-	for _, d := range s.docs {
-		b = append(b, keyOf(d.skill)...)
-		b = binary.AppendUvarint(b, uint64(len(d.names)))
-		for _, name := range d.names {
-			b = appendString(b, name)
-		}
-		for _, length := range d.lengths {
-			b = binary.AppendUvarint(b, uint64(length))
-		}
+	var keys, names []string
+	lengths := make([][fieldCount]uint16, len(s.docs))
+	for i, d := range s.docs {
+		keys, names, lengths[i] = append(keys, keyOf(d.skill)), append(names, strings.Join(d.names, " ")), d.lengths
 	}
-	b = binary.AppendUvarint(b, uint64(len(s.terms)))
-	for i, term := range s.terms {
-		b = appendString(b, term)
-		b = binary.AppendUvarint(b, uint64(s.holders[i]))
-		b = binary.AppendUvarint(b, uint64(len(s.list(i))))
+	named, terms := strings.Join(names, "\n"), strings.Join(s.terms, "\n")
+	size := sizes{uint32(len(s.docs)), uint32(len(s.terms)), uint32(len(named)), uint32(len(terms))}
+	var b []byte
+	for _, numbers := range []any{size, lengths, s.holders, s.starts} {
+		b, _ = binary.Append(b, binary.LittleEndian, numbers) // all have a fixed size
 	}
-	return string(append(b, s.postings...))
+	return string(append(b, strings.Join(keys, "")+named+terms+string(s.postings)...))
 }
 
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// restore returns the snapshot of a stored index: with the skills of the catalog that it
-// has documents of, and a skill that is in no catalog for each of the others. It is empty
-// where the index is damaged.
+// restore returns the snapshot of a stored index, or of "": with the skills of the catalog
+// that it has documents of, and a skill that is in no catalog for each of the others.
 func restore(stored string, catalog *skills.Catalog) *snapshot {
-	r := reader{rest: stored}
-	s, keys := r.segment()
-	if r.damaged || !s.sound() {
-		return &snapshot{&skills.Catalog{}, &segment{}}
+	known, s := &skills.Catalog{}, &segment{}
+	if stored == "" {
+		return &snapshot{known, s}
 	}
+	b := []byte(stored)
+	read := func(into any) {
+		n, _ := binary.Decode(b, binary.LittleEndian, into) // the cache has checked that all is there
+		b = b[n:]
+	}
+	take := func(n uint32) string {
+		taken := string(b[:n])
+		b = b[n:]
+		return taken
+	}
+	var size sizes
+	read(&size)
+	lengths := make([][fieldCount]uint16, size.Docs)
+	s.holders, s.starts = make([]uint32, size.Terms), make([]uint32, size.Terms+1)
+	read(lengths)
+	read(s.holders)
+	read(s.starts)
+	keys, names := take(keyLength*size.Docs), strings.Split(take(size.NamesText), "\n")
+	s.terms = strings.Split(take(size.TermsText), "\n")[:size.Terms]
+	s.postings = slices.Clone(b)
 	byKey := make(map[string]*skills.Skill, len(catalog.Skills))
 	for _, skill := range catalog.Skills {
 		byKey[keyOf(skill)] = skill
 	}
-	known := &skills.Catalog{}
-	for i, key := range keys {
+	for i, length := range lengths {
+		key := keys[keyLength*i:][:keyLength]
 		skill := byKey[key]
 		if skill == nil {
 			skill = &skills.Skill{}
 		}
 		delete(byKey, key)
-		s.docs[i].skill = skill
+		s.docs = append(s.docs, doc{skill, strings.Split(names[i], " "), length})
 		known.Skills = append(known.Skills, skill)
 	}
 	return &snapshot{known, s}
-}
-
-// A reader reads what encode wrote. Once the input is damaged it reads zeros.
-type reader struct {
-	rest    string
-	damaged bool
-}
-
-func (r *reader) take(n uint64) string {
-	if r.damaged = r.damaged || n > uint64(len(r.rest)); r.damaged {
-		return ""
-	}
-	taken := r.rest[:n]
-	r.rest = r.rest[n:]
-	return taken
-}
-
-func (r *reader) number() (n uint64) {
-	for shift := 0; shift < 64; shift += 7 {
-		b := r.take(1)
-		if b == "" {
-			return 0
-		}
-		n |= uint64(b[0]&0x7f) << shift
-		if b[0] < 0x80 {
-			return n
-		}
-	}
-	r.damaged = true
-	return 0
-}
-
-// count returns the number of items that follow. Each takes a byte at least.
-func (r *reader) count() int {
-	n := r.number()
-	if r.damaged = r.damaged || n > uint64(len(r.rest)); r.damaged {
-		return 0
-	}
-	return int(n)
-}
-
-// segment returns a segment and the keys of its documents.
-func (r *reader) segment() (s *segment, keys []string) {
-	s = &segment{}
-	for range r.count() {
-		keys = append(keys, r.take(keyLength))
-		var d doc
-		for range r.count() {
-			d.names = append(d.names, strings.Clone(r.take(r.number())))
-		}
-		for f := range d.lengths {
-			d.lengths[f] = uint16(r.number())
-		}
-		s.docs = append(s.docs, d)
-	}
-	r.terms(s)
-	return s, keys
-}
-
-// terms reads the terms, which become parts of one string, and their postings.
-func (r *reader) terms(s *segment) {
-	n := r.count()
-	s.terms, s.holders, s.starts = make(dictionary, n), make([]uint32, n), make([]uint32, n+1)
-	var all strings.Builder
-	ends, total := make([]int, n), uint64(0)
-	for i := range n {
-		all.WriteString(r.take(r.number()))
-		ends[i], s.holders[i], s.starts[i] = all.Len(), uint32(r.number()), uint32(total)
-		total += r.number()
-	}
-	s.starts[n] = uint32(total)
-	s.postings = []byte(r.take(total))
-	r.damaged = r.damaged || r.rest != "" || total >= 1<<32
-	for i, start := 0, 0; i < n && !r.damaged; i++ {
-		s.terms[i] = all.String()[start:ends[i]]
-		start = ends[i]
-	}
-}
-
-// sound reports whether all that a search reads is within the segment: the terms are in
-// order, and so are the documents of each, which exist.
-func (s *segment) sound() bool {
-	for i := range s.terms {
-		if i > 0 && s.terms[i-1] >= s.terms[i] || s.starts[i] > s.starts[i+1] {
-			return false
-		}
-		n, doc := uint32(0), uint64(0)
-		for list := s.list(i); len(list) > 0; n++ {
-			difference, length := skip(list)
-			if length == 0 || difference >= uint64(len(s.docs)) || n > 0 && difference == 0 {
-				return false
-			}
-			if doc += difference; doc >= uint64(len(s.docs)) {
-				return false
-			}
-			list = list[length:]
-		}
-		if n != s.holders[i] {
-			return false
-		}
-	}
-	return true
 }

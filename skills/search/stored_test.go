@@ -140,34 +140,3 @@ func TestEmptyCatalogKeepsTheCache(t *testing.T) {
 	}
 	sameResults(t, x, demo())
 }
-
-// A damaged cache is as good as none.
-func TestDamagedIndex(t *testing.T) {
-	var cache memoryCache
-	c := demo()
-	updated(t, &cache, c)
-	for _, content := range []string{"x", cache.content[:len(cache.content)/2], cache.content[:len(cache.content)-1], cache.content + "x", cache.content[1:]} {
-		sameResults(t, updated(t, &memoryCache{content: content}, c), c)
-	}
-}
-
-// No content of a cache makes a search fail.
-func FuzzStored(f *testing.F) {
-	c := demo()
-	var cache memoryCache
-	updated(f, &cache, c)
-	f.Add([]byte(cache.content), uint16(0), byte(0))
-	f.Add([]byte(cache.content), uint16(len(cache.content)/2), byte(1))
-	lexicon := openLexicon()
-	f.Fuzz(func(t *testing.T, content []byte, at uint16, flip byte) {
-		content = slices.Clone(content)
-		if len(content) > 0 {
-			content[int(at)%len(content)] ^= flip
-		}
-		x := updated(t, &memoryCache{content: string(content)}, c)
-		x.lexicon = lexicon
-		for _, text := range storedQueries {
-			find(t, x, c, Query{Text: text})
-		}
-	})
-}

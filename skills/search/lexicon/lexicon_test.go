@@ -50,21 +50,19 @@ func TestRelated(t *testing.T) {
 func related(t *testing.T, source, query string) []Match {
 	t.Helper()
 	a := text.New()
-	l, err := parse(a, source)
+	lines, err := compile(a, source)
 	if err != nil {
 		t.Fatal(err)
 	}
+	l := read(lines)
 	language := a.Detect(query)
 	tokens := slices.Collect(a.Tokens(query, language))
 	return l.Related(Words(tokens, func(w *text.Word) []string { return a.Natives(w, []text.Language{text.German}) }))
 }
 
-// TestSource reads the lexicon of the program, and finds no entry twice in a line and
-// no line twice.
+// TestSource finds no entry twice in a line and no line twice.
 func TestSource(t *testing.T) {
-	if _, err := New(text.New()); err != nil {
-		t.Fatal(err)
-	}
+	source := sourceOf(t)
 	lines := map[string]bool{}
 	for line := range strings.Lines(source) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -92,7 +90,7 @@ func TestBadSource(t *testing.T) {
 		"a\nb | xx c": `line 2: there is no language "xx"`,
 		"a, ,b":       `line 1: "a, ,b" has no word`,
 	} {
-		if _, err := parse(text.New(), bad); err == nil || err.Error() != want {
+		if _, err := compile(text.New(), bad); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", bad, err, want)
 		}
 	}
@@ -100,6 +98,7 @@ func TestBadSource(t *testing.T) {
 
 // TestNoLeaps holds the words that led to a neighbour of their subject rather than to it.
 func TestNoLeaps(t *testing.T) {
+	source := sourceOf(t)
 	for query, not := range map[string][]string{
 		"noise":     {"audio", "podcast"},
 		"login":     {"oauth", "saml", "jwt"},
