@@ -52,6 +52,28 @@ func TestPageApproves(t *testing.T) {
 	v.Says("the same")
 }
 
+// A question that begins to wait is counted in the title and in the navigation of every open
+// screen, and a hidden one notifies the person, if the browser may.
+func TestPageNotices(t *testing.T) {
+	t.Parallel()
+	a := lab.NativeAccount(t, "")
+	v := a.Visit()
+	v.Show("/ui/runs")
+	v.Await(`!document.title.startsWith("(") && (window.notices = [], window.Notification = class {
+		static permission = "granted";
+		constructor(title, {body}) { window.notices.push(title + ": " + body); }
+	}, true)`)
+	c := a.Serve("legacy", `{}`)
+	id := c.Waits(c.Call("note", lab.Text("bought milk")))
+	v.Await(`document.title.startsWith("(1) ") && document.querySelector("#nav-approvals").dataset.waiting.trim() === "` + id + `"`)
+	v.Await(`window.notices.length === 0`) // who sees the page needs no notice
+	v.Await(`Object.defineProperty(document, "hidden", {configurable: true, get: () => true}) === document`)
+	c.Waits(c.Call("note", lab.Text("bought bread")))
+	v.Await(`document.title.startsWith("(2) ") && window.notices.join() === "skills-mcp: note waits for your yes"`)
+	a.Deny(id)
+	v.Await(`document.title.startsWith("(1) ") && window.notices.length === 1`)
+}
+
 // A client that opens links gets one to the question, which names the call, and no key.
 func TestPageIsLinked(t *testing.T) {
 	t.Parallel()
