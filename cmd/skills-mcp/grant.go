@@ -159,11 +159,15 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	case c.remove && !c.empty():
 		return exitcode.Usage(errors.New("--remove withdraws all of a grant; leave out the other flags"))
 	case c.remove:
+		done := "has no grant of yours"
+		if len(grantLines(&r.rule)) > 0 {
+			done = "has its grant no more"
+		}
 		r.rule = policy.Rule{Pattern: r.rule.Pattern, Origin: r.rule.Origin, Enabled: r.rule.Enabled}
 		if err := r.put(ctx); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(c.stderr, "%s has no grant of yours\n", plain.Visible(r.rule.Pattern))
+		_, err := fmt.Fprintf(c.stderr, "%s %s\n", plain.Visible(r.rule.Pattern), done)
 		return err
 	case r.skill.Untrusted():
 		return fmt.Errorf("%s is of the workspace %s, which is not trusted, and is given nothing", r.rule.Pattern, r.skill.Workspace)

@@ -32,7 +32,10 @@ func Changes(catalog *skills.Catalog, workspace string) []string {
 		}
 	}
 	all := append(takes, asks...)
-	if others > 0 {
+	switch {
+	case others == 1:
+		all = append(all, "one other skill, which asks for nothing")
+	case others > 1:
 		all = append(all, fmt.Sprintf("%d other skills, which ask for nothing", others))
 	}
 	return all

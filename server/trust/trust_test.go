@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,5 +165,9 @@ func TestChanges(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, Changes(catalog, "/work")); diff != "" {
 		t.Error(diff)
+	}
+	catalog.Skills = slices.Delete(catalog.Skills, 4, 5)
+	if all := Changes(catalog, "/work"); all[len(all)-1] != "one other skill, which asks for nothing" {
+		t.Errorf("%q", all)
 	}
 }
