@@ -130,7 +130,7 @@ var walls = map[string]string{
 	"cmd/skills-mcp/setup":        "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/exitcode cmd/skills-mcp/heap plugins/colony-samples sandbox sandbox/admission sandbox/docker sandbox/egress sandbox/native sandbox/protect sandbox/session sandbox/warmpool server server/approval server/audit server/describe server/elicit server/exposure server/feedback server/identity server/live server/manage server/pins server/policy server/requirements server/run server/seal server/skillsext server/skillshost server/store server/trust skills skills/cache skills/install skills/install/clawhub skills/install/download skills/install/files skills/install/git skills/install/oci skills/install/source skills/install/wellknown skills/scan skills/search skills/skillfs skills/snapshot skills/watch",
 	"cmd/skills-mcp/exitcode":     "",
 	"cmd/skills-mcp/heap":         "",
-	"cmd/skills-mcp/terminal":     "server/termtext",
+	"cmd/skills-mcp/terminal":     "server/termtext skills/lazyregexp",
 	"integration":                 "",
 	"integration/bench":           "integration/bench/catalog sandbox sandbox/docker sandbox/native",
 	"integration/bench/catalog":   "",

@@ -45,15 +45,12 @@ type Style string
 
 // The styles.
 const (
-	Plain     Style = ""
-	Bold      Style = "1"
-	Dim       Style = "2"
-	Italic    Style = "3"
-	Underline Style = "4"
-	Red       Style = "31"
-	Green     Style = "32"
-	Yellow    Style = "33"
-	Cyan      Style = "36"
+	Plain  Style = ""
+	Bold   Style = "1"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+	Cyan   Style = "36"
 )
 
 // Paint returns text in a style, or text itself where there are no colours.
