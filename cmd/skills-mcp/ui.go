@@ -94,7 +94,6 @@ func (c *uiCommand) run(ctx context.Context) (err error) {
 	}
 	defer l.Close()
 	s.Serve = config.Serve{Transport: "http", Listen: l.Addr().String(), UI: true}
-	s.Set("serve", "skills-mcp ui", false)
 	b, err := serving.NewBackend(ctx, s, serving.Options{Idle: collector.Rest, Page: true})
 	if err != nil {
 		return err

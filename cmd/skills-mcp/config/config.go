@@ -25,9 +25,8 @@ import (
 type Config struct {
 	// File is the path of the configuration file; "" without one.
 	File string `yaml:"-"`
-	// origins has the settings that are not the default: a key with dots, such as
-	// "sandbox.limits", and the file, flag or variable that set it and those below it.
-	origins map[string]string
+	// read is as the file says, without flags; nil without a file.
+	read *Config
 
 	// Skills and Plugins are extra roots, after the built-in ones.
 	Skills  []string `yaml:"skills"`

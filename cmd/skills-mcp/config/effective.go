@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
@@ -19,55 +17,42 @@ import (
 type Value struct {
 	Key    string // with dots, such as "sandbox.limits.memory"
 	Text   string // without any secret
-	Origin string // the file, the flag or the variable that set it; "" is the default
+	Origin string // where it was set; "" is the default
 }
 
-// Set records that a flag or a variable set a key, beside the file if the values add up.
-func (c *Config) Set(key, origin string, add bool) {
-	if c.origins == nil {
-		c.origins = map[string]string{}
-	}
-	if before := c.origins[key]; add && before != "" {
-		origin = before + ", " + origin
-	}
-	c.origins[key] = origin
-}
+// ByCommand is the origin of a setting that a flag or its variable has changed.
+const ByCommand = "the command line, or a variable"
 
-// origin returns the origin of a key, or of the nearest key above it that has one.
-func (c *Config) origin(key string) string {
-	for at := len(key); at > 0; at = strings.LastIndexByte(key[:at], '.') {
-		if origin := c.origins[key[:at]]; origin != "" {
-			return origin
-		}
-	}
-	return ""
-}
-
-// setKeys records that a file set the keys of a mapping below prefix.
-func (c *Config) setKeys(mapping *yaml.Node, prefix string) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := join(prefix, mapping.Content[i].Value), mapping.Content[i+1]
-		switch {
-		case mapping.Content[i].Tag == "!!merge": // others' keys
-			c.Set(prefix, c.File, false)
-		case value.Kind == yaml.MappingNode && len(value.Content) > 0:
-			c.setKeys(value, key)
-		default:
-			c.Set(key, c.File, false)
-		}
-	}
-}
-
-// Values returns the settings in the order of the documentation.
+// Values returns the settings in the order of the documentation. One that is not the default
+// has the file as its origin, unless it has changed since the file was read.
 func (c *Config) Values() []Value {
+	all, read := c.values(), map[string]string{}
+	if c.read != nil {
+		for _, v := range c.read.values() {
+			read[v.Key] = v.Text
+		}
+	}
+	defaults := Default().values()
+	for i, v := range all {
+		switch text, known := read[v.Key]; {
+		case slices.Contains(defaults, v):
+		case known && text == v.Text:
+			all[i].Origin = c.File
+		default:
+			all[i].Origin = ByCommand
+		}
+		all[i].Text = cmp.Or(v.Text, "none")
+		if v.Key == "sandbox.slots.per_skill" && v.Text == "0" {
+			all[i].Text = "all but one"
+		}
+	}
+	return all
+}
+
+// values returns the settings without their origins.
+func (c *Config) values() []Value {
 	var w valueWriter
 	w.add("", reflect.ValueOf(*c))
-	for i, v := range w.all {
-		w.all[i].Text, w.all[i].Origin = cmp.Or(v.Text, "none"), c.origin(v.Key)
-		if v.Key == "sandbox.slots.per_skill" && v.Text == "0" {
-			w.all[i].Text = "all but one"
-		}
-	}
 	return w.all
 }
 

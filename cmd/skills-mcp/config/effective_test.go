@@ -31,9 +31,7 @@ install: {clawhub: "https://a.example/v1"}
 		t.Fatal(err)
 	}
 	c.Policy.Passphrase, c.Policy.Approvers = hash, map[string]string{"bob": hash}
-	c.Set("policy.passphrase", "--one", false)
-	c.Set("policy.passphrase", "--two", true)
-	c.Set("policy.approvers", file, false)
+	c.Serve.Listen, c.Skills = "127.0.0.1:1", append(c.Skills, "/more")
 	c.Install.ClawHub = "https://ann:s3cret@a.example/v1?key=s3cret"
 	got := map[string]Value{}
 	for _, v := range c.Values() {
@@ -46,9 +44,10 @@ install: {clawhub: "https://a.example/v1"}
 		got[v.Key] = v
 	}
 	for _, want := range []Value{
-		{"skills", "/team", file},
+		{"skills", "/team, /more", ByCommand},
+		{"serve.listen", "127.0.0.1:1", ByCommand},
 		{"plugins", "none", ""},
-		{"sandbox.dependencies", "report", file}, // as it is without
+		{"sandbox.dependencies", "report", ""}, // as it is without
 		{"sandbox.kept.lifetime", "1h0m0s", ""},
 		{"policy.expiry.once", "10m0s", ""},
 		{"sandbox.driver", "docker", file},
@@ -62,11 +61,11 @@ install: {clawhub: "https://a.example/v1"}
 		{"policy.skills.docx.enabled", "true", file},
 		{"policy.skills.xlsx.class", "mutating", file},
 		{"policy.skills.xlsx.approve", "each", file},
-		{"policy.passphrase", "set; only its hash is known", "--one, --two"},
+		{"policy.passphrase", "set; only its hash is known", ByCommand},
 		{"policy.script_token", "not set", ""},
-		{"policy.approvers.bob", "set; only its hash is known", file},
+		{"policy.approvers.bob", "set; only its hash is known", ByCommand},
 		{"record.keep", "30d", file},
-		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", file},
+		{"install.clawhub", "https://ann:xxxxx@a.example/v1?…", ByCommand},
 		{"expose.mode", "auto", ""},
 		{"images.node", "node:22-slim", ""},
 	} {

@@ -42,10 +42,6 @@ func Parse(data []byte, file, home string) (*Config, error) {
 		return nil, fmt.Errorf("%s: %w", file, explain(err, reflect.TypeFor[Config]()))
 	}
 	c.File = file
-	var document yaml.Node // which has been decoded already
-	if yaml.Unmarshal(data, &document) == nil && len(document.Content) > 0 {
-		c.setKeys(document.Content[0], "")
-	}
 	// A file that names one image keeps the others.
 	for role, image := range Default().Images {
 		if _, set := c.Images[role]; !set {
@@ -63,6 +59,8 @@ func Parse(data []byte, file, home string) (*Config, error) {
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	read := *c
+	c.read = &read
 	return c, nil
 }
 

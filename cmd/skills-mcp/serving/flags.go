@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/spf13/pflag"
 )
@@ -39,13 +38,5 @@ func (v Flags) apply(c *config.Config) error {
 	s.UI = s.UI || v.ui
 	s.AllowHosts = append(s.AllowHosts, v.allowHosts...)
 	s.AllowOrigins = append(s.AllowOrigins, v.allowOrigins...)
-	on := map[bool]string{true: "true"}
-	setup.SetOrigin(c, "serve.transport", "transport", false, v.transport)
-	setup.SetOrigin(c, "serve.listen", "listen", false, v.listen)
-	setup.SetOrigin(c, "serve.token_file", "token-file", false, v.tokenFile)
-	setup.SetOrigin(c, "serve.no_token", "no-token", false, on[v.noToken])
-	setup.SetOrigin(c, "serve.ui", "ui", false, on[v.ui])
-	setup.SetOrigin(c, "serve.allow_hosts", "allow-host", true, v.allowHosts...)
-	setup.SetOrigin(c, "serve.allow_origins", "allow-origin", true, v.allowOrigins...)
 	return s.Validate()
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
@@ -374,13 +375,13 @@ func TestManageSettings(t *testing.T) {
 	}
 	for key, want := range map[string][2]string{
 		"configuration":       {"config.yaml", "--config"},
-		"sandbox.driver":      {"native", "SKILLS_MCP_SANDBOX"},
+		"sandbox.driver":      {"native", config.ByCommand},
 		"sandbox.env":         {"API_KEY=…", "config.yaml"},
 		"expose.max_tools":    {"5", "config.yaml"},
-		"workspaces":          {filepath.Base(workspace), "--workspace"},
+		"workspaces":          {filepath.Base(workspace), config.ByCommand},
 		"policy.mode":         {"read-only", ".skills-mcp.yaml"},
-		"serve.ui":            {"true", "--ui"},
-		"serve.listen":        {"127.0.0.1:0", "--listen"},
+		"serve.ui":            {"true", config.ByCommand},
+		"serve.listen":        {"127.0.0.1:0", config.ByCommand},
 		"policy.deny":         {"x", ".skills-mcp.yaml"},
 		"token of clients":    {"set", endpoint.TokenVariable},
 		"sandbox.limits.cpus": {"1", "default"},

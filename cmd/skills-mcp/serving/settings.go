@@ -33,6 +33,8 @@ func effective(s *setup.Settings, v config.Value) web.Setting {
 		shown.Value = strings.Join(s.Workspaces.Folders, ", ")
 		if !s.Workspaces.Named {
 			shown.Origin = "the folder in which the server was started"
+		} else if len(s.Flags.Workspaces) > 0 {
+			shown.Origin = config.ByCommand
 		}
 	case v.Key == "policy.mode" && string(s.Sandboxes.Rules.Mode) != v.Text:
 		shown.Value, shown.Origin = string(s.Sandboxes.Rules.Mode), projectFile(s)

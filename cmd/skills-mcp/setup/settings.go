@@ -201,11 +201,6 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 		}
 		c.Expose.Mode = mode
 	}
-	SetOrigin(c, "skills", "skills", true, f.Skills...)
-	SetOrigin(c, "plugins", "plugins", true, f.Plugins...)
-	SetOrigin(c, "workspaces", "workspace", false, f.Workspaces...)
-	SetOrigin(c, "sandbox.driver", "sandbox", false, f.Sandbox)
-	SetOrigin(c, "expose.mode", "expose", false, f.Expose)
 	return c, nil
 }
 

@@ -5,10 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
@@ -58,20 +56,6 @@ func (entries grantable) Values(_ context.Context, _ identity.Principal, names [
 func Personal(flag string, values []string) bool {
 	set := os.Getenv(VariableOf(flag))
 	return set != "" && set == strings.Join(values, string(filepath.ListSeparator))
-}
-
-// SetOrigin records that a flag or its variable set a key of the configuration, if it has
-// values. adds says that they come after those of the file.
-func SetOrigin(c *config.Config, key, flag string, adds bool, values ...string) {
-	if len(values) == 0 || values[0] == "" {
-		return
-	}
-	origin := "--" + flag
-	on, _ := strconv.ParseBool(os.Getenv(VariableOf(flag)))
-	if Personal(flag, values) || on && values[0] == "true" {
-		origin = VariableOf(flag)
-	}
-	c.Set(key, origin, adds)
 }
 
 // VariableOf returns the variable of a flag, with or without its dashes.
