@@ -72,7 +72,7 @@ func TestAttacksWork(t *testing.T) {
 		}
 		n++
 		t.Run(a.name, func(t *testing.T) {
-			o := h.runOne(t, a, newMark())
+			o := h.run(t, a, newMark())
 			if o.err != nil {
 				t.Fatal(o.err)
 			}
