@@ -1,8 +1,8 @@
 package exposure
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,14 +13,13 @@ import (
 // A topic is a word that the names of several skills have.
 type topic struct {
 	word   string
-	skills []int // indices of those that have no earlier topic
+	skills []int // their indices
 }
 
 // Bounds of topics.
 const (
-	maxTopics = 150
-	broad     = 10 // a word in more than 1/10 of the names says nothing
-	maxWord   = 24 // bytes
+	broad   = 10 // a word in more than 1/10 of the names says nothing
+	maxWord = 24 // bytes
 )
 
 // general reports whether names have a word whatever they are about.
@@ -37,57 +36,35 @@ func general(word string) bool {
 	return false
 }
 
-// topicsOf returns the topics of skills, the largest first: each is the word that most of the
-// skills without an earlier topic have. The others share their words with none.
+// topicsOf returns the topics of skills, the largest first: that of a skill is the one of its
+// words that most skills have. The others share their words with none.
 func topicsOf(list []*skills.Skill) (topics []topic, others []int) {
-	words, holders, of := index(list)
-	left := make([]int, len(words)) // skills without a topic, by word
-	for id := range words {
-		left[id] = len(holders[id])
-	}
-	taken := make([]bool, len(list))
-	for len(topics) < maxTopics && len(left) > 0 {
-		best := slices.Index(left, slices.Max(left))
-		if left[best] < 2 {
-			break
+	words, holders, has := make([][]string, len(list)), map[string]int{}, map[string][]int{}
+	for n, skill := range list {
+		words[n] = wordsOf(skill)
+		for _, word := range words[n] {
+			holders[word]++
 		}
-		t := topic{word: words[best]}
-		for _, n := range holders[best] {
-			if !taken[n] {
-				taken[n], t.skills = true, append(t.skills, n)
-				for _, id := range of[n] {
-					left[id]--
-				}
-			}
-		}
-		topics = append(topics, t)
 	}
 	for n := range list {
-		if !taken[n] {
-			others = append(others, n)
+		best := ""
+		for _, word := range words[n] {
+			if holders[word] <= max(2, len(list)/broad) && cmp.Or(cmp.Compare(holders[word], holders[best]), cmp.Compare(best, word)) > 0 {
+				best = word
+			}
+		}
+		has[best] = append(has[best], n)
+	}
+	for word, of := range has {
+		if word == "" || len(of) < 2 {
+			others = append(others, of...)
+		} else {
+			topics = append(topics, topic{word, of})
 		}
 	}
+	slices.Sort(others)
+	slices.SortFunc(topics, func(a, b topic) int { return cmp.Or(len(b.skills)-len(a.skills), cmp.Compare(a.word, b.word)) })
 	return topics, others
-}
-
-// index returns the words of skills, sorted, the skills of each word, and the words of each
-// skill; none of words that one skill has, or too many.
-func index(list []*skills.Skill) (words []string, holders, of [][]int) {
-	all := map[string][]int{}
-	for n, skill := range list {
-		for _, word := range wordsOf(skill) {
-			all[word] = append(all[word], n)
-		}
-	}
-	maps.DeleteFunc(all, func(_ string, has []int) bool { return len(has) < 2 || len(has) > max(2, len(list)/broad) })
-	words, of = slices.Sorted(maps.Keys(all)), make([][]int, len(list))
-	for id, word := range words {
-		holders = append(holders, all[word])
-		for _, n := range all[word] {
-			of[n] = append(of[n], id)
-		}
-	}
-	return words, holders, of
 }
 
 // wordsOf returns the words of the names of a skill and its plugin, each once, without general
