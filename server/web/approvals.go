@@ -18,12 +18,6 @@ const (
 	maxProofs     = 20       // runs of one approval
 )
 
-func (p *Page) approvalRoutes(r *router) {
-	r.get("approvals", p.approvals)
-	r.get("approvals/{id}", p.approval)
-	r.post("approvals/{id}", p.answer)
-}
-
 // approvalPath returns the path of an approval's screen.
 func approvalPath(id string) string { return Path + "approvals/" + url.PathEscape(id) }
 

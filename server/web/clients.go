@@ -8,13 +8,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
-// clientRoutes mounts the screens of MCP clients.
-func (m *management) clientRoutes(r *router) {
-	r.get("clients", forPerson(m.clients))
-	r.get("clients/{name}/replace", forPerson(m.confirmReplace))
-	r.post("clients/{name}", forPerson(m.connectClient))
-}
-
 // clients lists the MCP clients.
 func (m *management) clients(r *http.Request) (*content, error) {
 	all, err := m.manage.Clients(r.Context())

@@ -9,12 +9,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 )
 
-// doctorRoutes mounts the screen of doctor.
-func (m *management) doctorRoutes(r *router) {
-	r.get("doctor", forPerson(m.doctor))
-	r.post("doctor", forPerson(m.diagnose))
-}
-
 // doctor shows the last diagnosis. It runs no checks, which take seconds.
 func (m *management) doctor(*http.Request) (*content, error) {
 	m.mu.Lock()

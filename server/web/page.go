@@ -109,9 +109,6 @@ func (r *router) post(path string, a action) {
 	})
 }
 
-// raw mounts a handler at a pattern with its method, such as "GET /ui/events".
-func (r *router) raw(pattern string, h http.HandlerFunc) { r.mux.HandleFunc(pattern, h) }
-
 // show writes a screen.
 func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *content) {
 	t, err := p.screens.of(c.Template)

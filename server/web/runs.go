@@ -17,11 +17,6 @@ import (
 
 const maxChildren = 100
 
-func (p *Page) runRoutes(r *router) {
-	r.get("runs", p.runs)
-	r.get("runs/{id}", p.run)
-}
-
 // A period is a choice of the filter of runs.
 type period struct{ Value, Title string }
 

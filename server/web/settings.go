@@ -2,9 +2,6 @@ package web
 
 import "net/http"
 
-// settingRoutes mounts the screen of settings.
-func (m *management) settingRoutes(r *router) { r.get("settings", forPerson(m.settings)) }
-
 // settings shows the effective settings.
 func (m *management) settings(r *http.Request) (*content, error) {
 	all, err := m.manage.Settings(r.Context())

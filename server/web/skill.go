@@ -24,16 +24,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// routes mounts the screen of a skill, its files and its switches.
-func (p skillScreens) routes(r *router) {
-	r.get("skills/{name}", p.skill)
-	r.get("skills/{name}/files/{file...}", p.skillFile)
-	r.raw("GET "+Path+"skills/{name}/raw/{file...}", p.rawFile)
-	r.post("skills/{name}/enabled", p.setEnabled)
-	r.post("skills/{name}/pinned", p.setPinned)
-	r.post("skills/{name}/accept", p.acceptChange)
-}
-
 // A skillScreen is the data of the screen of a skill.
 type skillScreen struct {
 	*describe.Skill

@@ -26,10 +26,6 @@ const (
 // samples is the plugin whose skills are in the program.
 const samples = "colony-samples"
 
-func (p *Page) skillRoutes(r *router) {
-	r.get("{$}", (&skillsScreen{p.options.Service, p.options.Folders}).show)
-}
-
 // A skillsScreen lists the skills.
 type skillsScreen struct {
 	service *api.Service

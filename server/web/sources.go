@@ -15,19 +15,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// sourceRoutes mounts the screens of installed skills. No GET request asks a source.
-func (m *management) sourceRoutes(r *router) {
-	r.get("sources", forPerson(m.sources))
-	r.get("sources/entry", forPerson(m.source))
-	r.get("sources/uninstall", forPerson(m.confirmUninstall))
-	r.get("sources/operations/{id}", forPerson(m.operation))
-	r.get("sources/catalog", forPerson(m.catalog))
-	r.post("sources/catalog", forPerson(m.searchCatalog))
-	r.post("sources/operations", forPerson(m.order))
-	r.post("sources/operations/{id}/answer", forPerson(m.answerOperation))
-	r.post("sources/operations/{id}/stop", forPerson(m.stopOperation))
-}
-
 // sources lists the installed skills.
 func (m *management) sources(r *http.Request) (*content, error) {
 	targets, err := m.manage.Installed(r.Context())

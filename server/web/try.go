@@ -16,19 +16,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/web/form"
 )
 
-// routes mounts the form of a skill's arguments, and the screens of runs that this
-// server holds.
-func (p runForms) routes(r *router) {
-	r.get("skills/{name}/try", p.tryForm)
-	r.raw("POST "+Path+"skills/{name}/try", p.try)
-	r.raw("GET "+Path+"skills/{name}/paths", p.paths)
-	r.get("jobs/{id}", p.job)
-	r.raw("POST "+Path+"jobs/{id}/answer", p.answerJob)
-	r.post("jobs/{id}/cancel", p.cancel)
-	r.raw("GET "+Path+"jobs/{id}/{piece}", p.stream)
-	r.raw("GET "+Path+"jobs/{id}/out/{file...}", p.output)
-}
-
 // A tryScreen is the data of the form of a skill's arguments.
 type tryScreen struct {
 	*describe.Skill

@@ -27,16 +27,46 @@ func (p *Page) Close() error { return p.changes.Close() }
 
 // Handler serves the page. Requests carry their principal; see package signin.
 func (p *Page) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for _, add := range []func(*router){p.skillRoutes, skillScreens{p}.routes, runForms{p}.routes, p.approvalRoutes, p.runRoutes, p.manageRoutes, p.sharedRoutes} {
-		add(&router{p, mux})
+	r := &router{p, http.NewServeMux()}
+	list, skill, try := &skillsScreen{p.options.Service, p.options.Folders}, skillScreens{p}, runForms{p}
+	for path, s := range map[string]screen{
+		"{$}": list.show, "skills/{name}": skill.skill, "skills/{name}/files/{file...}": skill.skillFile,
+		"skills/{name}/try": try.tryForm, "jobs/{id}": try.job,
+		"approvals": p.approvals, "approvals/{id}": p.approval, "runs": p.runs, "runs/{id}": p.run, "": p.missing,
+	} {
+		r.get(path, s)
 	}
-	return mux
+	for path, a := range map[string]action{
+		"skills/{name}/enabled": skill.setEnabled, "skills/{name}/pinned": skill.setPinned, "skills/{name}/accept": skill.acceptChange,
+		"jobs/{id}/cancel": try.cancel, "approvals/{id}": p.answer,
+	} {
+		r.post(path, a)
+	}
+	for pattern, h := range map[string]http.HandlerFunc{
+		"GET " + Path + "skills/{name}/raw/{file...}": skill.rawFile, "GET " + Path + "skills/{name}/paths": try.paths,
+		"POST " + Path + "skills/{name}/try": try.try, "POST " + Path + "jobs/{id}/answer": try.answerJob,
+		"GET " + Path + "jobs/{id}/{piece}": try.stream, "GET " + Path + "jobs/{id}/out/{file...}": try.output,
+		"GET " + Path + "events": p.changes.serve, "GET " + Path + "static/": p.assets.serve,
+	} {
+		r.mux.HandleFunc(pattern, h)
+	}
+	(&management{manage: p.options.Manage, service: p.options.Service}).mount(r)
+	return r.mux
 }
 
-// sharedRoutes mounts the parts of all screens, and the screen of paths that do not exist.
-func (p *Page) sharedRoutes(r *router) {
-	r.raw("GET "+Path+"events", p.changes.serve)
-	r.raw("GET "+Path+"static/", p.assets.serve)
-	r.get("", p.missing)
+// mount mounts the screens of the machine, which are for a person alone. No GET request asks
+// a source.
+func (m *management) mount(r *router) {
+	for path, s := range map[string]screen{
+		"sources": m.sources, "sources/entry": m.source, "sources/uninstall": m.confirmUninstall, "sources/operations/{id}": m.operation,
+		"sources/catalog": m.catalog, "clients": m.clients, "clients/{name}/replace": m.confirmReplace, "doctor": m.doctor, "settings": m.settings,
+	} {
+		r.get(path, forPerson(s))
+	}
+	for path, a := range map[string]action{
+		"sources/catalog": m.searchCatalog, "sources/operations": m.order, "sources/operations/{id}/answer": m.answerOperation,
+		"sources/operations/{id}/stop": m.stopOperation, "clients/{name}": m.connectClient, "doctor": m.diagnose,
+	} {
+		r.post(path, forPerson(a))
+	}
 }
