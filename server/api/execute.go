@@ -177,11 +177,11 @@ func getOutput(x *exchange) (any, error) {
 	if err != nil {
 		media = "application/octet-stream"
 	}
-	return reply{media, item.Data, map[string]string{"Content-Disposition": attachment(path.Base(piece))}}, nil
+	return reply{media, item.Data, map[string]string{"Content-Disposition": Attachment(path.Base(piece))}}, nil
 }
 
-// attachment returns the header of a file that a browser saves.
-func attachment(name string) string {
+// Attachment returns the header of a file that a browser saves.
+func Attachment(name string) string {
 	if header := mime.FormatMediaType("attachment", map[string]string{"filename": name}); header != "" {
 		return header
 	}

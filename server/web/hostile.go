@@ -1,12 +1,13 @@
 package web
 
 import (
-	"mime"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/skillsmcp/skills-mcp/server/api"
 )
 
 // pictures are the types of files that a browser shows as images: none of them runs
@@ -40,15 +41,7 @@ func serveHostile(w http.ResponseWriter, name, mediaType string, data []byte, fr
 		header.Set("Content-Type", mediaType+"; charset=utf-8")
 	default:
 		header.Set("Content-Type", "application/octet-stream")
-		header.Set("Content-Disposition", attachment(path.Base(name)))
+		header.Set("Content-Disposition", api.Attachment(path.Base(name)))
 	}
 	_, _ = w.Write(data)
-}
-
-// attachment returns the header of a download.
-func attachment(name string) string {
-	if text := mime.FormatMediaType("attachment", map[string]string{"filename": name}); text != "" {
-		return text
-	}
-	return "attachment"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 )
 
 // Manage knows the machine: the installed skills, the clients and the settings. Its
@@ -17,15 +18,8 @@ type Manage interface {
 	Clients
 	// Settings returns the effective settings, without any secret.
 	Settings(ctx context.Context) ([]Setting, error)
-	// Catalog asks a registry for skills to install. Its answer is a stranger's.
-	Catalog(ctx context.Context, query string) ([]Offer, error)
-}
-
-// An Offer is a skill of a registry.
-type Offer struct {
-	Source                  string // by which it is installed
-	Title, Summary, Version string
-	Downloads               int64
+	// Catalog asks ClawHub for skills to install. Its answer is a stranger's.
+	Catalog(ctx context.Context, query string) ([]clawhub.Hit, error)
 }
 
 // Sources knows the installed skills.
@@ -87,6 +81,6 @@ type management struct {
 	diagnosis *api.Diagnosis // the last one; nil before
 	at        time.Time      // of diagnosis
 	told      []string       // about the last change of a client's file
-	offers    []Offer        // of the last search of the registry
+	offers    []clawhub.Hit  // of the last search of the registry
 	wanted    string         // the words of that search; "" before
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
@@ -94,12 +95,12 @@ func (m *machine) Connect(_ context.Context, client string, remove, force bool) 
 	return []string{"What it was is kept in " + hostile + "."}, nil
 }
 
-func (m *machine) Catalog(_ context.Context, query string) ([]Offer, error) {
+func (m *machine) Catalog(_ context.Context, query string) ([]clawhub.Hit, error) {
 	m.searched = append(m.searched, query)
 	if query == "broken" {
 		return nil, &run.Error{Code: run.Unavailable, Message: hostile}
 	}
-	return []Offer{{Source: "clawhub:ann/weather", Title: "Weather", Summary: "Tells the weather.", Version: "1.2.0", Downloads: 7}, {Source: "clawhub:" + hostile, Title: hostile, Summary: hostile, Version: hostile}, {Source: "clawhub:plain"}}, nil
+	return []clawhub.Hit{{Name: "ann/weather", Title: "Weather", Summary: "Tells the weather.", Version: "1.2.0", Downloads: 7}, {Name: hostile, Title: hostile, Summary: hostile, Version: hostile}, {Name: "plain"}}, nil
 }
 
 func (m *machine) Settings(context.Context) ([]Setting, error) {

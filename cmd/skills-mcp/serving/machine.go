@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/web"
+	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 )
 
 var _ web.Manage = (*machine)(nil)
@@ -52,16 +53,12 @@ func (m *machine) Servers(ctx context.Context) ([]web.Server, error) {
 }
 
 // Catalog implements [web.Manage].
-func (m *machine) Catalog(ctx context.Context, query string) ([]web.Offer, error) {
+func (m *machine) Catalog(ctx context.Context, query string) ([]clawhub.Hit, error) {
 	hits, err := m.settings.SearchClawHub(ctx, query, 0)
 	if err != nil {
 		return nil, &run.Error{Code: run.Unavailable, Message: plain.Visible(err.Error()), Retryable: true, Err: err}
 	}
-	var all []web.Offer
-	for _, hit := range hits {
-		all = append(all, web.Offer{Source: "clawhub:" + hit.Name, Title: hit.Title, Summary: hit.Summary, Version: hit.Version, Downloads: hit.Downloads})
-	}
-	return all, nil
+	return hits, nil
 }
 
 // Clients implements [web.Clients].

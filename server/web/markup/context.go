@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"path"
 	"slices"
 	"strings"
-	"text/template/parse"
 )
 
 // A place is a place of an HTML document, by what may follow there.
@@ -31,7 +29,8 @@ const (
 	query        // the query or the fragment
 )
 
-// A context is where a template stands in its document.
+// A context is where an execution stands in its document, by the text of templates that it has
+// written.
 type context struct {
 	place place
 	raw   string // script or style, in its tag and in its text
@@ -87,116 +86,6 @@ func encode(value, keep string) string {
 func isEncoded(text string) bool {
 	_, err := hex.DecodeString(text[1:min(3, len(text))])
 	return err == nil && len(text) > 2
-}
-
-// A checker sets the escaper of each action.
-type checker struct {
-	*Template
-	contexts map[string]context // of each template that was followed
-}
-
-// check follows the templates of the files, and what they call.
-func check(t *Template, files []string) error {
-	c := checker{Template: t, contexts: map[string]context{}}
-	for _, file := range files {
-		if err := c.template(context{}, path.Base(file)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// template follows a template that stands in the context start, in which it has to
-// end, too. All calls of it have the same context.
-func (t *checker) template(start context, name string) error {
-	if known, ok := t.contexts[name]; ok {
-		if known != start {
-			return fmt.Errorf("template %s is called in different places of tags and text", name)
-		}
-		return nil
-	}
-	tree := t.trees[name]
-	if tree == nil {
-		return fmt.Errorf("there is no template %q", name)
-	}
-	t.contexts[name] = start
-	end, err := t.follow(start, tree.Root)
-	if err == nil && end != start {
-		err = errors.New("it ends in another place of a tag or of text than it begins")
-	}
-	if err != nil {
-		return fmt.Errorf("template %s: %w", name, err)
-	}
-	return nil
-}
-
-// follow returns the context after a node.
-func (t *checker) follow(c context, node parse.Node) (context, error) {
-	switch n := node.(type) {
-	case *parse.ListNode:
-		var err error
-		for _, child := range n.Nodes {
-			if c, err = t.follow(c, child); err != nil {
-				return c, err
-			}
-		}
-		return c, nil
-	case *parse.TextNode:
-		return c.after(string(n.Text))
-	case *parse.ActionNode:
-		return t.followAction(c, n)
-	case *parse.IfNode:
-		return t.followBranches(c, &n.BranchNode)
-	case *parse.WithNode:
-		return t.followBranches(c, &n.BranchNode)
-	case *parse.RangeNode:
-		return t.followBranches(c, &n.BranchNode)
-	case *parse.TemplateNode:
-		return c, t.template(c, n.Name)
-	case *parse.CommentNode:
-		return c, nil
-	}
-	return c, fmt.Errorf("%s cannot be used", node)
-}
-
-// followAction chooses the escaper of an action.
-func (t *checker) followAction(c context, n *parse.ActionNode) (context, error) {
-	if n.Pipe.IsAssign {
-		return c, fmt.Errorf("%s: a variable is set once", n)
-	}
-	if len(n.Pipe.Decl) > 0 { // it prints nothing
-		return c, nil
-	}
-	switch {
-	case c.place == inText: // with its own rule for HTML
-	case c.place == inValue:
-		t.escapers[n] = [...]escaper{noURL: escape, begin: escapeURL, address: escapePath, query: escapeQuery}[c.url]
-	default:
-		return c, fmt.Errorf("%s prints where no text or attribute value is", n)
-	}
-	if c.url == begin {
-		c.url = address
-	}
-	return c, nil
-}
-
-// followBranches returns the context after an if, with or range, whose branches have to
-// end alike.
-func (t *checker) followBranches(c context, n *parse.BranchNode) (context, error) {
-	end, err := t.follow(c, n.List)
-	if err != nil {
-		return c, err
-	}
-	other := c
-	if n.ElseList != nil {
-		if other, err = t.follow(c, n.ElseList); err != nil {
-			return c, err
-		}
-	}
-	if end != other {
-		return c, fmt.Errorf("the branches of %s end in different places", n)
-	}
-	return end, nil
 }
 
 // after returns the context after a piece of the document.

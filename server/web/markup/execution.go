@@ -16,6 +16,7 @@ type execution struct {
 	w        io.Writer
 	vars     []variable
 	depth    int
+	at       context
 }
 
 type variable struct {
@@ -51,8 +52,13 @@ func (e *execution) write(dot reflect.Value, node parse.Node) error {
 		}
 		return nil
 	case *parse.TextNode:
-		_, err := e.w.Write(n.Text)
+		var err error
+		if e.at, err = e.at.after(string(n.Text)); err == nil {
+			_, err = e.w.Write(n.Text)
+		}
 		return err
+	case *parse.CommentNode:
+		return nil
 	case *parse.ActionNode:
 		return e.writeAction(dot, n)
 	case *parse.IfNode:
@@ -68,25 +74,33 @@ func (e *execution) write(dot reflect.Value, node parse.Node) error {
 		}
 		return e.execute(n.Name, value)
 	}
-	return nil // a comment
+	return fmt.Errorf("%s cannot be used", node)
 }
 
-// writeAction prints the value of an action, or sets its variable.
+// writeAction prints the value of an action as the place demands, or sets its variable.
 func (e *execution) writeAction(dot reflect.Value, n *parse.ActionNode) error {
+	if n.Pipe.IsAssign {
+		return fmt.Errorf("%s: a variable is set once", n)
+	}
 	value, err := e.pipeline(dot, n.Pipe)
 	if err != nil || len(n.Pipe.Decl) > 0 {
 		return err
 	}
-	escaper := e.template.escapers[n]
 	text := print(value)
-	if markup, ok := concrete(value).(HTML); ok && escaper == nil {
-		_, err = io.WriteString(e.w, string(markup))
-		return err
+	switch e.at.place {
+	case inText:
+		if _, markup := concrete(value).(HTML); !markup {
+			text = escape(text)
+		}
+	case inValue:
+		text = [...]func(string) string{noURL: escape, begin: escapeURL, address: escapePath, query: escapeQuery}[e.at.url](text)
+		if e.at.url == begin {
+			e.at.url = address
+		}
+	default:
+		return fmt.Errorf("%s prints where no text or attribute value is", n)
 	}
-	if escaper == nil {
-		escaper = escape
-	}
-	_, err = io.WriteString(e.w, escaper(text))
+	_, err = io.WriteString(e.w, text)
 	return err
 }
 

@@ -122,31 +122,26 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// Templates that print where html/template would need other rules do not parse.
+// Templates that print where html/template would need other rules fail.
 func TestRefusedTemplates(t *testing.T) {
 	for text, want := range map[string]string{
-		`<p title={{.}}>`:                   "double quotes",
-		`<p title='{{.}}'>`:                 "double quotes",
-		`<p {{.}}>`:                         "prints where no text or attribute value is",
-		`<{{.}}>`:                           "the name of a tag",
-		`<p onclick="{{.}}">`:               "the attribute onclick cannot be used",
-		`<p style="{{.}}">`:                 "the attribute style cannot be used",
-		`<iframe srcdoc="{{.}}">`:           "the attribute srcdoc cannot be used",
-		`<script>{{.}}</script>`:            "prints where no text or attribute value is",
-		`<STYLE>{{.}}</STYLE>`:              "prints where no text or attribute value is",
-		`<!-- {{.}} -->`:                    "a comment of HTML cannot be used",
-		`<p title="{{if .}}x">{{end}}`:      "end in different places",
-		`<a href="{{if .}}/x{{end}}{{.}}">`: "end in different places",
-		`<p title="`:                        "ends in another place",
-		`{{define "a"}}<b title="{{end}}{{template "a"}}`:                            "ends in another place",
-		`{{define "a"}}{{.}}{{end}}{{template "a" .}}<b title="{{template "a" .}}">`: "in different places",
+		`<p title={{.}}>`:             "double quotes",
+		`<p title='{{.}}'>`:           "double quotes",
+		`<p {{.}}>`:                   "prints where no text or attribute value is",
+		`<{{.}}>`:                     "the name of a tag",
+		`<p onclick="{{.}}">`:         "the attribute onclick cannot be used",
+		`<p style="{{.}}">`:           "the attribute style cannot be used",
+		`<iframe srcdoc="{{.}}">`:     "the attribute srcdoc cannot be used",
+		`<script>{{.}}</script>`:      "prints where no text or attribute value is",
+		`<STYLE>{{.}}</STYLE>`:        "prints where no text or attribute value is",
+		`<!-- {{.}} -->`:              "a comment of HTML cannot be used",
 		`{{template "none"}}`:         `there is no template "none"`,
 		`{{range .}}{{break}}{{end}}`: "{{break}} cannot be used",
 		`{{$x := 1}}{{$x = 2}}`:       "a variable is set once",
 		`{{none .}}`:                  `function "none" not defined`,
 		`{{if}}`:                      "missing value for if",
 	} {
-		if _, err := execute(text, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := execute(text, []int{1}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -162,6 +157,15 @@ func TestAddresses(t *testing.T) {
 		if want = `<a href="` + want + `">`; err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", value, got, err, want)
 		}
+	}
+}
+
+// A template escapes as the place demands in which it is called.
+func TestPlaceOfCall(t *testing.T) {
+	const text = `{{define "a"}}{{.}}{{end}}{{template "a" .}}<a href="{{if .}}{{template "a" .}}{{end}}" title="{{template "a" .}}">{{template "a" .}}</a>`
+	got, err := execute(text, `javascript:"<`, nil)
+	if want := `javascript:&#34;&lt;<a href="#" title="javascript:&#34;&lt;">javascript:&#34;&lt;</a>`; err != nil || got != want {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

@@ -22,8 +22,4 @@ type Template struct {
 	functions map[string]reflect.Value
 	methods   map[string][]reflect.Value
 	trees     map[string]*parse.Tree
-	escapers  map[*parse.ActionNode]escaper
 }
-
-// An escaper returns the text to print for a value.
-type escaper func(value string) string
