@@ -76,7 +76,7 @@ type Options struct {
 	// Workspaces are the absolute host folders that are searched for the files that
 	// skills are for.
 	Workspaces []string
-	// Watch begins to watch the roots; nil leaves changes to Reload and Refresh.
+	// Watch begins to watch the roots after the first scan; nil leaves changes to Reload and Refresh.
 	Watch func() (Watcher, error)
 	// First bounds the time after which a first catalog is published, with the skills that
 	// were read by then; 0 waits for all.
@@ -284,8 +284,8 @@ func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skil
 }
 
 // follow rescans the changes that the watcher reports until ctx is done. A client need
-// not wait for the watcher: a recheck of all files finds the changes between the first
-// scan and the watch.
+// not wait for the watcher: a recheck finds the changes between the first scan and the
+// watch, in folders that were not watched before they were read.
 func (r *Reloader) follow(ctx context.Context) {
 	watcher, err := r.options.Watch()
 	if err != nil {
@@ -293,7 +293,7 @@ func (r *Reloader) follow(ctx context.Context) {
 		return
 	}
 	defer watcher.Close()
-	if r.changed(ctx, r.scanner.Recheck) != nil {
+	if r.changed(ctx, r.scanner.RecheckUnwatched) != nil {
 		return
 	}
 	if r.options.Idle != nil {

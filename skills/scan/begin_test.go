@@ -1,11 +1,13 @@
 package scan
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -74,4 +76,49 @@ func TestBegin(t *testing.T) {
 			t.Errorf("in time there are %d skills, all is %t, %v", len(full.Skills), all, err)
 		}
 	})
+}
+
+// Folders that were watched before they were read are looked at by Recheck alone, where no
+// link leads out of them.
+func TestRecheckUnwatched(t *testing.T) {
+	base := realTempDir(t)
+	root, target := filepath.Join(base, "skills"), filepath.Join(base, "linked.md")
+	for _, dir := range []string{"watched", "other", "linked"} {
+		must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	edit := func(file, description string) {
+		t.Helper()
+		must(t, os.WriteFile(file, []byte("---\ndescription: "+description+"\n---\n"), 0o644))
+	}
+	edit(filepath.Join(root, "watched", "SKILL.md"), "old")
+	edit(filepath.Join(root, "other", "SKILL.md"), "old")
+	edit(target, "old")
+	if err := os.Symlink(target, filepath.Join(root, "linked", "SKILL.md")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	s := NewScanner([]Root{{Dir: root}}, &Options{Ahead: func(folder string) bool { return filepath.Base(folder) != "other" }})
+	_, err := s.Scan(t.Context())
+	must(t, err)
+	edit(filepath.Join(root, "watched", "SKILL.md"), "new")
+	edit(filepath.Join(root, "other", "SKILL.md"), "new")
+	edit(target, "new")
+	got := func(recheck func(context.Context) (*skills.Catalog, error)) (all []string) {
+		t.Helper()
+		catalog, err := recheck(t.Context())
+		must(t, err)
+		for _, skill := range catalog.Skills {
+			all = append(all, skill.Name+" "+skill.Description)
+		}
+		slices.Sort(all)
+		return all
+	}
+	if all := got(s.RecheckUnwatched); !slices.Contains(all, "watched old") || !slices.Contains(all, "other new") {
+		t.Errorf("of what is not watched: %q", all)
+	}
+	if all := got(s.Recheck); slices.ContainsFunc(all, func(skill string) bool { return strings.HasSuffix(skill, " old") }) {
+		t.Errorf("of all: %q", all)
+	}
+	if s.Watched(filepath.Join(root, "other")) != nil || len(s.Watched(filepath.Join(root, "watched"))) != 1 {
+		t.Error("the entries of the watched folders are not known, or those of others are")
+	}
 }

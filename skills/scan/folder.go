@@ -9,6 +9,9 @@ import (
 // read reads a folder of the root.
 func (s *rootReader) read(dir string) (listing, error) {
 	host, cache := s.host(dir), s.builder.cache
+	if host != "" && s.ahead != nil && s.ahead(host) {
+		s.memory.watched.Store(host, true)
+	}
 	if host != "" && cache != nil {
 		if entries, known := cache.Folder(host); known {
 			return entries, nil

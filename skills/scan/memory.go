@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -21,9 +22,11 @@ import (
 type memory struct {
 	looked     time.Time // when all was read, or looked at last
 	places     []location
-	listings   map[string]listing      // by folder
-	probed     map[string]bool         // other paths of the walk, such as manifests of plugins
-	candidates map[string][]*candidate // by folder, or package
+	listings   map[string]listing       // by folder
+	ahead      func(folder string) bool // of the options
+	watched    *sync.Map                // folders of the first scan that are watched since before they were read
+	probed     map[string]bool          // other paths of the walk, such as manifests of plugins
+	candidates map[string][]*candidate  // by folder, or package
 	catalog    *skills.Catalog
 	trusted    map[string]bool // the workspaces that have a root, and whether they are trusted
 	partial    bool            // candidates were not read
@@ -36,16 +39,17 @@ type location struct{ given, real string }
 // newMemory returns an empty memory of a scan that goes on from before, or of one that
 // reads all.
 func newMemory(before *memory) *memory {
-	m := &memory{looked: time.Now(), listings: map[string]listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
+	m := &memory{looked: time.Now(), watched: &sync.Map{}, listings: map[string]listing{}, probed: map[string]bool{}, candidates: map[string][]*candidate{}}
 	if before != nil {
-		m.looked = before.looked
+		m.looked, m.watched = before.looked, before.watched
 	}
 	return m
 }
 
 // changed returns the paths that changed since shortly before the last look: roots,
-// folders, their entries, and what else the walk looked at.
-func (m *memory) changed() (paths []string) {
+// folders, their entries, and what else the walk looked at. It looks at no watched folder
+// and its files if they are trusted to be noticed.
+func (m *memory) changed(trusted *sync.Map) (paths []string) {
 	for _, p := range m.places {
 		real, err := filepath.EvalSymlinks(p.given)
 		if there := m.listings[p.real] != nil; there != (err == nil) || there && real != p.real {
@@ -53,10 +57,14 @@ func (m *memory) changed() (paths []string) {
 		}
 	}
 	for dir, entries := range m.listings {
-		if m.changedAt(dir) {
+		_, watched := trusted.Load(dir)
+		if !watched && m.changedAt(dir) {
 			paths = append(paths, filepath.Join(dir, "an entry"))
 		}
 		for _, entry := range entries {
+			if watched && entry.Type()&fs.ModeSymlink == 0 {
+				continue
+			}
 			name := filepath.Join(dir, entry.Name())
 			if m.listings[name] == nil && m.changedAt(name) {
 				paths = append(paths, name)

@@ -17,10 +17,11 @@ import (
 type rootReader struct {
 	root    Root
 	builder *builder
-	memory  *memory      // records the scan for the next one
-	files   fs.FS        // the root's; Root.FS records each look for memory, and lives as long as the scan
-	lasting fs.FS        // like Root.FS, for skills, which live longer
-	held    *skillfs.Dir // the root's folder, open; nil where it has none
+	memory  *memory                  // records the scan for the next one
+	files   fs.FS                    // the root's; Root.FS records each look for memory, and lives as long as the scan
+	lasting fs.FS                    // like Root.FS, for skills, which live longer
+	held    *skillfs.Dir             // the root's folder, open; nil where it has none
+	ahead   func(folder string) bool // of the options; nil where a link leads to the root: a watcher has one watch for both paths
 }
 
 // open finds the folder of the root, with links followed.
@@ -58,6 +59,9 @@ func (s *rootReader) hold() {
 			s.held = &held
 			s.builder.held = append(s.builder.held, held)
 		}
+	}
+	if s.memory.ahead != nil && skillfs.Resolved(s.root.Dir) == s.root.Dir {
+		s.ahead = s.memory.ahead
 	}
 	s.files = s.root.FS
 	s.root.FS, s.lasting = s.memory.probe(s.reader(), s.host), s.memory.probe(s.files, s.host)

@@ -90,6 +90,11 @@ type Options struct {
 	// Cache opens the cache for each scan of all roots; nil reads everything.
 	Cache func() Cache
 
+	// Ahead is called with each host folder, a path without links, before it is read. It
+	// reports whether changes from then on are noticed: see [Scanner.RecheckUnwatched].
+	// nil notices none. It is called concurrently.
+	Ahead func(folder string) bool
+
 	// readings get each file that a skill is read from; nil where nobody asks.
 	readings *readings
 }

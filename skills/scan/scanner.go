@@ -102,20 +102,44 @@ func (s *Scanner) Changed() []string {
 	if s.last == nil {
 		return nil
 	}
-	return s.last.changed()
+	return s.last.changed(&sync.Map{})
+}
+
+// Watched returns the entries of a host folder, if it is watched since before it was read:
+// see [Options].Ahead.
+func (s *Scanner) Watched(folder string) []fs.DirEntry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		return nil
+	}
+	if _, watched := s.last.watched.Load(folder); !watched {
+		return nil
+	}
+	return s.last.listings[folder]
 }
 
 // Recheck returns the same catalog as [Scanner.Scan]. It reads again what has changed since
 // the Recheck or Scan before, or shortly before that, by the times of all that was read:
 // looking at them takes some 10 ms for 1,000 skills.
 func (s *Scanner) Recheck(ctx context.Context) (*skills.Catalog, error) {
+	return s.recheck(ctx, func(*memory) *sync.Map { return &sync.Map{} })
+}
+
+// RecheckUnwatched is Recheck, but for the folders, and the files in them, that are watched
+// since before they were read: see [Options].Ahead.
+func (s *Scanner) RecheckUnwatched(ctx context.Context) (*skills.Catalog, error) {
+	return s.recheck(ctx, func(m *memory) *sync.Map { return m.watched })
+}
+
+func (s *Scanner) recheck(ctx context.Context, trusted func(*memory) *sync.Map) (*skills.Catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.last == nil {
 		return s.scan(ctx, nil, time.Time{})
 	}
 	began := time.Now()
-	catalog, err := s.rescan(ctx, s.last.changed())
+	catalog, err := s.rescan(ctx, s.last.changed(trusted(s.last)))
 	if err == nil {
 		s.last.looked = began
 	}
@@ -147,6 +171,7 @@ func (s *Scanner) scan(ctx context.Context, before *memory, until time.Time) (*s
 // read is one scan. It reads no skill once the time until is over; zero is never.
 func (s *Scanner) read(ctx context.Context, before *memory, until time.Time) (*memory, error) {
 	b, m := newBuilder(), newMemory(before)
+	m.ahead = s.options.Ahead
 	b.problems = slices.Clone(s.options.Problems)
 	switch {
 	case before != nil:

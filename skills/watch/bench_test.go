@@ -15,7 +15,7 @@ func BenchmarkNew(b *testing.B) {
 		mkdir(b, root, fmt.Sprint("skill", i), "scripts")
 	}
 	for b.Loop() {
-		w, err := New([]string{root}, &Options{Folders: 10_000, Logger: slog.New(slog.DiscardHandler)})
+		w, err := newBegun([]string{root}, &Options{Folders: 10_000, Logger: slog.New(slog.DiscardHandler)})
 		must(b, err)
 		if gaps := w.Gaps(); len(gaps) > 0 {
 			b.Fatal(gaps[0].Err)
@@ -33,7 +33,7 @@ func BenchmarkEdit(b *testing.B) {
 			for i := range skills {
 				mkdir(b, root, fmt.Sprint("skill", i))
 			}
-			w, err := New([]string{root}, &Options{quiet: time.Nanosecond})
+			w, err := newBegun([]string{root}, &Options{quiet: time.Nanosecond})
 			must(b, err)
 			defer w.Close()
 			for b.Loop() {

@@ -44,7 +44,7 @@ func newProbeWith(t *testing.T, o *Options, roots ...string) *probe {
 	if o.quiet == 0 {
 		o.quiet = time.Millisecond
 	}
-	w, err := New(append(slices.Clone(roots), p.bell), o)
+	w, err := newBegun(append(slices.Clone(roots), p.bell), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,18 @@ func newProbeWith(t *testing.T, o *Options, roots ...string) *probe {
 		}
 	})
 	return p
+}
+
+// newBegun returns a watcher of roots.
+func newBegun(roots []string, o *Options) (*Watcher, error) {
+	w, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Begin(roots, nil); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
 }
 
 // expect runs action and checks that the paths touched by it are want, no more

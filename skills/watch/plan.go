@@ -112,7 +112,8 @@ func (p *plan) enter(f *folder) {
 type planner struct {
 	*plan
 	options Options
-	arm     func(folder string) error // watches a folder on disk
+	arm     func(folder string) error         // watches a folder on disk
+	known   func(folder string) []fs.DirEntry // see [Watcher.Begin]; may be nil
 	root    *folder
 	below   int // folders and links
 }
@@ -144,9 +145,15 @@ func (p *planner) open(f *folder) []*folder {
 	if err := p.arm(f.real); err != nil {
 		p.gap(f.path, err)
 	}
-	entries, err := os.ReadDir(f.real)
-	if err != nil {
-		p.gap(f.path, err)
+	var entries []fs.DirEntry
+	if p.known != nil {
+		entries = p.known(f.real)
+	}
+	if entries == nil {
+		var err error
+		if entries, err = os.ReadDir(f.real); err != nil {
+			p.gap(f.path, err)
+		}
 	}
 	var children []*folder
 	for _, entry := range entries {

@@ -21,15 +21,20 @@ type tree struct {
 	gaps    *gaps
 	roots   []string
 	plan    *plan
-	armed   set                    // the folders on disk that the notifier watches
-	modes   map[string]fs.FileMode // by path on disk; see modeChanged
+	armed   set                               // the folders on disk that the notifier watches
+	known   func(folder string) []fs.DirEntry // see [Watcher.Begin]; nil once they are watched
+	modes   map[string]fs.FileMode            // by path on disk; see modeChanged
 }
 
-// newTree returns a tree whose roots are watched.
-func newTree(source notifier, gaps *gaps, roots []string, o Options) *tree {
-	t := &tree{source: source, options: o, gaps: gaps, roots: roots, plan: newPlan(), armed: set{}, modes: map[string]fs.FileMode{}}
+// newTree returns a tree without roots.
+func newTree(source notifier, o Options) *tree {
+	return &tree{source: source, options: o, gaps: newGaps(o.Logger), plan: newPlan(), armed: set{}, modes: map[string]fs.FileMode{}}
+}
+
+// begin watches the roots.
+func (t *tree) begin(roots []string, known func(folder string) []fs.DirEntry) {
+	t.roots, t.known = roots, known
 	t.rebuild()
-	return t
 }
 
 // run applies batches and sends the touched paths, until batches is closed; then
@@ -114,9 +119,10 @@ func (t *tree) rebuild() {
 	for range maxTries {
 		t.plan = newPlan()
 		for _, root := range t.roots {
-			p := &planner{plan: t.plan, options: t.options, arm: t.arm}
+			p := &planner{plan: t.plan, options: t.options, arm: t.arm, known: t.known}
 			p.add(root)
 		}
+		t.known = nil
 		if !t.endUnused() || !t.forgetLost() {
 			break
 		}

@@ -69,7 +69,9 @@ func newStand(t *testing.T, o Options, fail func(string) error, roots ...string)
 	logs := &logs{}
 	o.Logger = slog.New(logs)
 	source := &fakeNotifier{watches: map[string]os.FileInfo{}, fail: fail}
-	return &stand{t, newTree(source, newGaps(o.Logger), roots, o.withDefaults()), source, logs}
+	tree := newTree(source, o.withDefaults())
+	tree.begin(roots, nil)
+	return &stand{t, tree, source, logs}
 }
 
 // apply applies one event and checks which paths it touched.

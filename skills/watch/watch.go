@@ -1,7 +1,7 @@
 // Package watch reports the files under a set of folders that have changed, once
 // they have settled.
 //
-// Start with [New].
+// Start with [New] and [Watcher.Begin].
 //
 // It watches folders that exist, folders that appear later, and the targets of
 // symbolic links inside of a root. It is level-triggered: a [Change] names paths
@@ -49,6 +49,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -60,70 +61,88 @@ import (
 // any goroutine.
 type Watcher struct {
 	source  notifier
-	gaps    *gaps
+	options Options
+	tree    *tree       // of the goroutine that began, and before that guarded by early
+	batches chan batch  // closed by intake
 	changes chan Change // closed by settle, after Close
 	running sync.WaitGroup
+
+	early sync.Mutex
+	begun bool // guarded by early
 
 	closing  sync.Once
 	closeErr error // written in closing
 }
 
-// New watches roots and everything below them. A root is an absolute path; it
-// need not exist yet, may be a symbolic link, may lie in another root, and may
-// be given twice.
+// New opens a watcher that watches nothing yet: see [Watcher.Ahead] and [Watcher.Begin].
 //
-// When New returns, all existing folders are watched: a caller that reads the roots
-// after New misses no change. New reads every folder below the roots.
-//
-// The error is about an argument, or because the system has no watchers at all.
-// Folders that cannot be watched are no error; see [Watcher.Gaps]. The caller must
-// call [Watcher.Close].
-func New(roots []string, options *Options) (*Watcher, error) {
-	roots, err := cleanRoots(roots)
-	if err != nil {
-		return nil, err
-	}
+// The error is that the system has no watchers at all. The caller must call
+// [Watcher.Close].
+func New(options *Options) (*Watcher, error) {
 	source, err := fsnotify.NewWatcher()
 	if limit := asLimit(err, instanceRemedy); errors.Is(limit, ErrLimit) {
 		d := deaf{limit, make(chan fsnotify.Event)}
-		return start(d, d.events, nil, roots, options.withDefaults()), nil
+		return start(d, d.events, nil, options.withDefaults()), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("watch folders: %w", asLimit(err, instanceRemedy))
 	}
-	return start(source, source.Events, source.Errors, roots, options.withDefaults()), nil
+	return start(source, source.Events, source.Errors, options.withDefaults()), nil
 }
 
-// start runs a watcher on source, which must close events when it is closed.
-func start(source notifier, events <-chan fsnotify.Event, errs <-chan error, roots []string, o Options) *Watcher {
-	w := &Watcher{
-		source:  source,
-		gaps:    newGaps(o.Logger),
-		changes: make(chan Change),
-	}
-	batches := make(chan batch)    // closed by intake
-	touched := make(chan []string) // closed by the goroutine of the tree
-
-	// intake runs first: with some back ends adding a watch waits for events
-	// to be received.
-	w.running.Go(func() { intake(events, errs, batches, o.Logger) })
-	t := newTree(source, w.gaps, roots, o)
-	w.running.Go(func() { t.run(batches, touched) })
-	w.running.Go(func() { settle(touched, w.changes, roots, o.quiet, o.maxDelay) })
+// start runs a watcher on source, which must close events when it is closed. With some
+// back ends adding a watch waits for events to be received.
+func start(source notifier, events <-chan fsnotify.Event, errs <-chan error, o Options) *Watcher {
+	w := &Watcher{source: source, options: o, tree: newTree(source, o), batches: make(chan batch), changes: make(chan Change)}
+	w.running.Go(func() { intake(events, errs, w.batches, o.Logger) })
 	return w
 }
 
+// Ahead watches a folder, an absolute path without links, and reports whether it is
+// watched. Whoever reads the folder after that misses no change: those until Begin are
+// reported then, if the folder lies in a root. After Begin it watches nothing.
+func (w *Watcher) Ahead(folder string) bool {
+	w.early.Lock()
+	defer w.early.Unlock()
+	return !w.begun && w.tree.arm(folder) == nil
+}
+
+// Begin watches roots and everything below them. A root is an absolute path; it
+// need not exist yet, may be a symbolic link, may lie in another root, and may
+// be given twice. Begin is called once.
+//
+// When Begin returns, all existing folders are watched: a caller that reads the roots
+// after it misses no change. It reads every folder below the roots, but for those whose
+// entries known returns: they were read after a call of Ahead. known may be nil.
+//
+// The error is about an argument. Folders that cannot be watched are no error; see
+// [Watcher.Gaps].
+func (w *Watcher) Begin(roots []string, known func(folder string) []fs.DirEntry) error {
+	roots, err := cleanRoots(roots)
+	if err != nil {
+		return err
+	}
+	w.early.Lock()
+	w.begun = true
+	w.early.Unlock()
+	w.tree.begin(roots, known)
+	touched := make(chan []string) // closed by the goroutine of the tree
+	w.running.Go(func() { w.tree.run(w.batches, touched) })
+	w.running.Go(func() { settle(touched, w.changes, roots, w.options.quiet, w.options.maxDelay) })
+	return nil
+}
+
 // Changes returns a channel with one value per settled burst, closed by
-// [Watcher.Close]. Values that are not received merge into the next; the watcher
+// [Watcher.Close] after [Watcher.Begin]. Values that are not received merge into the next; the watcher
 // never waits for the receiver.
 func (w *Watcher) Changes() <-chan Change { return w.changes }
 
 // Gaps returns the folders that should be watched and are not, sorted by path. The
 // list varies as folders appear and vanish: call Gaps again after each [Change].
-func (w *Watcher) Gaps() []Gap { return w.gaps.list() }
+func (w *Watcher) Gaps() []Gap { return w.tree.gaps.list() }
 
 // Limited reports whether folders have no watch because of [ErrLimit].
-func (w *Watcher) Limited() bool { return w.gaps.limited() }
+func (w *Watcher) Limited() bool { return w.tree.gaps.limited() }
 
 // Close stops the watcher and waits for its goroutines. Unsettled changes are not
 // reported. A second Close does nothing and returns the same.

@@ -385,7 +385,7 @@ func TestUnsearchableAncestor(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	root := tempDir(t)
-	w, err := New([]string{root}, nil)
+	w, err := newBegun([]string{root}, nil)
 	must(t, err)
 	write(t, root, "never settles")
 	must(t, w.Close())
@@ -393,6 +393,53 @@ func TestClose(t *testing.T) {
 	if change, ok := <-w.Changes(); ok {
 		t.Errorf("a change after Close: %v", change)
 	}
+}
+
+// A folder that is watched ahead is not read again, and what changed in it before Begin is
+// reported.
+func TestAhead(t *testing.T) {
+	root := tempDir(t)
+	must(t, os.MkdirAll(filepath.Join(root, "old"), 0o755))
+	w, err := New(&Options{quiet: time.Millisecond})
+	must(t, err)
+	p := &probe{T: t, Watcher: w, bell: tempDir(t), logs: &logs{}}
+	defer w.Close()
+	if !w.Ahead(root) || !w.Ahead(filepath.Join(root, "old")) {
+		t.Fatal("the folders are not watched")
+	}
+	entries, err := os.ReadDir(root)
+	must(t, err)
+	asked := 0
+	p.expect(func() {
+		write(t, filepath.Join(root, "old"), "SKILL.md")
+		must(t, os.Mkdir(filepath.Join(root, "new"), 0o755))
+		must(t, w.Begin([]string{root, p.bell}, func(folder string) []fs.DirEntry {
+			switch asked++; folder {
+			case root:
+				return entries
+			case filepath.Join(root, "old"):
+				return []fs.DirEntry{}
+			}
+			return nil
+		}))
+	}, filepath.Join(root, "old", "SKILL.md"), filepath.Join(root, "new"))
+	if w.Ahead(root) {
+		t.Error("a folder is watched ahead after the begin")
+	}
+	if asked != 3 {
+		t.Errorf("entries of %d folders were asked for, want those of the first plan", asked)
+	}
+	p.expect(func() { write(t, filepath.Join(root, "new"), "SKILL.md") }, filepath.Join(root, "new", "SKILL.md"))
+}
+
+// A watcher that never began can be closed.
+func TestCloseBeforeBegin(t *testing.T) {
+	w, err := New(nil)
+	must(t, err)
+	root := tempDir(t)
+	w.Ahead(root)
+	write(t, root, "file")
+	must(t, w.Close())
 }
 
 func TestCloseAmidEvents(t *testing.T) {
@@ -422,13 +469,13 @@ func TestCloseAmidEvents(t *testing.T) {
 }
 
 func TestRelativeRoot(t *testing.T) {
-	if _, err := New([]string{"skills"}, nil); err == nil || !strings.Contains(err.Error(), "not absolute") {
+	if _, err := newBegun([]string{"skills"}, nil); err == nil || !strings.Contains(err.Error(), "not absolute") {
 		t.Errorf("error = %v", err)
 	}
 }
 
 func TestNoRoots(t *testing.T) {
-	w, err := New(nil, nil)
+	w, err := newBegun(nil, nil)
 	must(t, err)
 	must(t, w.Close())
 }
@@ -450,8 +497,12 @@ func TestFileRoot(t *testing.T) {
 func TestNoWatchers(t *testing.T) {
 	root, logs := tempDir(t), &logs{}
 	d := deaf{asLimit(syscall.EMFILE, instanceRemedy), make(chan fsnotify.Event)}
-	w := start(d, d.events, nil, []string{root}, (&Options{Logger: slog.New(logs)}).withDefaults())
+	w := start(d, d.events, nil, (&Options{Logger: slog.New(logs)}).withDefaults())
 	defer w.Close()
+	if w.Ahead(root) {
+		t.Error("a folder is watched ahead")
+	}
+	must(t, w.Begin([]string{root}, nil))
 	if !w.Limited() {
 		t.Error("the watcher is not limited")
 	}

@@ -369,6 +369,9 @@ func (d *diagnosis) checkWatches() sandbox.Finding {
 		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
 	}
 	defer watcher.Close()
+	if err := watcher.Begin(d.settings.Roots.Folders(), nil); err != nil {
+		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
+	}
 	return watchFinding("changes", watcher.Gaps())
 }
 

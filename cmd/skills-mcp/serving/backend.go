@@ -76,8 +76,7 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	}
 	b := &Backend{settings: s, options: o}
 	b.filter = policy.NewFilter(s.Sandboxes.Decider(nil), b.principal())
-	scanner, saved := s.Roots.Scanner()
-	b.onClose(saved)
+	scanner, watch := b.scanner()
 	runner := s.Sandboxes.Runner()
 	b.closers = append(b.closers, runner.Close)
 	limits := session.Limits(s.Sandbox.Kept)
@@ -86,13 +85,33 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	b.approvals = b.newApprovals()
 	s.Sandboxes.Pins = s.Pins(snapshots)
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
-	b.reloader = newReloader(s, scanner, runner, executor, b.filter, o.Idle)
+	b.reloader = newReloader(s, scanner, runner, executor, b.filter, watch, o.Idle)
 	b.server = server.New(executor, b.serverOptions(ctx, snapshots))
 	b.onClose(b.server.Close)
 	b.reloader.Start(ctx, b.server) // requests wait for the first scan, but clients can connect
 	b.onClose(b.reloader.Close)
 	b.onClose(setup.FollowServers(ctx, s.Host, b.reloader))
 	return b, nil
+}
+
+// scanner returns the scanner of the roots, and what begins to watch them and the decisions.
+// Folders are watched before they are read, so that neither is done twice.
+func (b *Backend) scanner() (*scan.Scanner, func() (live.Watcher, error)) {
+	s := b.settings
+	watcher, err := s.Roots.Watcher(s.Logger)
+	var ahead func(folder string) bool
+	if err == nil {
+		ahead = watcher.Ahead
+		b.closers = append(b.closers, watcher.Close)
+	}
+	scanner, saved := s.Roots.Scanner(ahead)
+	b.onClose(saved)
+	return scanner, func() (live.Watcher, error) {
+		if err != nil {
+			return nil, err
+		}
+		return watcher, watcher.Begin(append(s.Roots.Folders(), s.Store.Stamp()), scanner.Watched)
+	}
 }
 
 // newApprovals returns the approvals, which ask also on the page, if there is one.
@@ -194,14 +213,14 @@ func serverOptions(s *setup.Settings, snapshots *snapshot.Store) *server.Options
 
 // newReloader returns the reloader that keeps a server's catalog current. It calls idle
 // when the start is over.
-func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, idle func()) *live.Reloader {
+func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runner, executor *run.Executor, filter live.Filter, watch func() (live.Watcher, error), idle func()) *live.Reloader {
 	edited := func(ctx context.Context, skill *skills.Skill) {
 		executor.Renew(ctx, skill)
 		s.Sandboxes.Pins.Recheck(ctx, skill)
 	}
 	return live.New(scanner, &live.Options{
 		Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Edited: edited, Idle: idle, Settled: s.Sandboxes.Pins.RecheckAll, Logger: s.Logger,
-		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins}, Watch: func() (live.Watcher, error) { return s.Roots.Watcher(s.Logger, s.Store.Stamp()) },
+		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins}, Watch: watch,
 	})
 }
 

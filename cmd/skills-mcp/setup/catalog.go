@@ -20,7 +20,7 @@ import (
 // Scan reads the roots into a catalog, with the requirements of its skills checked.
 func (s *Settings) Scan(ctx context.Context) (*skills.Catalog, error) {
 	defer heap.New().Close()
-	scanner, saved := s.Roots.Scanner()
+	scanner, saved := s.Roots.Scanner(nil)
 	defer saved() // else a command may end before, and the next one reads all skills again
 	catalog, err := scanner.Scan(ctx)
 	if err != nil {

@@ -208,9 +208,10 @@ func (r *Roots) ScanOptions() *scan.Options {
 }
 
 // Scanner returns a scanner of the roots with the parse cache of earlier runs. saved
-// waits until the cache is written.
-func (r *Roots) Scanner() (scanner *scan.Scanner, saved func()) {
+// waits until the cache is written. ahead is that of [scan.Options]; it may be nil.
+func (r *Roots) Scanner(ahead func(folder string) bool) (scanner *scan.Scanner, saved func()) {
 	roots, options := r.List(), r.ScanOptions()
+	options.Ahead = ahead
 	saved = func() {}
 	if file, o := r.cache("parsed", roots); o != nil {
 		store := cache.New(file, o)
@@ -263,7 +264,7 @@ func rootsKey(roots []scan.Root) string {
 // kernel's memory.
 const maxWatched = 50_000
 
-// Watcher watches the roots, and other files.
-func (r *Roots) Watcher(logger *slog.Logger, others ...string) (*watch.Watcher, error) {
-	return watch.New(append(r.Folders(), others...), &watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
+// Watcher returns a watcher for the roots, which is to begin.
+func (r *Roots) Watcher(logger *slog.Logger) (*watch.Watcher, error) {
+	return watch.New(&watch.Options{Depth: r.Scan.Depth, Folders: min(r.Scan.Folders, maxWatched), Logger: logger})
 }

@@ -112,7 +112,7 @@ func (s *Settings) newMachine() *manage.Machine {
 			return &install.Options{Fetchers: s.fetchers(terminal), Limits: s.Install.Limits.Quarantine()}
 		},
 		Scan: func(ctx context.Context) (*skills.Catalog, error) {
-			scanner, saved := s.Roots.Scanner()
+			scanner, saved := s.Roots.Scanner(nil)
 			defer saved()
 			return scanner.Scan(ctx)
 		},
