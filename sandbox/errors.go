@@ -12,6 +12,9 @@ var ErrBusy = errors.New("all slots are taken and the queue is full")
 // those that were under way.
 var ErrClosed = errors.New("the server is stopping")
 
+// ErrLinked says that a path of a workspace cannot be protected.
+var ErrLinked = errors.New("it is a symbolic link; put what it leads to in its place, or grant the skill to write it by name")
+
 // An UnavailableError says that no sandbox could be had, or that it was lost:
 // the engine went away under a running command. Trying again later may work.
 type UnavailableError struct {

@@ -152,7 +152,7 @@ func (h *hold) cover(workspace, name string, last bool) (sandbox.Cover, error) {
 			err = h.Encode(entry{Path: at, Changed: info.ModTime().UnixNano()})
 		}
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		err = errors.New("it is a symbolic link; put what it leads to in its place, or grant the skill to write it by name")
+		err = sandbox.ErrLinked
 	case err == nil && !last: // an empty folder may be one of a command's
 		all, _ := os.ReadDir(at)
 		c.Write = len(all) > 0

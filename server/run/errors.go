@@ -86,6 +86,8 @@ func translate(subject, id string, err error) error {
 		return &Error{Code: Busy, Message: "the server is busy: " + err.Error() + "; try again in a moment", Retryable: true, Err: err}
 	case errors.Is(err, sandbox.ErrClosed):
 		return &Error{Code: Unavailable, Message: "the server is stopping", Retryable: true, Err: err}
+	case errors.Is(err, sandbox.ErrLinked):
+		return &Error{Code: PermissionDenied, Message: err.Error(), Retryable: false, Err: err}
 	case errors.As(err, &unanswered):
 		return &Error{Code: Timeout, Message: fmt.Sprintf("%s was stopped while it waited for an answer: %v", subject, err), Retryable: true, Err: err}
 	case errors.As(err, &missing):
