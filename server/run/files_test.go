@@ -58,7 +58,6 @@ func TestFilesOfScripts(t *testing.T) {
 	python := func(arguments, rest string) string {
 		return "import argparse, os\nfrom pathlib import Path\np = argparse.ArgumentParser()\n" + arguments + "\nargs = p.parse_args()\n" + rest + "\nif __name__ == '__main__':\n    pass\n"
 	}
-	const typer = "import typer\ndef main(path: str, output: str = typer.Option(None)):\n    convert(path)\n\ndef save(path, text):\n    with open(path, 'w') as f: f.write(text)\n\nif __name__ == '__main__':\n    typer.run(main)\n"
 	const shell = "#!/bin/bash\nwhile [ $# -gt 0 ]; do\n  case \"$1\" in\n    --input-file) input=\"$2\"; shift 2;;\n    --output) output=\"$2\"; shift 2;;\n    *) exit 1;;\n  esac\ndone\n"
 	for name, test := range map[string]struct {
 		class, script, source, args, want string
@@ -105,7 +104,6 @@ func TestFilesOfScripts(t *testing.T) {
 		"a place on another machine":   {"safe", "a.py", python("p.add_argument('--dest')", ""), `{"dest": "user@host:www/x"}`, "--dest=user@host:www/x"},
 		"a type of files":              {"safe", "a.py", python("p.add_argument('--output', default='json', help='Output file type: json or csv')", ""), `{}`, ""},
 		"a file to export":             {"safe", "a.py", python("p.add_argument('file', help='Markdown file to convert and save as PDF')\np.add_argument('--doc-file', help='File to export')", ""), `{"file": "in.txt", "doc_file": "both.txt"}`, "--doc-file=W/both.txt W/in.txt"},
-		"another function's file":      {"safe", "a.py", typer, `{"path": "in.txt", "output": "r.md"}`, "--output=/out/r.md W/in.txt"},
 		"paths that are no files":      {"safe", "a.py", python("p.add_argument('--api-path')\np.add_argument('--output-path', help='Dotted path of the value to output')", ""), `{"api_path": "src/main.go", "output_path": "a.b"}`, "--api-path=src/main.go --output-path=a.b"},
 		"text of files":                {"safe", "a.py", python("p.add_argument('--message', help='Message for the changed file')\np.add_argument('--ref', help='Git ref to read files from')", ""), `{"message": "in.txt", "ref": "feature/x"}`, "--message=in.txt --ref=feature/x"},
 		"a slash at the end":           {"safe", "a.py", python("p.add_argument('--input-dir')\np.add_argument('--output-dir', default='site/')", ""), `{"input_dir": "src/"}`, "--input-dir=W/src/ --output-dir=/out/site/"},
