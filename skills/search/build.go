@@ -21,7 +21,7 @@ const (
 	mostShare = 512
 )
 
-// build returns a segment of skills. The error is of ctx.
+// build returns a segment of skills, or of some of them with the error of ctx.
 func build(ctx context.Context, all []*skills.Skill, from *analyzers) (*segment, error) {
 	workers := max(1, min(runtime.GOMAXPROCS(0), len(all)/leastShare))
 	parts := make([]*segment, max(workers, (len(all)+mostShare-1)/mostShare))
@@ -35,10 +35,10 @@ func build(ctx context.Context, all []*skills.Skill, from *analyzers) (*segment,
 		})
 	}
 	group.Wait()
-	if ctx.Err() != nil || len(parts) == 1 {
+	if len(parts) == 1 {
 		return parts[0], ctx.Err()
 	}
-	return merge(parts, nil), nil
+	return merge(parts, nil), ctx.Err()
 }
 
 // buildPart returns a segment of skills, or of some of them once ctx is done.

@@ -50,17 +50,16 @@ func New(options *Options) *Index {
 }
 
 // Update indexes the skills of catalog that the index does not have yet, and removes
-// those that the catalog does not have. Searches go on meanwhile.
+// those that the catalog does not have. Searches go on meanwhile. The cache gets what is
+// indexed also when ctx is done: many servers run for seconds, and the next goes on.
 func (x *Index) Update(ctx context.Context, catalog *skills.Catalog) error {
-	if _, err := x.at(ctx, catalog); err != nil || x.cache == nil {
-		return err
+	_, err := x.at(ctx, catalog)
+	if x.cache != nil {
+		_ = x.begin(context.WithoutCancel(ctx)) // it has no error then
+		defer x.end()
+		x.save()
 	}
-	if err := x.begin(ctx); err != nil {
-		return err
-	}
-	defer x.end()
-	x.save()
-	return nil
+	return err
 }
 
 // save saves the index after its first update, and then when a sixteenth of it has
@@ -105,10 +104,8 @@ func (x *Index) at(ctx context.Context, catalog *skills.Catalog) (*snapshot, err
 		x.last.Store(s)
 	}
 	s, changed, err := s.next(ctx, catalog, &x.analyzers)
-	if err == nil {
-		x.unsaved += changed
-		x.last.Store(s)
-	}
+	x.unsaved += changed
+	x.last.Store(s)
 	return s, err
 }
 

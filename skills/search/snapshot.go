@@ -13,17 +13,22 @@ type snapshot struct {
 }
 
 // next returns the snapshot of another catalog, and how many skills came and went. Skills
-// that both have are not read again. The error is of ctx.
+// that both have are not read again. With the error of ctx, it is of a catalog that lacks
+// skills.
 func (s *snapshot) next(ctx context.Context, catalog *skills.Catalog, from *analyzers) (next *snapshot, changed int, err error) {
 	gone, came := difference(s.catalog.Skills, catalog.Skills)
 	if changed = len(gone) + len(came); changed == 0 {
 		return &snapshot{catalog, s.segment}, 0, ctx.Err()
 	}
 	added, err := build(ctx, came, from)
+	next = &snapshot{catalog, merge([]*segment{s.segment, added}, gone)}
 	if err != nil {
-		return nil, 0, err
+		next.catalog = &skills.Catalog{}
+		for _, d := range next.docs {
+			next.catalog.Skills = append(next.catalog.Skills, d.skill)
+		}
 	}
-	return &snapshot{catalog, merge([]*segment{s.segment, added}, gone)}, changed, nil
+	return next, len(gone) + len(added.docs), err
 }
 
 // difference returns the skills that only one of two catalogs has.

@@ -108,6 +108,30 @@ func TestStored(t *testing.T) {
 	}
 }
 
+// A start that ends early leaves what it has indexed to the next.
+func TestStoredEarly(t *testing.T) {
+	var all []*skills.Skill
+	for i := range 100 { // of one goroutine
+		all = append(all, &skills.Skill{Name: fmt.Sprint("s", i), Description: "Sends unpaid invoice reminders.", ModelInvocable: true})
+	}
+	var cache memoryCache
+	var read int
+	c := reread(catalogOf(all...), &read)
+	ctx, cancel := context.WithCancel(t.Context())
+	text := c.Skills[20].Stored
+	c.Skills[20].Stored = func() (string, error) { cancel(); return text() }
+	if err := New(&Options{Cache: &cache}).Update(ctx, c); err == nil || cache.saves != 1 {
+		t.Fatalf("the first start ended with %v and saved %d times", err, cache.saves)
+	}
+	var later int
+	c = reread(catalogOf(all...), &later)
+	x := updated(t, &cache, c)
+	if later == 0 || later > len(all)-20 {
+		t.Errorf("the next start read %d of %d texts", later, len(all))
+	}
+	sameResults(t, x, c)
+}
+
 // Later changes are saved when there are many: one edit is not worth a whole file.
 func TestSavesAreFew(t *testing.T) {
 	var cache memoryCache
