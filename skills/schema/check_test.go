@@ -44,6 +44,7 @@ func TestCompile(t *testing.T) {
 		`{"type":"thing"}`:             "at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'",
 		`{"minimum":1e9999999}`:        "the number 1e9999999 is out of range",
 		`{"$ref":"file:///etc/hosts"}`: `failing loading "file:///etc/hosts": no URLLoader registered for "file:///etc/hosts"`,
+		`{"$ref":"other.json"}`:        `failing loading "schema:///other.json": no URLLoader registered for "schema:///other.json"`,
 		`{"$ref":"https://a.example"}`: `failing loading "https://a.example": no URLLoader registered for "https://a.example"`,
 	} {
 		if _, err := Compile([]byte(document), ""); err == nil || err.Error() != want {

@@ -19,7 +19,8 @@ type Schema struct {
 	compiled func() (*validator.Schema, error)
 }
 
-const location = "urn:schema"
+// location has a path, so that no relative reference to another file means the document.
+const location = "schema:///document"
 
 // New returns a schema that is compiled once, at the first check: that takes 0.1
 // to 0.5 ms, and of most schemas nothing is ever checked. The document must not
