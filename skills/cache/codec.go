@@ -396,40 +396,29 @@ var parsedType = reflect.TypeFor[skills.ParsedCLI]()
 // when somebody asks for it: decoded schemas were a fourth of a resting server's heap,
 // and few skills are tools where there are many.
 func (c *codec) parsedCLI(v reflect.Value) {
-	if c.reading {
-		schema := &storedSchema{encoded: c.string("")}
-		cli := skills.ParsedCLI{Stored: schema.get}
-		c.value(reflect.ValueOf(&cli.Files).Elem())
-		c.value(reflect.ValueOf(&cli.Stdin).Elem())
-		v.Set(reflect.ValueOf(cli))
-		return
+	cli, _ := v.Interface().(skills.ParsedCLI) // none when reading
+	var encoded string
+	if !c.reading {
+		var err error
+		if encoded, err = encode(cli.Schema()); err != nil {
+			c.fail(err)
+			return
+		}
 	}
-	cli := v.Interface().(skills.ParsedCLI)
-	encoded, err := encode(cli.Schema())
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	c.string(encoded)
+	encoded = c.string(encoded)
 	c.value(reflect.ValueOf(&cli.Files).Elem())
 	c.value(reflect.ValueOf(&cli.Stdin).Elem())
+	if c.reading {
+		cli.Stored = sync.OnceValue(func() *jsonschema.Schema { return decodeSchema(encoded) })
+		v.Set(reflect.ValueOf(cli))
+	}
 }
 
-// A storedSchema is a schema that is decoded at the first use.
-type storedSchema struct {
-	once    sync.Once
-	encoded string             // until once
-	schema  *jsonschema.Schema // from then on
-}
-
-// get returns the schema. One that the codec never writes accepts nothing.
-func (s *storedSchema) get() *jsonschema.Schema {
-	s.once.Do(func() {
-		schema, err := decode[*jsonschema.Schema](s.encoded)
-		if err != nil || schema == nil {
-			schema = jsonschema.FalseSchema
-		}
-		s.schema, s.encoded = schema, ""
-	})
-	return s.schema
+// decodeSchema returns an encoded schema. One that the codec never writes accepts nothing.
+func decodeSchema(encoded string) *jsonschema.Schema {
+	schema, err := decode[*jsonschema.Schema](encoded)
+	if err != nil || schema == nil {
+		return jsonschema.FalseSchema
+	}
+	return schema
 }

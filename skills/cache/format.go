@@ -15,27 +15,12 @@ import (
 
 const magic = "skills-mcp parse cache 5\n"
 
-// footerSize is the size of the offset and the length of the index, and of its checksum.
-const footerSize = 8 + 8 + 4
-
-// A footer is the end of a file. Files with the same footer have the same content.
-type footer [footerSize]byte
-
-func newFooter(index location) (f footer) {
-	binary.LittleEndian.PutUint64(f[:], index.at)
-	binary.LittleEndian.PutUint64(f[8:], index.n)
-	binary.LittleEndian.PutUint32(f[16:], index.sum)
-	return f
-}
-
-// index returns the location of the index.
-func (f footer) index() location {
-	return location{binary.LittleEndian.Uint64(f[:]), binary.LittleEndian.Uint64(f[8:]), binary.LittleEndian.Uint32(f[16:])}
-}
+// footerSize is the size of the offset, the length and the checksum of the index, in bytes.
+const footerSize = 3 * 8
 
 // format writes the content of a file: entries by key. It leaves out an entry whose
 // text is not readable any more. It returns the locations of the texts, by key.
-func format(to io.Writer, entries map[string]*entry, version string) (texts map[string]location, end footer, err error) {
+func format(to io.Writer, entries map[string]*entry, version string) (texts map[string]location, err error) {
 	w := bufio.NewWriterSize(to, 1<<20)
 	_, _ = w.WriteString(magic) // an error stays until Flush
 	keys := slices.Sorted(maps.Keys(entries))
@@ -43,9 +28,8 @@ func format(to io.Writer, entries map[string]*entry, version string) (texts map[
 	keys = slices.DeleteFunc(keys, func(key string) bool { return entries[key].text != nil && texts[key].n == 0 })
 	index := encodeIndex(keys, entries, texts, version)
 	_, _ = w.WriteString(index)
-	end = newFooter(location{at, uint64(len(index)), checksum(index)})
-	_, _ = w.Write(end[:])
-	return texts, end, w.Flush()
+	_ = binary.Write(w, binary.LittleEndian, [...]uint64{at, uint64(len(index)), uint64(checksum(index))})
+	return texts, w.Flush()
 }
 
 // writeTexts writes the texts. It returns their locations by key, and the offset
@@ -96,13 +80,9 @@ func (c *codec) location(at location, end uint64) location {
 
 // parse returns the entries that format wrote, by key. Their texts stay in the file.
 func parse(file source, size int64, version string) (map[string]*entry, error) {
-	end, err := readFooter(file, size)
+	at, err := findIndex(file, size)
 	if err != nil {
 		return nil, err
-	}
-	at := end.index()
-	if at.at > uint64(size) || at.n > uint64(size)-at.at {
-		return nil, errCorrupt
 	}
 	index, err := readPart(file, at)
 	if err != nil {
@@ -131,15 +111,20 @@ func parse(file source, size int64, version string) (map[string]*entry, error) {
 	return entries, c.err
 }
 
-// readFooter returns the end of a file that begins with the magic.
-func readFooter(file source, size int64) (end footer, err error) {
-	var head [len(magic)]byte
+// findIndex returns the location of the index of a file that begins with the magic.
+func findIndex(file source, size int64) (index location, err error) {
 	if size < int64(len(magic)+footerSize) {
-		return end, errCorrupt
+		return index, errCorrupt
 	}
+	var head [len(magic)]byte
 	if _, err := file.ReadAt(head[:], 0); err != nil || string(head[:]) != magic {
-		return end, errCorrupt
+		return index, errCorrupt
 	}
-	_, err = file.ReadAt(end[:], size-footerSize)
-	return end, err
+	var end [footerSize / 8]uint64
+	err = binary.Read(io.NewSectionReader(file, size-footerSize, footerSize), binary.LittleEndian, &end)
+	index = location{at: end[0], n: end[1], sum: uint32(end[2])}
+	if err != nil || end[2]>>32 > 0 || index.at > uint64(size) || index.n > uint64(size)-index.at {
+		return index, errCorrupt
+	}
+	return index, nil
 }

@@ -32,7 +32,7 @@ func (x *Index) Save(content string) {
 	x.store.file.Lock()
 	defer x.store.file.Unlock()
 	err := writeFile(x.store.path, func(w io.Writer) error {
-		_, _, err := format(w, map[string]*entry{indexKey: {text: &text{pending: content}}}, x.store.options.Version)
+		_, err := format(w, map[string]*entry{indexKey: {text: &text{pending: content}}}, x.store.options.Version)
 		return err
 	})
 	if err != nil {

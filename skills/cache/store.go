@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -175,26 +176,22 @@ func (c *cache) Close() {
 	})
 }
 
-// save writes the entries. Their new texts are then read from the file.
+// save writes the entries. Their new texts are then read from the file, which is opened
+// before it has its name: another process may replace it.
 func (s *Store) save(entries map[string]*entry) error {
 	var texts map[string]location
-	var end footer
+	var file *os.File
 	err := writeFile(s.path, func(w io.Writer) (err error) {
-		texts, end, err = format(w, entries, s.options.Version)
+		if texts, err = format(w, entries, s.options.Version); err == nil && lazy {
+			file, _ = os.Open(w.(*os.File).Name()) // else the texts stay in memory
+		}
 		return err
 	})
-	if err != nil || !lazy {
+	if file == nil {
 		return err
-	}
-	file, size, err := openFile(s.path)
-	if err != nil {
-		return nil // the texts stay in memory
-	}
-	if found, err := readFooter(file, size); err != nil || found != end {
-		return file.Close() // another process has replaced the file
 	}
 	for key, at := range texts {
 		entries[key].text.moveTo(file, at)
 	}
-	return nil
+	return err
 }

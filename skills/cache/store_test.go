@@ -333,7 +333,7 @@ func TestStoredSchema(t *testing.T) {
 		t.Errorf("what was read is written as %q, not as %q", again.value, e.value)
 	}
 	for _, damaged := range []string{"", "\x00", "\x01\xff"} {
-		if schema := (&storedSchema{encoded: damaged}).get(); schema != jsonschema.FalseSchema {
+		if schema := decodeSchema(damaged); schema != jsonschema.FalseSchema {
 			t.Errorf("%q is the schema %+v", damaged, schema)
 		}
 	}
@@ -355,7 +355,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", strings.Repeat("\x0e\x02", 100))
 	f.Fuzz(func(t *testing.T, value, looks string) {
 		var content strings.Builder
-		_, _, err := format(&content, map[string]*entry{"sk": {looks: looks, value: value, text: &text{pending: looks}}, "f/d": {looks: looks, value: value}}, "v")
+		_, err := format(&content, map[string]*entry{"sk": {looks: looks, value: value, text: &text{pending: looks}}, "f/d": {looks: looks, value: value}}, "v")
 		must(t, err)
 		entries, err := parse(inMemory{strings.NewReader(content.String())}, int64(content.Len()), "v")
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -59,7 +60,7 @@ func (t *text) read() (string, error) {
 	}
 	read, err := readPart(file, at)
 	if err != nil {
-		return "", fmt.Errorf("read instructions in %s, which may be removed before the next start: %w", file.Name(), err)
+		return "", fmt.Errorf("read instructions in %s, whose files may be removed before the next start: %w", filepath.Dir(file.Name()), err)
 	}
 	return read, nil
 }
