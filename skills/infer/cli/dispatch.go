@@ -53,8 +53,6 @@ func (d *Dispatch) Command() *Command {
 		return d.Whole
 	case closed || other != nil && len(other.Arguments) == 0:
 		return top
-	case d.Whole != nil && d.Whole.loosen(readings):
-		return d.Whole
 	}
 	return d.words(texts, closed)
 }
@@ -82,7 +80,6 @@ func (d *Dispatch) commands(texts []string) (all []*Command) {
 		}
 		behind = cmp.Or(behind, &Command{})
 		behind.Name = text
-		behind.borrow(all)
 		all = append(all, behind)
 	}
 	return all
@@ -100,52 +97,6 @@ func (c *Command) choose(texts []string, closed bool) {
 		item.Enum = append(item.Enum, text)
 	}
 	c.Arguments[at].Item = item
-}
-
-// borrow gives a command that nothing describes, such as a short name of another one, the
-// descriptions of the same arguments of a command before it.
-func (c *Command) borrow(before []*Command) {
-	for _, other := range before {
-		for i, a := range c.Arguments[:min(len(c.Arguments), len(other.Arguments))] {
-			same := *other.Arguments[i]
-			if same.Description = a.Description; c.Description == "" && equal(a, &same) {
-				a.Description = other.Arguments[i].Description
-			}
-		}
-	}
-}
-
-// loosen takes from the arguments behind the first one what does not hold for all
-// commands. It reports false where a command has other arguments.
-func (c *Command) loosen(commands []*Command) bool {
-	behind := slices.Clone(c.Arguments)
-	first := slices.IndexFunc(behind, (*Argument).positional)
-	if first < 0 {
-		return false
-	}
-	behind = slices.Delete(behind, first, first+1)
-	for _, other := range commands {
-		if other == nil || len(other.Arguments) > len(behind) {
-			return false
-		}
-		for i, a := range behind {
-			if i >= len(other.Arguments) {
-				a.Required = false
-				continue
-			}
-			b := other.Arguments[i]
-			if a.Name != b.Name || a.Flag != b.Flag || a.Kind != b.Kind || a.List != b.List {
-				return false
-			}
-			if a.Required = a.Required && b.Required; !equal(a.Item, b.Item) {
-				a.Item = nil
-			}
-			if !equal(a.Default, b.Default) {
-				a.Default = nil
-			}
-		}
-	}
-	return true
 }
 
 func equal(a, b any) bool {

@@ -259,3 +259,13 @@ func (g *generator) scalar(a *argument) (given, want any) {
 	f, _ := given.(json.Number).Float64()
 	return given, f
 }
+
+func toFloat(v value) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}

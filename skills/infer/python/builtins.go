@@ -1,7 +1,6 @@
 package python
 
 import (
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -223,41 +222,21 @@ func (t builtins) add(a, b value) value {
 	return arithmetic("+", a, b)
 }
 
-// arithmetic computes with numbers. The result is unknown where an integer could
-// differ from Python's.
+// arithmetic computes with small integers; any other result is unknown.
 func arithmetic(op string, a, b value) value {
-	x, okX := toFloat(a)
-	y, okY := toFloat(b)
-	var f float64
+	x, okX := a.(int64)
+	y, okY := b.(int64)
+	const exact = 1 << 31
+	if !okX || !okY || max(x, -x, y, -y) >= exact {
+		return unknown{}
+	}
 	switch op {
 	case "+":
-		f = x + y
+		return x + y
 	case "-":
-		f = x - y
+		return x - y
 	case "*":
-		f = x * y
-	case "/":
-		f = x / y
-	case "//":
-		f = math.Floor(x / y)
-	case "**":
-		f = math.Pow(x, y)
-	case "<<":
-		f = x * math.Pow(2, y)
-	default:
-		return unknown{}
-	}
-	if !okX || !okY || math.IsInf(f, 0) || math.IsNaN(f) {
-		return unknown{}
-	}
-	_, whole := a.(int64)
-	_, wholeToo := b.(int64)
-	const exact = 1 << 53
-	switch {
-	case !whole || !wholeToo || op == "/":
-		return f
-	case f == math.Trunc(f) && max(math.Abs(f), math.Abs(x), math.Abs(y)) < exact:
-		return int64(f)
+		return x * y
 	}
 	return unknown{}
 }
@@ -268,6 +247,9 @@ func negate(op string, v value) value {
 			return !is
 		}
 		return unknown{}
+	}
+	if f, is := v.(float64); is && op == "-" {
+		return -f
 	}
 	if op == "-" {
 		return arithmetic("*", v, int64(-1))

@@ -118,7 +118,7 @@ func TestRead(t *testing.T) {
 		"f-string's quotes":   {header + "d = {'a': 'x'}\np.add_argument(f'--{d['a']}')\np.parse_args()", "x:string"},
 		"escapes":             {header + "p.add_argument('\\x2d\\55\\u0061\\\n\\142')\np.parse_args()", "ab:string"},
 		"a named character":   {header + "p.add_argument('--a', default='\\N{DASH}')\np.parse_args()", "a:string"},
-		"arithmetic":          {header + "KB = 1 << 10\np.add_argument('--n', type=int, default=2 * KB ** 2 + 0x_f - -1 // 2)\np.add_argument('--f', type=float, default=1_0.5e1 / 2)\np.parse_args()", "n:integer=2097168 f:number=52.5"},
+		"arithmetic":          {header + "KB = 1024\np.add_argument('--n', type=int, default=2 * KB * KB + 0x_f - -1)\np.add_argument('--f', type=float, default=-1_0.5e1)\np.add_argument('--g', type=float, default=1 / 2)\np.parse_args()", "n:integer=2097168 f:number=-105 g:number"},
 		"sorted keys":         {header + "M = {'b': 1, 'a': 2}\np.add_argument('x', choices=sorted(M))\np.add_argument('--y', choices=[*M.keys(), 'c'])\np.parse_args()", "x:string*[a b] y:string[b a c]"},
 		"a list that grows":   {header + "C = ['a']\nC.append('b')\np.add_argument('x', choices=C)\np.parse_args()", "x:string*"},
 		"called with some":    {header + "p.add_argument('x')\np.parse_args(args=None if sys.argv[1:] else ['--help'])", "x:string*"},

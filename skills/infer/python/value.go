@@ -235,16 +235,6 @@ func pyFloat(f float64) string {
 	return s
 }
 
-func toFloat(v value) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	}
-	return 0, false
-}
-
 // relevant reports whether a method of the class can reach argparse.
 func (c *class) relevant() bool {
 	for _, member := range c.members {

@@ -185,11 +185,7 @@ func (w *wordReader) positional(at word, usage usagetext.Text, names map[string]
 	if _, isText := place.fallback.(string); place.fallback != nil && !isText { // which it has for any other text
 		a.typ = max(a.typ, place.tried)
 	}
-	help := cmp.Or(usage.Help(a.dest), usage.Help(usage.Name(index)))
-	if help == "" && place.list {
-		help = usage.Rest(index)
-	}
-	a.help = strings.ReplaceAll(cmp.Or(help, usage.Place(index)), "%", "%%")
+	a.help = strings.ReplaceAll(usage.Describe(index, a.dest, "", place.list), "%", "%%")
 	if place.depends(w.path) { // by another command it may be anything
 		a.typ, a.choices, a.fallback, a.file = typeString, nil, nil, noFile
 	}

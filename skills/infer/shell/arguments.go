@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
@@ -43,33 +44,31 @@ func newArguments(s *script) *arguments {
 }
 
 // add adds a positional at a place of those that are left.
-func (a *arguments) add(at int, p argument) bool {
+func (a *arguments) add(at int, of cli.Argument) bool {
 	if a.getopts || a.consumed || at > maxOptions {
 		return false
 	}
-	p.index = a.shifted + at
+	p := argument{Argument: of, index: a.shifted + at}
 	i := slices.IndexFunc(a.places, func(q argument) bool { return q.index == p.index })
 	if i < 0 {
 		a.places = append(a.places, p)
 		return len(a.places) <= maxOptions
 	}
 	known := &a.places[i]
-	if known.name == "" {
-		known.name, known.variable = p.name, p.variable
+	if known.Name == "" {
+		known.Name, known.Variable = p.Name, p.Variable
 	}
-	if known.fallback == "" {
-		known.fallback = p.fallback
-	}
-	known.help = cmp.Or(known.help, p.help)
-	known.required = known.required || p.required
-	return known.list == p.list
+	known.Default = cmp.Or(known.Default, p.Default)
+	known.Description = cmp.Or(known.Description, p.Description)
+	known.Required = known.Required || p.Required
+	return known.List == p.List
 }
 
 // leave removes the first argument, which is known: the others are numbered from 1.
 func (a *arguments) leave() {
 	a.chosen = map[string]bool{}
 	renumber := func(list []argument) []argument {
-		list = slices.DeleteFunc(list, func(p argument) bool { return p.index == 1 && !p.list })
+		list = slices.DeleteFunc(list, func(p argument) bool { return p.index == 1 && !p.List })
 		for i := range list {
 			list[i].index--
 		}
@@ -97,17 +96,17 @@ func (a *arguments) isFirst(word *syntax.Word) bool {
 
 // take sets a variable from a place.
 func (a *arguments) take(at int, variable string, exp *syntax.Expansion) bool {
-	p := argument{name: strings.ToLower(variable), variable: variable, required: a.unset && exp == nil}
+	p := cli.Argument{Name: strings.ToLower(variable), Variable: variable, Required: a.unset && exp == nil}
 	if exp != nil {
 		text, glob, ok := literal(exp.Word)
 		switch {
 		case isError(exp):
-			p.required = true
+			p.Required = true
 			if ok && !glob {
-				p.help = text
+				p.Description = text
 			}
-		case ok && !glob:
-			p.fallback = text
+		case ok && !glob && text != "":
+			p.Default = text
 		}
 	}
 	a.fromPlace[variable] = a.shifted + at
@@ -138,7 +137,7 @@ func (a *arguments) set(assign *syntax.Assign) {
 // need makes a variable, or the argument at a place, required.
 func (a *arguments) need(name string) {
 	if at := place(name); at > 0 && at < all {
-		a.add(at, argument{required: true})
+		a.add(at, cli.Argument{Required: true})
 		return
 	}
 	a.needed[name] = true
@@ -152,7 +151,7 @@ func (a *arguments) unmet(variable string) bool {
 // startLoop begins the options. No argument may have been read before them.
 func (a *arguments) startLoop() bool {
 	a.looped = true
-	if a.shifted > 0 || slices.ContainsFunc(a.places, func(p argument) bool { return p.list || p.name != "" }) {
+	if a.shifted > 0 || slices.ContainsFunc(a.places, func(p argument) bool { return p.List || p.Name != "" }) {
 		return false
 	}
 	a.places, a.atLeast, a.careful = nil, 0, map[int]string{}
@@ -164,7 +163,7 @@ func (a *arguments) startLoop() bool {
 func inOrder(positionals []argument) bool {
 	slices.SortFunc(positionals, func(p, q argument) int { return p.index - q.index })
 	for i, p := range positionals {
-		if p.index != i+1 || p.list && i != len(positionals)-1 {
+		if p.index != i+1 || p.List && i != len(positionals)-1 {
 			return false
 		}
 	}
@@ -187,15 +186,17 @@ func (a *arguments) finish() *declaration {
 		return nil
 	}
 	for i := range line.options {
-		if o := &line.options[i]; o.kind != flag {
-			o.fallback = a.variables[o.variable]
-			o.required = o.fallback == "" && a.unmet(o.variable)
+		o := &line.options[i]
+		text := a.variables[o.Variable]
+		if text != "" && o.Kind == cli.Value && !o.List {
+			o.Default = text
 		}
+		o.Required = o.Kind == cli.Value && text == "" && a.unmet(o.Variable)
 	}
 	for variable, at := range a.fromPlace {
 		for i := range line.positionals {
 			p := &line.positionals[i]
-			p.required = p.required || at == p.index && p.fallback == "" && !p.list && a.unmet(variable)
+			p.Required = p.Required || at == p.index && p.Default == nil && !p.List && a.unmet(variable)
 		}
 	}
 	a.namePositionals()
@@ -213,9 +214,9 @@ func (a *arguments) settlePlaces() bool {
 	needed := false // by one behind it
 	for i := len(a.places) - 1; i >= 0; i-- {
 		p := &a.places[i]
-		counted := !p.list && p.index <= a.atLeast
-		p.required = p.required || counted || needed && p.fallback == ""
-		needed = p.required
+		counted := !p.List && p.index <= a.atLeast
+		p.Required = p.Required || counted || needed && p.Default == nil
+		needed = p.Required
 	}
 	a.line.positionals = a.places
 	return true
@@ -225,23 +226,23 @@ func (a *arguments) settlePlaces() bool {
 func (a *arguments) namePositionals() {
 	for i := range a.line.positionals {
 		p := &a.line.positionals[i]
-		if p.careful = a.careful[p.index]; p.list && p.careful == "" {
-			p.careful = a.careful[all]
+		if p.Dashes = a.careful[p.index]; p.List && p.Dashes == "" {
+			p.Dashes = a.careful[all]
 		}
-		p.title = a.usage.Name(p.index - 1)
+		title := a.usage.Name(p.index - 1)
 		switch {
-		case p.name != "":
-		case p.title != "" && !a.has(p.title):
-			p.name = p.title
-		case p.list:
-			p.name = "args"
+		case p.Name != "":
+		case title != "" && !a.has(title):
+			p.Name = title
+		case p.List:
+			p.Name = "args"
 		default:
-			p.name = fmt.Sprintf("arg%d", p.index)
+			p.Name = fmt.Sprintf("arg%d", p.index)
 		}
 	}
 }
 
 // has reports whether an argument has a name.
 func (a *arguments) has(name string) bool {
-	return slices.ContainsFunc(slices.Concat(a.line.options, a.line.positionals), func(other argument) bool { return other.name == name })
+	return slices.ContainsFunc(slices.Concat(a.line.options, a.line.positionals), func(other argument) bool { return other.Name == name })
 }

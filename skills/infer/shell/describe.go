@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"cmp"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -73,13 +71,9 @@ func printedBy(node syntax.Node) string {
 func (c *declaration) explain(texts usagetext.Text) {
 	for i := range c.positionals {
 		p := &c.positionals[i]
-		place := texts.Place(p.index - 1)
-		if p.list {
-			place = texts.Rest(p.index - 1)
-		}
-		p.help = cmp.Or(texts.Help(p.name), texts.Help(p.title), texts.Help("$"+strconv.Itoa(p.index)), p.help, place)
+		p.Description = texts.Describe(p.index-1, p.Name, p.Description, p.List)
 	}
 	for i := range c.options {
-		c.options[i].help = texts.Help(c.options[i].flag)
+		c.options[i].Description = texts.Help(c.options[i].Flag)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 )
 
 // options reads the loop over a script's options into its arguments.
@@ -65,9 +67,11 @@ func (r *options) pattern(l labels, e *effect) bool {
 	if s.stripped || !s.plain {
 		return false
 	}
-	p := argument{name: strings.ToLower(s.variable), variable: s.variable, list: s.appended, index: 1}
-	if !p.list {
-		p.fallback = r.args.variables[s.variable]
+	p := argument{Argument: cli.Argument{Name: strings.ToLower(s.variable), Variable: s.variable, List: s.appended}, index: 1}
+	if !p.List {
+		if text := r.args.variables[s.variable]; text != "" {
+			p.Default = text
+		}
 		r.args.fromPlace[s.variable] = p.index
 	}
 	r.args.line.positionals = append(r.args.line.positionals, p)
@@ -80,18 +84,18 @@ func (r *options) option(l labels, e *effect) bool {
 	if l.kind == isJoined {
 		from = here
 	}
-	o := argument{flag: longest(l.flags), name: nameOf(longest(l.flags)), kind: flag}
+	o := cli.Argument{Flag: longest(l.flags), Name: nameOf(longest(l.flags)), Kind: cli.Switch}
 	value := slices.IndexFunc(e.sets, func(s setting) bool { return s.from == from })
 	switch {
 	case l.kind == isJoined:
 		if value < 0 || e.touched > 0 || e.shifts != 1 || e.exits || e.breaks || !e.sets[value].stripped {
 			return false
 		}
-		o.kind = joined
+		o.Kind, o.Form = cli.Value, cli.Joined
 	case e.touched == 0 && slices.ContainsFunc(l.flags, e.helps):
 		return true
 	case e.touched > 0:
-		if o.kind = next; e.shifts != 2 || e.exits || e.breaks {
+		if o.Kind, o.Form = cli.Value, cli.Apart; e.shifts != 2 || e.exits || e.breaks {
 			return false
 		}
 	case e.breaks || e.shifts != 1 && !e.exits:
@@ -99,9 +103,9 @@ func (r *options) option(l labels, e *effect) bool {
 	}
 	switch {
 	case value >= 0:
-		o.variable, o.list = e.sets[value].variable, e.sets[value].appended
-	case len(e.sets) > 0 && o.kind == flag:
-		o.variable = e.sets[0].variable
+		o.Variable, o.List = e.sets[value].variable, e.sets[value].appended
+	case len(e.sets) > 0 && o.Kind == cli.Switch:
+		o.Variable = e.sets[0].variable
 	}
 	return r.add(o)
 }
@@ -121,20 +125,20 @@ func nameOf(name string) string {
 }
 
 // add adds an option; the forms "--name VALUE" and "--name=VALUE" are one.
-func (r *options) add(o argument) bool {
-	if len(o.name) == 1 && len(o.variable) > 1 {
-		o.name = strings.ToLower(o.variable)
+func (r *options) add(o cli.Argument) bool {
+	if len(o.Name) == 1 && len(o.Variable) > 1 {
+		o.Name = strings.ToLower(o.Variable)
 	}
 	line := r.args.line
-	i := slices.IndexFunc(line.options, func(known argument) bool { return known.flag == o.flag })
+	i := slices.IndexFunc(line.options, func(known argument) bool { return known.Flag == o.Flag })
 	switch {
 	case i < 0:
-		line.options = append(line.options, o)
+		line.options = append(line.options, argument{Argument: o})
 		return len(line.options) <= maxOptions
-	case line.options[i].kind == o.kind || line.options[i].kind == flag || o.kind == flag:
+	case o.Kind == cli.Switch || line.options[i].Kind == cli.Switch || line.options[i].Form == o.Form:
 		return false
-	case o.kind == next:
-		line.options[i] = o
+	case o.Form == cli.Apart:
+		line.options[i].Argument = o
 	}
 	return true
 }

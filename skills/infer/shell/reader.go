@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/cli"
 	"github.com/skillsmcp/skills-mcp/skills/infer/usagetext"
 )
 
@@ -154,7 +155,7 @@ func (r *reader) iterate(c *syntax.ForClause, variable string) bool {
 	if len(name) < 3 {
 		name = "args"
 	}
-	return r.args.add(1, argument{name: name, list: true})
+	return r.args.add(1, cli.Argument{Name: name, List: true})
 }
 
 // shift reads a command shift.
@@ -190,7 +191,7 @@ func (r *reader) assign(a *syntax.Assign) bool {
 	}
 	if a.Array != nil && len(a.Array.Elems) == 1 && !a.Append {
 		if name, exp, ok := bare(a.Array.Elems[0].Value); ok && place(name) == all && exp == nil {
-			return r.args.add(1, argument{name: strings.ToLower(variable), list: true})
+			return r.args.add(1, cli.Argument{Name: strings.ToLower(variable), List: true})
 		}
 	}
 	r.args.set(a)
@@ -210,7 +211,7 @@ func (r *reader) other(node syntax.Node) bool {
 	slices.Sort(places)
 	always := r.args.unset && !contains(node, isBranch)
 	for _, at := range slices.Compact(places) {
-		if !r.args.add(at, argument{required: always && !defaulted(node, at)}) {
+		if !r.args.add(at, cli.Argument{Required: always && !defaulted(node, at)}) {
 			return false
 		}
 	}

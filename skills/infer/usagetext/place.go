@@ -1,10 +1,24 @@
 package usagetext
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
-// Place describes the argument at an index, from 0, of a script that says nothing about
+// Describe returns the description of the positional at an index, from 0, or of the list of
+// all from there on: the one of its name, of its name in the usage line or of its place
+// ("$1"), or else its own, or the place.
+func (t Text) Describe(at int, name, own string, list bool) string {
+	place := t.place(at)
+	if list {
+		place = t.rest(at)
+	}
+	return cmp.Or(t.Help(name), t.Help(t.Name(at)), t.Help(fmt.Sprintf("$%d", at+1)), own, place)
+}
+
+// place describes the argument at an index, from 0, of a script that says nothing about
 // it: a model that knows its name alone does not know that the order matters.
-func (t Text) Place(at int) string {
+func (t Text) place(at int) string {
 	where := "of the command line"
 	if t.behind {
 		where = "behind the command"
@@ -20,8 +34,8 @@ func (t Text) Place(at int) string {
 	return place + "."
 }
 
-// Rest describes the list of the arguments from an index on.
-func (t Text) Rest(at int) string {
+// rest describes the list of the arguments from an index on.
+func (t Text) rest(at int) string {
 	if text := t.element(at).text; text != "" {
 		return "The arguments from the place of " + text + " on."
 	}

@@ -61,14 +61,14 @@ Commands:
 		{"list", "The first argument behind the command. The second argument behind the command.", "List all"},
 	} {
 		c := text.Command(test.command)
-		if got := c.Place(0) + " " + c.Place(1); got != test.places {
+		if got := c.place(0) + " " + c.place(1); got != test.places {
 			t.Errorf("%s: %s, want %s", test.command, got, test.places)
 		}
 		if got := text.Help(test.command); got != test.help {
 			t.Errorf("%s: %q, want %q", test.command, got, test.help)
 		}
 	}
-	if got := Parse("Usage: run.sh {start|stop} <service>").Place(0); got != "The first argument of the command line: {start|stop}." {
+	if got := Parse("Usage: run.sh {start|stop} <service>").place(0); got != "The first argument of the command line: {start|stop}." {
 		t.Error(got)
 	}
 }

@@ -1,7 +1,6 @@
 package js
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -90,11 +89,6 @@ func (a *Argument) fits(typ string, v any) bool {
 	return false
 }
 
-// helpFor returns the description of a positional by its name, or by its place.
-func helpFor(text usagetext.Text, a *Argument, at int) string {
-	return cmp.Or(text.Help(a.Name), text.Help(text.Name(at)))
-}
-
 func (l *WordList) layPositionals(e *Record, text usagetext.Text, apart bool) (all []*cli.Argument) {
 	needed := false
 	end := len(l.Positionals)
@@ -160,11 +154,5 @@ func (l *WordList) describe(p *Argument, text usagetext.Text, at int) {
 			p.Name = "args"
 		}
 	}
-	if p.Description == "" {
-		place := text.Place(at)
-		if p.List {
-			place = text.Rest(at)
-		}
-		p.Description = cmp.Or(helpFor(text, p, at), place)
-	}
+	p.Description = text.Describe(at, p.Name, "", p.List)
 }
