@@ -1,8 +1,8 @@
 package docker
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,11 +20,11 @@ import (
 func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	e, err := d.connect(ctx)
 	if err != nil {
-		return []sandbox.Finding{problem("engine", err)}
+		return []sandbox.Finding{sandbox.FailedBy("engine", err)}
 	}
 	findings := []sandbox.Finding{
 		checkEngine(e),
-		{Subject: "runtime", Level: sandbox.LevelOK, Detail: runtimes(e)},
+		sandbox.OK("runtime", "%s", runtimes(e)),
 	}
 	findings = append(findings, checkLimits(e.info)...)
 	findings = append(findings, checkIsolation(e.info)...)
@@ -34,26 +34,14 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 	return append(findings, checkLayers(ctx, e)...)
 }
 
-// problem returns the finding for an error.
-func problem(subject string, err error) sandbox.Finding {
-	var unavailable *sandbox.UnavailableError
-	if errors.As(err, &unavailable) {
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelFailed, Detail: unavailable.Reason, Remedy: unavailable.Remedy}
-	}
-	return sandbox.Finding{Subject: subject, Level: sandbox.LevelFailed, Detail: err.Error()}
-}
-
 func checkEngine(e *engine) sandbox.Finding {
-	detail := fmt.Sprintf("%s %s at %s, API version %s, %d CPUs, %s of memory, cgroup version %s, storage %s",
+	return sandbox.OK("engine", "%s %s at %s, API version %s, %d CPUs, %s of memory, cgroup version %s, storage %s",
 		e.kind, e.version, e.host, e.api.ClientVersion(), e.info.NCPU, sandbox.Bytes(e.info.MemTotal), e.info.CgroupVersion, e.info.Driver)
-	return sandbox.Finding{Subject: "engine", Level: sandbox.LevelOK, Detail: detail}
 }
 
 func runtimes(e *engine) string {
 	used := e.runtime
-	if used == "" {
-		used = e.info.DefaultRuntime
-	}
+	used = cmp.Or(used, e.info.DefaultRuntime)
 	return fmt.Sprintf("%s of %s", used, strings.Join(slices.Sorted(maps.Keys(e.info.Runtimes)), ", "))
 }
 
@@ -73,11 +61,11 @@ func checkLimits(info system.Info) []sandbox.Finding {
 	slices.Sort(missing)
 	switch {
 	case len(missing) > 0:
-		return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelFailed, Detail: "the engine does not keep the limits on " + strings.Join(missing, ", "), Remedy: remedy}}
+		return []sandbox.Finding{sandbox.Failed("limits", "the engine does not keep the limits on "+strings.Join(missing, ", "), remedy)}
 	case !info.SwapLimit:
-		return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelWarning, Detail: "the engine limits memory, but not the swap used beyond it", Remedy: remedy}}
+		return []sandbox.Finding{sandbox.Warning("limits", "the engine limits memory, but not the swap used beyond it", remedy)}
 	}
-	return []sandbox.Finding{{Subject: "limits", Level: sandbox.LevelOK, Detail: "memory, processes and CPU are limited"}}
+	return []sandbox.Finding{sandbox.OK("limits", "memory, processes and CPU are limited")}
 }
 
 // checkIsolation returns findings about settings of the engine that weaken sandboxes or
@@ -90,19 +78,16 @@ func checkIsolation(info system.Info) []sandbox.Finding {
 	}
 	var findings []sandbox.Finding
 	if !has("name=seccomp") || has("profile=unconfined") {
-		findings = append(findings, sandbox.Finding{Subject: "seccomp", Level: sandbox.LevelWarning,
-			Detail: "the engine does not filter system calls", Remedy: "remove seccomp-profile: unconfined from the engine's configuration"})
+		findings = append(findings, sandbox.Warning("seccomp", "the engine does not filter system calls", "remove seccomp-profile: unconfined from the engine's configuration"))
 	}
 	if has("name=selinux") {
-		findings = append(findings, sandbox.Finding{Subject: "selinux", Level: sandbox.LevelWarning,
-			Detail: "SELinux keeps containers from folders that are not labelled for them", Remedy: "label workspaces with: chcon -R -t container_file_t FOLDER"})
+		findings = append(findings, sandbox.Warning("selinux", "SELinux keeps containers from folders that are not labelled for them", "label workspaces with: chcon -R -t container_file_t FOLDER"))
 	}
 	if has("name=rootless") || has("name=userns") {
-		findings = append(findings, sandbox.Finding{Subject: "users", Level: sandbox.LevelWarning,
-			Detail: "the engine maps users, so that a command is not the owner of the files in a workspace", Remedy: "give others access to workspaces that commands are to read or change"})
+		findings = append(findings, sandbox.Warning("users", "the engine maps users, so that a command is not the owner of the files in a workspace", "give others access to workspaces that commands are to read or change"))
 	}
 	if len(findings) == 0 {
-		findings = append(findings, sandbox.Finding{Subject: "isolation", Level: sandbox.LevelOK, Detail: strings.Join(info.SecurityOptions, "; ")})
+		findings = append(findings, sandbox.OK("isolation", "%s", strings.Join(info.SecurityOptions, "; ")))
 	}
 	return findings
 }
@@ -113,18 +98,18 @@ func checkImage(ctx context.Context, e *engine, role, ref string) sandbox.Findin
 	found, err := e.inspectImage(ctx, role, ref)
 	switch {
 	case cerrdefs.IsNotFound(err):
-		return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: ref + " is not there; the first call tries to pull it", Remedy: "get it ahead with: skills-mcp image pull " + role}
+		return sandbox.Warning(subject, ref+" is not there; the first call tries to pull it", "get it ahead with: skills-mcp image pull "+role)
 	case err != nil:
-		return problem(subject, err)
+		return sandbox.FailedBy(subject, err)
 	}
-	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf("%s is there (%.19s)", ref, found.id)}
+	return sandbox.OK(subject, "%s is there (%.19s)", ref, found.id)
 }
 
 // checkLayers returns a finding about the layers, where there are any.
 func checkLayers(ctx context.Context, e *engine) []sandbox.Finding {
 	all, err := e.listLayers(ctx)
 	if err != nil {
-		return []sandbox.Finding{problem("dependencies", err)}
+		return []sandbox.Finding{sandbox.FailedBy("dependencies", err)}
 	}
 	if len(all) == 0 {
 		return nil
@@ -135,7 +120,7 @@ func checkLayers(ctx context.Context, e *engine) []sandbox.Finding {
 			old++
 		}
 	}
-	finding := sandbox.Finding{Subject: "dependencies", Level: sandbox.LevelOK, Detail: fmt.Sprintf("%d images with packages of skills, %d of them not used for 30 days", len(all), old)}
+	finding := sandbox.OK("dependencies", "%d images with packages of skills, %d of them not used for 30 days", len(all), old)
 	if old > 0 {
 		finding.Level, finding.Remedy = sandbox.LevelWarning, "remove these with: skills-mcp image prune"
 	}

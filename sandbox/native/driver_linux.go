@@ -154,41 +154,31 @@ func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
 }
 
 func (d *Driver) checkSandbox(ctx context.Context) sandbox.Finding {
-	found := sandbox.Finding{Subject: "sandbox", Level: sandbox.LevelFailed}
 	exit, err := d.Run(ctx, &sandbox.Command{RunID: "check", Argv: []string{"true"}, Folder: "/usr", Warm: -1})
-	var unavailable *sandbox.UnavailableError
 	switch {
-	case errors.As(err, &unavailable):
-		found.Detail, found.Remedy = unavailable.Reason, unavailable.Remedy
 	case err != nil:
-		found.Detail = err.Error()
+		return sandbox.FailedBy("sandbox", err)
 	case exit.Code != 0:
-		found.Detail = fmt.Sprintf("a command in it ended with %d", exit.Code)
-	default:
-		found.Level, found.Detail = sandbox.LevelOK, "namespaces, mounts and the seccomp filter work"
+		return sandbox.Failed("sandbox", fmt.Sprintf("a command in it ended with %d", exit.Code), "")
 	}
-	return found
+	return sandbox.OK("sandbox", "namespaces, mounts and the seccomp filter work")
 }
 
 func (d *Driver) checkLimits() sandbox.Finding {
-	found := sandbox.Finding{Subject: "cgroup limits", Level: sandbox.LevelWarning}
+	const subject = "cgroup limits"
 	p, err := d.detect()
 	if err != nil {
-		found.Detail = err.Error()
-		return found
+		return sandbox.Warning(subject, err.Error(), "")
 	}
 	controllers := p.host.cgroups.controllers()
 	if len(controllers) == len(wantedControllers) {
-		found.Level = sandbox.LevelOK
-		found.Detail = "memory, processes and processor time of each sandbox are bounded"
-		return found
+		return sandbox.OK(subject, "memory, processes and processor time of each sandbox are bounded")
 	}
-	found.Detail = "of memory, pids and cpu only these can be bounded for a whole sandbox: " + strings.Join(controllers, ", ")
+	detail := "of memory, pids and cpu only these can be bounded for a whole sandbox: " + strings.Join(controllers, ", ")
 	if len(controllers) == 0 {
-		found.Detail = "the server may not make cgroups: a sandbox's memory is watched ten times a second instead, and processor time bounded only by the deadline"
+		detail = "the server may not make cgroups: a sandbox's memory is watched ten times a second instead, and processor time bounded only by the deadline"
 	}
-	found.Remedy = "start the server in a cgroup of the user's own, such as with 'systemd-run --user --scope skills-mcp …'"
-	return found
+	return sandbox.Warning(subject, detail, "start the server in a cgroup of the user's own, such as with 'systemd-run --user --scope skills-mcp …'")
 }
 
 // Identify implements [sandbox.Identifier]: whatever the role, sandboxes have the

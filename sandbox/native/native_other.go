@@ -36,8 +36,7 @@ func (*Driver) Close() error { return nil }
 
 // Check says that there is no native sandbox on this system.
 func (*Driver) Check(context.Context) []sandbox.Finding {
-	err := unavailable()
-	return []sandbox.Finding{{Subject: "sandbox", Level: sandbox.LevelFailed, Detail: err.Reason, Remedy: err.Remedy}}
+	return []sandbox.Finding{sandbox.FailedBy("sandbox", unavailable())}
 }
 
 func unavailable() *sandbox.UnavailableError {

@@ -118,7 +118,7 @@ func (d *diagnosis) tryDriver(ctx context.Context, name string) (checked Section
 		checked.Findings = append(checked.Findings, found)
 	case checked.Findings[image].Level == sandbox.LevelWarning:
 		checked.outcome = untried
-		checked.Findings = append(checked.Findings, warning(trial, "not tried, as its image is not there",
+		checked.Findings = append(checked.Findings, sandbox.Warning(trial, "not tried, as its image is not there",
 			"pull the image with: skills-mcp image pull default"))
 	}
 	return checked, nil
@@ -127,42 +127,30 @@ func (d *diagnosis) tryDriver(ctx context.Context, name string) (checked Section
 func (d *diagnosis) tryCommand(ctx context.Context, runner *sandbox.Runner) (sandbox.Finding, outcome) {
 	snapshots, err := setup.OpenSnapshots()
 	if err != nil {
-		return failure(trial, err.Error(), ""), failed
+		return sandbox.FailedBy(trial, err), failed
 	}
 	snap, err := snapshots.Take(ctx, &zip.Reader{}, snapshot.Use{}) // a folder without files
 	if err != nil {
-		return failure(trial, "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy), failed
+		return sandbox.Failed(trial, "a skill's folder cannot be copied to the cache: "+err.Error(), cacheRemedy), failed
 	}
 	result, err := runner.Run(ctx, sandbox.Command{
 		RunID: "doctor-" + strings.ToLower(rand.Text()), Skill: "doctor", Argv: []string{"true"}, Folder: snap.Dir,
 		Grant: sandbox.Grant{Workspaces: d.settings.Workspaces.Folders}, Limits: sandbox.Limits{Timeout: 10 * time.Second}, Warm: -1,
 	})
-	if none, ok := errors.AsType[*sandbox.UnavailableError](err); ok {
-		return failure(trial, none.Reason, none.Remedy), unavailable
+	if _, none := errors.AsType[*sandbox.UnavailableError](err); none {
+		return sandbox.FailedBy(trial, err), unavailable
 	}
 	if err != nil {
-		return failure(trial, err.Error(), ""), failed
+		return sandbox.FailedBy(trial, err), failed
 	}
 	if result.Exit.Code != 0 {
-		return failure(trial, fmt.Sprintf("true ended with %d: %s", result.Exit.Code, plain.Flat(string(result.Stderr.Head))), ""), failed
+		return sandbox.Failed(trial, fmt.Sprintf("true ended with %d: %s", result.Exit.Code, plain.Flat(string(result.Stderr.Head))), ""), failed
 	}
-	return ok(trial, "ran in %s", result.Exit.Sandbox), ran
+	return sandbox.OK(trial, "ran in %s", result.Exit.Sandbox), ran
 }
 
 // cacheRemedy is the remedy for a cache folder that cannot be written.
 const cacheRemedy = "set XDG_CACHE_HOME to a folder that can be written"
-
-func ok(subject, format string, args ...any) sandbox.Finding {
-	return sandbox.Finding{Subject: subject, Level: sandbox.LevelOK, Detail: fmt.Sprintf(format, args...)}
-}
-
-func warning(subject, detail, remedy string) sandbox.Finding {
-	return sandbox.Finding{Subject: subject, Level: sandbox.LevelWarning, Detail: detail, Remedy: remedy}
-}
-
-func failure(subject, detail, remedy string) sandbox.Finding {
-	return sandbox.Finding{Subject: subject, Level: sandbox.LevelFailed, Detail: detail, Remedy: remedy}
-}
 
 // problem returns the warning about a file.
 func problem(subject string, p skills.Problem) sandbox.Finding {
@@ -170,40 +158,40 @@ func problem(subject string, p skills.Problem) sandbox.Finding {
 	if p.Line > 0 {
 		where = fmt.Sprintf("%s:%d", where, p.Line)
 	}
-	return warning(subject, plain.Flat(where+": "+p.Message), plain.Flat(p.Remedy))
+	return sandbox.Warning(subject, plain.Flat(where+": "+p.Message), plain.Flat(p.Remedy))
 }
 
 func (d *diagnosis) checkSetup() []sandbox.Finding {
 	findings := []sandbox.Finding{
-		ok("version", "%s", build.Read().Version),
-		ok("configuration", "%s", cmp.Or(d.settings.File, "none; the defaults hold")),
+		sandbox.OK("version", "%s", build.Read().Version),
+		sandbox.OK("configuration", "%s", cmp.Or(d.settings.File, "none; the defaults hold")),
 	}
 	if len(d.settings.Workspaces.Folders) == 0 {
-		findings = append(findings, warning("workspace", "none, so skills see no files of yours: "+d.settings.Workspaces.None, "start it in a project's folder, or add --workspace DIR"))
+		findings = append(findings, sandbox.Warning("workspace", "none, so skills see no files of yours: "+d.settings.Workspaces.None, "start it in a project's folder, or add --workspace DIR"))
 	}
 	for _, p := range d.settings.Workspaces.Problems {
 		findings = append(findings, problem("project", p))
 	}
 	if d.settings.Workspaces.Project != nil {
-		findings = append(findings, ok("project", "%s", filepath.Join(d.settings.Workspaces.Folders[0], config.ProjectFile)))
+		findings = append(findings, sandbox.OK("project", "%s", filepath.Join(d.settings.Workspaces.Folders[0], config.ProjectFile)))
 	}
 	for _, w := range d.settings.Workspaces.Folders {
-		found := ok("workspace", "%s", w)
+		found := sandbox.OK("workspace", "%s", w)
 		if note := setup.Restricted(w, os.Getuid(), true); note != "" {
-			found = warning("workspace", w, note)
+			found = sandbox.Warning("workspace", w, note)
 		}
 		findings = append(findings, found)
 	}
 	findings = append(findings, d.checkTrust()...)
-	findings = append(findings, d.checkRecord(), ok("policy", "%s", d.policy()), ok("network", "%s", d.network()))
+	findings = append(findings, d.checkRecord(), sandbox.OK("policy", "%s", d.policy()), sandbox.OK("network", "%s", d.network()))
 	store, err := setup.CacheDir()
 	if err == nil {
 		err = setup.Writable(filepath.Join(store, "snapshots"))
 	}
 	if err != nil {
-		return append(findings, failure("cache", err.Error(), cacheRemedy))
+		return append(findings, sandbox.Failed("cache", err.Error(), cacheRemedy))
 	}
-	return append(findings, ok("cache", "%s", store))
+	return append(findings, sandbox.OK("cache", "%s", store))
 }
 
 // checkRecord checks the file of the record and of the person's decisions. A broken one
@@ -212,7 +200,7 @@ func (d *diagnosis) checkRecord() sandbox.Finding {
 	file := d.settings.Store.File()
 	for _, w := range d.settings.Workspaces.Folders {
 		if file != "" && setup.Lies(filepath.Dir(file), w) {
-			return warning("record", fmt.Sprintf("%s is in the workspace %s, so skills that may write there can change it", file, w), "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it")
+			return sandbox.Warning("record", fmt.Sprintf("%s is in the workspace %s, so skills that may write there can change it", file, w), "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it")
 		}
 	}
 	var err error
@@ -223,13 +211,13 @@ func (d *diagnosis) checkRecord() sandbox.Finding {
 	}
 	switch info, missing := os.Stat(file); {
 	case file == "":
-		return warning("record", "none, so no skill runs that needs your confirmation", "set HOME, or XDG_STATE_HOME to a folder that can be written")
+		return sandbox.Warning("record", "none, so no skill runs that needs your confirmation", "set HOME, or XDG_STATE_HOME to a folder that can be written")
 	case err != nil:
-		return warning("record", err.Error(), "skills that need your confirmation do not run until it can be written")
+		return sandbox.Warning("record", err.Error(), "skills that need your confirmation do not run until it can be written")
 	case missing != nil:
-		return ok("record", "%s, once there are runs", file)
+		return sandbox.OK("record", "%s, once there are runs", file)
 	default:
-		return ok("record", "%s, %s of at most %s", file, sandbox.Bytes(info.Size()), sandbox.Bytes(int64(d.settings.Record.Max)))
+		return sandbox.OK("record", "%s, %s of at most %s", file, sandbox.Bytes(info.Size()), sandbox.Bytes(int64(d.settings.Record.Max)))
 	}
 }
 
@@ -239,7 +227,7 @@ func (d *diagnosis) checkForms() (findings []sandbox.Finding) {
 		return nil
 	}
 	for _, line := range connect.AnsweringHere("") {
-		findings = append(findings, warning("forms", plain.Visible(line), "remove it, or write policy: {forms: never}: then no form says yes"))
+		findings = append(findings, sandbox.Warning("forms", plain.Visible(line), "remove it, or write policy: {forms: never}: then no form says yes"))
 	}
 	return findings
 }
@@ -273,7 +261,7 @@ func (d *diagnosis) network() string {
 
 func (d *diagnosis) checkSkills() []sandbox.Finding {
 	findings := d.checkRoots()
-	findings = append(findings, ok("found", "%s, %s", plain.Count(d.catalog.Count(), "skill"), plain.Count(len(d.catalog.Plugins), "plugin")))
+	findings = append(findings, sandbox.OK("found", "%s, %s", plain.Count(d.catalog.Count(), "skill"), plain.Count(len(d.catalog.Plugins), "plugin")))
 	findings = append(findings, d.checkWatches())
 	for _, p := range d.catalog.Problems {
 		if p.Severity == skills.Error {
@@ -296,9 +284,9 @@ func (d *diagnosis) checkTrust() []sandbox.Finding {
 		switch {
 		case n == 0:
 		case d.settings.Trust.Trusts(context.Background(), w):
-			findings = append(findings, ok("trust", "%s of %s, which you trust", plain.Count(n, "skill"), w))
+			findings = append(findings, sandbox.OK("trust", "%s of %s, which you trust", plain.Count(n, "skill"), w))
 		default:
-			findings = append(findings, ok("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", plain.Count(n, "skill"), w))
+			findings = append(findings, sandbox.OK("trust", "%s of %s, which you do not trust: granted nothing, and no name of yours", plain.Count(n, "skill"), w))
 		}
 	}
 	return findings
@@ -321,13 +309,13 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 			continue
 		}
 		if root.Dir == "" {
-			findings = append(findings, ok(string(root.Source), "%s", root.Label))
+			findings = append(findings, sandbox.OK(string(root.Source), "%s", root.Label))
 			continue
 		}
 		if _, err := os.Stat(root.Dir); err == nil {
-			findings = append(findings, ok(string(root.Source), "%s in %s", kind, root.Dir))
+			findings = append(findings, sandbox.OK(string(root.Source), "%s in %s", kind, root.Dir))
 		} else if root.Source == skills.SourceExtra {
-			findings = append(findings, warning(string(root.Source), root.Dir+" does not exist", "make the folder, or correct --skills, --plugins or the configuration"))
+			findings = append(findings, sandbox.Warning(string(root.Source), root.Dir+" does not exist", "make the folder, or correct --skills, --plugins or the configuration"))
 		}
 	}
 	return findings
@@ -337,11 +325,11 @@ func (d *diagnosis) checkRoots() []sandbox.Finding {
 func (d *diagnosis) checkServers() []sandbox.Finding {
 	servers, err := d.settings.Host.Servers(context.Background())
 	if err != nil {
-		return []sandbox.Finding{warning("servers", err.Error(), "make the folder readable for you")}
+		return []sandbox.Finding{sandbox.Warning("servers", err.Error(), "make the folder readable for you")}
 	}
 	var findings []sandbox.Finding
 	for _, s := range servers {
-		findings = append(findings, ok("server", "%s, with %s, at %s", s.Label, plain.Count(d.settings.Host.Count(s.Label), "skill"), plain.Visible(s.Address.String())))
+		findings = append(findings, sandbox.OK("server", "%s, with %s, at %s", s.Label, plain.Count(d.settings.Host.Count(s.Label), "skill"), plain.Visible(s.Address.String())))
 	}
 	return findings
 }
@@ -353,10 +341,10 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 		count[exposed.Of(skill).Reach]++
 	}
 	detail := fmt.Sprintf("%d of their own, %d skills by search (expose.mode: %s)", count[exposure.ByTool], count[exposure.BySearch], d.settings.Expose.Mode)
-	findings := []sandbox.Finding{ok("tools", "%s", detail)}
+	findings := []sandbox.Finding{sandbox.OK("tools", "%s", detail)}
 	for _, pattern := range d.settings.Expose.Pin {
 		if !slices.ContainsFunc(exposed.Order(), func(skill *skills.Skill) bool { return exposure.Matches(pattern, skill) }) {
-			findings = append(findings, warning("pin", fmt.Sprintf("expose.pin has %q, which no skill is called", pattern), "list names the skills there are"))
+			findings = append(findings, sandbox.Warning("pin", fmt.Sprintf("expose.pin has %q, which no skill is called", pattern), "list names the skills there are"))
 		}
 	}
 	return findings
@@ -366,11 +354,11 @@ func (d *diagnosis) checkExposed(exposed *exposure.Exposure) []sandbox.Finding {
 func (d *diagnosis) checkWatches() sandbox.Finding {
 	watcher, err := d.settings.Roots.Watcher(slog.New(slog.DiscardHandler))
 	if err != nil {
-		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
+		return sandbox.Warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
 	}
 	defer watcher.Close()
 	if err := watcher.Begin(d.settings.Roots.Folders(), nil); err != nil {
-		return warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
+		return sandbox.Warning("changes", "they are not noticed: "+err.Error(), "call reload_skills after one")
 	}
 	return watchFinding("changes", watcher.Gaps())
 }
@@ -384,19 +372,19 @@ func watchFinding(subject string, gaps []watch.Gap) sandbox.Finding {
 		if errors.Is(gap.Err, watch.ErrFolders) {
 			remedy = "raise scan.folders in the configuration, or name the folders that have skills with --skills"
 		}
-		return warning(subject, "they are not noticed in "+gap.Path+": "+gap.Err.Error(), remedy)
+		return sandbox.Warning(subject, "they are not noticed in "+gap.Path+": "+gap.Err.Error(), remedy)
 	}
 	if len(polled) > 0 {
-		return warning(subject, "they are noticed late in "+plain.Count(len(polled), "folder")+", which are polled: "+polled[0].Err.Error(),
+		return sandbox.Warning(subject, "they are noticed late in "+plain.Count(len(polled), "folder")+", which are polled: "+polled[0].Err.Error(),
 			"as root, run: sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024; to keep it, write that into /etc/sysctl.d/")
 	}
-	return ok(subject, "noticed at once")
+	return sandbox.OK(subject, "noticed at once")
 }
 
 // verdict returns which driver will run skills: as a call does, it tries the next one
 // only if the first has no sandbox to offer. Without a cache no driver works.
 func verdict(driver string, sections []Section) sandbox.Finding {
-	found := failure("skills run in", "nothing: instructions are served, but no script can run (driver: "+driver+")", "fix what failed above")
+	found := sandbox.Failed("skills run in", "nothing: instructions are served, but no script can run (driver: "+driver+")", "fix what failed above")
 	if !sections[0].Works() {
 		return found
 	}
@@ -406,7 +394,7 @@ func verdict(driver string, sections []Section) sandbox.Finding {
 		case s.outcome == untried:
 			first = s.Name + ", if the first call can pull its image"
 		case s.outcome == ran && s.Works():
-			return ok("skills run in", "%s", strings.TrimPrefix(first+"; else "+s.Name, "; else "))
+			return sandbox.OK("skills run in", "%s", strings.TrimPrefix(first+"; else "+s.Name, "; else "))
 		case s.outcome == ran:
 			found.Detail = s.Name + ", without what failed above"
 			return found
@@ -415,7 +403,7 @@ func verdict(driver string, sections []Section) sandbox.Finding {
 		}
 	}
 	if first != "" {
-		return warning(found.Subject, first, "see the image above")
+		return sandbox.Warning(found.Subject, first, "see the image above")
 	}
 	return found
 }

@@ -33,7 +33,7 @@ func TestWatchFinding(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	fine, broken := []sandbox.Finding{ok("a", "b")}, []sandbox.Finding{{Subject: "a", Level: sandbox.LevelFailed}}
+	fine, broken := []sandbox.Finding{sandbox.OK("a", "b")}, []sandbox.Finding{{Subject: "a", Level: sandbox.LevelFailed}}
 	nothing := "nothing: instructions are served, but no script can run (driver: auto)"
 	for _, test := range []struct {
 		name           string
