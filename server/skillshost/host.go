@@ -46,7 +46,6 @@ type Host struct {
 	current atomic.Pointer[tree]
 	former  atomic.Pointer[tree] // the one before: calls of its skills may be under way
 	asked   chan struct{}        // has a token if servers are to be asked again
-	again   sync.Map             // their labels; "" is all
 }
 
 // New returns the servers in a folder, with the person's decisions in a store, signed with
@@ -148,8 +147,7 @@ func (h *Host) sync() {
 	}
 	t := newTree()
 	for _, s := range servers {
-		l, _ := h.shelf.listing(s.Label)
-		t.addServer(&h.shelf, s, l)
+		t.addServer(&h.shelf, s, h.shelf.listing(s.Label))
 	}
 	h.former.Store(h.current.Swap(t))
 	h.stamp = stamp
@@ -244,7 +242,7 @@ func (h *Host) Fetch(ctx context.Context, skill *skills.Skill) error {
 
 // replace stores a changed entry, which revokes the consent to the former one.
 func (h *Host) replace(old *listed, now *Entry) error {
-	listing, _ := h.shelf.listing(old.server.Label)
+	listing := h.shelf.listing(old.server.Label)
 	at := slices.IndexFunc(listing.Entries, func(e *Entry) bool { return e.URI == now.URI })
 	if at < 0 {
 		return nil
@@ -254,11 +252,7 @@ func (h *Host) replace(old *listed, now *Entry) error {
 }
 
 // Again makes Follow ask all servers at once.
-func (h *Host) Again() { h.ask("") }
-
-// ask makes Follow ask the server of a label at once.
-func (h *Host) ask(label string) {
-	h.again.Store(label, true)
+func (h *Host) Again() {
 	select {
 	case h.asked <- struct{}{}:
 	default: // it will
@@ -288,12 +282,10 @@ func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 			end, listened = h.listenTo(ctx, servers), servers
 		}
 		next := time.Now().Add(minTTL)
-		_, all := h.again.LoadAndDelete("")
 		for _, s := range servers {
-			if _, noticed := h.again.LoadAndDelete(s.Label); !all && !noticed && time.Now().Before(due[s.Label]) {
-				continue
+			if !time.Now().Before(due[s.Label]) {
+				due[s.Label] = time.Now().Add(h.refresh(ctx, s))
 			}
-			due[s.Label] = time.Now().Add(h.refresh(ctx, s))
 		}
 		if h.stale(ctx, servers) && ctx.Err() == nil {
 			changed(ctx)
@@ -301,6 +293,7 @@ func (h *Host) Follow(ctx context.Context, changed func(ctx context.Context)) {
 		select {
 		case <-time.After(time.Until(next)):
 		case <-h.asked:
+			clear(due)
 		case <-ctx.Done():
 		}
 	}
@@ -320,7 +313,7 @@ func (h *Host) listenTo(ctx context.Context, servers []*Server) (end func()) {
 func (h *Host) listen(ctx context.Context, s *Server) {
 	for ctx.Err() == nil {
 		if session, err := h.Connect(ctx, *s); err == nil {
-			_ = session.Listen(ctx, func() { h.ask(s.Label) }) // a server without notices is asked in time
+			_ = session.Listen(ctx, func() { h.Again() }) // a server without notices is asked in time
 			session.Close()
 			if !mcp.IsModernProtocol(session.version) {
 				return // it has none
@@ -341,7 +334,7 @@ func (h *Host) stale(ctx context.Context, servers []*Server) bool {
 // refresh stores the listing of a server anew, if it has changed, and returns the time
 // until the next.
 func (h *Host) refresh(ctx context.Context, s *Server) (ttl time.Duration) {
-	old, _ := h.shelf.listing(s.Label)
+	old := h.shelf.listing(s.Label)
 	l, err := h.List(ctx, *s)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -368,6 +361,5 @@ func (l *Listing) same(other *Listing) bool {
 
 // Count returns the number of skills that a server has listed.
 func (h *Host) Count(label string) int {
-	l, _ := h.shelf.listing(label)
-	return len(l.Entries)
+	return len(h.shelf.listing(label).Entries)
 }

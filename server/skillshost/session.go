@@ -8,6 +8,7 @@
 package skillshost
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -66,9 +67,7 @@ func Connect(ctx context.Context, address Address, options *Options) (_ *Session
 	if options != nil {
 		o = *options
 	}
-	if o.Request == 0 {
-		o.Request = defaultRequest
-	}
+	o.Request = cmp.Or(o.Request, defaultRequest)
 	if o.Env == nil {
 		o.Env = []string{}
 	}

@@ -135,8 +135,6 @@ func (s *shelf) remove(ctx context.Context, label string) error {
 
 // stored is a listing as it is stored.
 type stored struct {
-	At     time.Time         `json:"at"`
-	TTL    int64             `json:"ttl_ms"`
 	Skills []json.RawMessage `json:"skills"`
 }
 
@@ -157,28 +155,28 @@ func (s *shelf) stamp(ctx context.Context, servers []*Server) string {
 
 // putListing stores a listing, and removes the files that it has no use for.
 func (s *shelf) putListing(label string, l *Listing) error {
-	out := stored{At: time.Now(), TTL: l.TTL.Milliseconds(), Skills: []json.RawMessage{}}
+	var out stored
 	for _, e := range l.Entries {
 		out.Skills = append(out.Skills, e.raw)
 	}
-	if err := writeJSON(s.path(label, listingFile), out); err != nil {
+	data, err := json.Marshal(out)
+	if err == nil {
+		err = atomicfile.WriteBytes(s.path(label, listingFile), data)
+	}
+	if err != nil {
 		return err
 	}
 	return s.sweep(label, l)
 }
 
 // listing returns the stored listing of a server; an empty one if there is none.
-func (s *shelf) listing(label string) (*Listing, time.Time) {
-	var in stored
-	l := &Listing{}
-	if readJSON(s.path(label, listingFile), 2*maxListed, &in) != nil {
-		return l, time.Time{}
+func (s *shelf) listing(label string) *Listing {
+	l, in := &Listing{}, stored{}
+	data, err := skillfs.ReadHost(s.path(label, listingFile), 2*maxListed)
+	if err != nil || json.Unmarshal(data, &in) != nil || l.add(in.Skills) != nil {
+		return &Listing{}
 	}
-	l.TTL = time.Duration(in.TTL) * time.Millisecond
-	if l.add(in.Skills) != nil {
-		return &Listing{}, time.Time{}
-	}
-	return l, in.At
+	return l
 }
 
 // sweepAge is the age of files that are removed with their version: calls of the version
@@ -270,20 +268,4 @@ func (s *shelf) fetch(ctx context.Context, session *Session, label string, e *En
 	return session.Fetch(ctx, e, func(r Resource, data []byte) error {
 		return atomicfile.WriteBytes(filepath.Join(dir, blobName(r.Digest)), data)
 	})
-}
-
-func readJSON(file string, limit int64, into any) error {
-	data, err := skillfs.ReadHost(file, limit)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, into)
-}
-
-func writeJSON(file string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return atomicfile.WriteBytes(file, data)
 }
