@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -40,9 +41,7 @@ func New(driver Driver, options *Options) *Runner {
 	if options != nil {
 		o = *options
 	}
-	if o.Admission == nil {
-		o.Admission = unbounded{}
-	}
+	o.Admission = cmp.Or[Admission](o.Admission, unbounded{})
 	return &Runner{driver: driver, admission: o.Admission, limits: o.Limits.Or(DefaultLimits()), life: NewLifetime()}
 }
 
@@ -61,9 +60,7 @@ func (r *Runner) Limits() Limits { return r.limits }
 // [ErrBusy], [ErrClosed], an [*UnavailableError], a [*LimitError], or the cause of
 // ctx's end. A command that ended by itself with a code other than 0 is no error.
 func (r *Runner) Run(ctx context.Context, cmd Command) (*Result, error) {
-	if cmd.Meter == nil {
-		cmd.Meter = new(Meter)
-	}
+	cmd.Meter = cmp.Or(cmd.Meter, new(Meter))
 	return r.run(ctx, r.driver.Run, cmd)
 }
 

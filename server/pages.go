@@ -4,14 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // cursorArgs are the arguments of a list that has nothing to choose.
@@ -84,6 +82,4 @@ func encoded(list any) []byte {
 const maxSummary = 240
 
 // line returns a text as a line of a menu.
-func line(text string) string {
-	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), maxSummary)
-}
+func line(text string) string { return termtext.Line(text, maxSummary) }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/audit"
@@ -106,7 +105,7 @@ type listing[T any] struct {
 func (l listing[T]) print(a *app, asJSON bool, list []T) error {
 	switch {
 	case asJSON:
-		return a.printJSON(map[string]any{l.key: plain.NonNil(list)})
+		return a.printJSON(map[string]any{l.key: append([]T{}, list...)})
 	case len(list) == 0 && l.none != "":
 		_, err := fmt.Fprintln(a.stderr, l.none)
 		return err

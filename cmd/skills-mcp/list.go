@@ -66,7 +66,7 @@ func (c *listCommand) run(ctx context.Context) error {
 	if c.json {
 		view.Installed = s.Machine.Origins()
 		found := listAll(ctx, view, skills.Source(c.source))
-		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": plain.NonNil(catalog.Problems)})
+		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": append([]skills.Problem{}, catalog.Problems...)})
 	}
 	view.Installed = nil
 	if err := c.print(listAll(ctx, view, skills.Source(c.source))); err != nil {

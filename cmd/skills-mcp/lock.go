@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,7 @@ func (c *adoptCommand) run(ctx context.Context) error {
 		return err
 	}
 	dir := c.project
-	if dir == "" {
-		dir = s.Home
-	}
+	dir = cmp.Or(dir, s.Home)
 	if dir == "" {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}

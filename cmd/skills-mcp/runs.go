@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -179,9 +180,7 @@ const pollTime = 300 * time.Millisecond
 func (c *runsCommand) tail(ctx context.Context, f store.RunFilter) error {
 	newest := f
 	newest.Limit = c.limit
-	if newest.Limit == 0 {
-		newest.Limit = pageRows
-	}
+	newest.Limit = cmp.Or(newest.Limit, pageRows)
 	page, err := c.runs.List(ctx, newest)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,9 +29,7 @@ func (o *output) Write(p []byte) (int, error) {
 	if err != nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.err == nil {
-			o.err = err
-		}
+		o.err = cmp.Or(o.err, err)
 	}
 	return n, err
 }

@@ -53,7 +53,7 @@ func (c *verifyCommand) run(ctx context.Context, names []string) error {
 
 func (c *verifyCommand) print(t *manage.Target, found []install.Difference) error {
 	if c.json {
-		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": plain.NonNil(found)})
+		return c.printJSON(map[string]any{"ok": len(found) == 0, "differences": append([]install.Difference{}, found...)})
 	}
 	if len(found) == 0 {
 		file, err := t.Installed()

@@ -70,9 +70,7 @@ type waiter struct {
 
 // New returns a queue for slots, which may be nil.
 func New(slots *Slots) *Queue {
-	if slots == nil {
-		slots = &Slots{}
-	}
+	slots = cmp.Or(slots, &Slots{})
 	return &Queue{slots: slots.or(DefaultSlots()), tenants: map[sandbox.Tenant]int{}, skills: map[string]int{}}
 }
 

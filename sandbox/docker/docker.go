@@ -104,9 +104,7 @@ func New(options *Options) *Driver {
 	if options != nil {
 		o = *options
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	d := &Driver{
 		owner:      newOwner(o.Logger),
 		roles:      maps.Clone(o.Images),

@@ -77,9 +77,7 @@ func (e *engine) ownKernel() bool { return strings.HasPrefix(e.runtime, "runsc")
 // sandbox returns the name of e's sandboxes in results.
 func (e *engine) sandbox() string {
 	name := e.runtime
-	if name == "" {
-		name = e.info.DefaultRuntime
-	}
+	name = cmp.Or(name, e.info.DefaultRuntime)
 	if name == "" {
 		return e.kind
 	}

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 
 	"github.com/docker/docker/api/types"
@@ -49,9 +50,7 @@ func newWayStream(conn types.HijackedResponse) *wayStream {
 			return len(p), nil
 		})
 		_, err := stdcopy.StdCopy(in, said, conn.Reader)
-		if err == nil {
-			err = io.EOF
-		}
+		err = cmp.Or(err, io.EOF)
 		_ = in.CloseWithError(err)
 	}()
 	return s

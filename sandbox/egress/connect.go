@@ -49,12 +49,15 @@ func (c *connector) connect(ctx context.Context, to Rule) (net.Conn, error) {
 	return newUpstream(c.life.Context(), conn, entry, leave), nil
 }
 
+// connectTimeout bounds the lookup of a name and the connecting together.
+const connectTimeout = 10 * time.Second
+
 // reach checks, resolves and dials a host. It returns the address that it connected to.
 func (c *connector) reach(ctx context.Context, to Rule) (conn net.Conn, address string, err error) {
 	if !c.granted(to) {
 		return nil, "", &fault{status: http.StatusForbidden, message: fmt.Sprintf("%s is not among the hosts that this skill was granted: %s", to, c.list())}
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.options.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	addresses, err := c.addresses(ctx, to)
 	if err != nil {

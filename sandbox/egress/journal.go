@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -86,8 +87,6 @@ func (e *entry) connection() sandbox.Connection {
 		Host: e.host, Address: e.address, Refused: e.refused,
 		Sent: e.sent.Load(), Got: e.got.Load(), Time: e.time,
 	}
-	if c.Time == 0 {
-		c.Time = time.Since(e.start)
-	}
+	c.Time = cmp.Or(c.Time, time.Since(e.start))
 	return c
 }

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/netip"
@@ -13,9 +14,6 @@ type Options struct {
 	// naming an address in them. Link-local, multicast and metadata addresses are
 	// never reached.
 	Private []netip.Prefix
-	// ConnectTimeout bounds the lookup of a name and the connecting together; 0 is
-	// 10 seconds.
-	ConnectTimeout time.Duration
 	// IdleTimeout ends an idle connection; 0 is 5 minutes.
 	IdleTimeout time.Duration
 	// MaxConnections bounds the concurrent requests and tunnels; 0 is 64. Twice as
@@ -38,18 +36,9 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		c = *o
 	}
-	if c.ConnectTimeout <= 0 {
-		c.ConnectTimeout = 10 * time.Second
-	}
-	if c.IdleTimeout <= 0 {
-		c.IdleTimeout = 5 * time.Minute
-	}
-	if c.MaxConnections <= 0 {
-		c.MaxConnections = 64
-	}
-	if c.Resolver == nil {
-		c.Resolver = net.DefaultResolver
-	}
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 5*time.Minute)
+	c.MaxConnections = cmp.Or(c.MaxConnections, 64)
+	c.Resolver = cmp.Or[Resolver](c.Resolver, net.DefaultResolver)
 	if c.Dial == nil {
 		c.Dial = new(net.Dialer).DialContext
 	}

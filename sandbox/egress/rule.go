@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -75,9 +76,7 @@ func parseTarget(text string, port uint16) (Rule, error) {
 	if target.sub {
 		return Rule{}, fmt.Errorf("%.100q is not a host: it has a *", text)
 	}
-	if target.port == 0 {
-		target.port = port
-	}
+	target.port = cmp.Or(target.port, port)
 	return target, nil
 }
 

@@ -3,6 +3,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,9 +154,7 @@ func (t *execution) awaitReports() {
 			err = t.handle(r)
 		}
 		if err != nil {
-			if t.err == nil {
-				t.err = err
-			}
+			t.err = cmp.Or(t.err, err)
 			return
 		}
 	}

@@ -3,6 +3,7 @@
 package native
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -165,9 +166,7 @@ func executeProgram(s *sequence, argv, env []string, searched string) {
 		return
 	}
 	for _, folder := range strings.Split(searched, ":") {
-		if folder == "" {
-			folder = "."
-		}
+		folder = cmp.Or(folder, ".")
 		program := s.text(folder + "/" + argv[0])
 		s.add(purpose{stepFind, argv[0]}, unix.SYS_FACCESSAT, here(), program, number(unix.X_OK)).onError = skipNext
 		s.add(purpose{stepInterpreter, argv[0]}, unix.SYS_EXECVE, program, args, environ).onError = continueSearch

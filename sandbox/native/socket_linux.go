@@ -4,6 +4,7 @@ package native
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/gob"
 	"fmt"
@@ -100,9 +101,7 @@ func (s *socket) receive(p []byte) (fds []int, err error) {
 		}
 		return true
 	})
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if err != nil {
 		closeAll(fds)
 		return nil, err

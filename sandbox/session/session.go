@@ -89,9 +89,7 @@ type session struct {
 // New returns a manager of sessions whose commands runner runs. It must be closed
 // before the runner. limits may be nil.
 func New(runner *sandbox.Runner, limits *Limits) *Manager {
-	if limits == nil {
-		limits = &Limits{}
-	}
+	limits = cmp.Or(limits, &Limits{})
 	return &Manager{
 		runner: runner, limits: limits.or(DefaultLimits()), life: sandbox.NewLifetime(),
 		sessions: map[string]*session{}, owned: map[string]int{},

@@ -3,6 +3,7 @@ package shellproto
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -64,9 +65,7 @@ func newReply(nonce string, cmd *sandbox.Command) *reply {
 
 // close ends the tail: nothing more comes.
 func (r *reply) close(err error) {
-	if err == nil {
-		err = io.EOF
-	}
+	err = cmp.Or(err, io.EOF)
 	_ = r.stdout.close(err)
 }
 

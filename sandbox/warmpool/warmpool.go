@@ -51,9 +51,7 @@ type Pool[I Instance] struct {
 
 // New returns a pool; limits may be nil. Close ends it.
 func New[I Instance](limits *Limits) *Pool[I] {
-	if limits == nil {
-		limits = &Limits{}
-	}
+	limits = cmp.Or(limits, &Limits{})
 	return &Pool[I]{limits: limits.or(), delay: refillDelay, quiet: quietPause, pause: burstPause, stop: make(chan struct{}), buckets: buckets[I]{}}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,9 +105,7 @@ func (x *exchange) stream(job *jobs.Job, after int) error {
 			return err
 		}
 		after = last
-		if text == "" {
-			text = ": it runs\n\n"
-		}
+		text = cmp.Or(text, ": it runs\n\n")
 		x.extend()
 		if _, err := x.w.Write([]byte(text)); err != nil || control.Flush() != nil || s.State == jobs.Ended {
 			return err

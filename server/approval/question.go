@@ -2,6 +2,7 @@ package approval
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
@@ -130,16 +131,13 @@ const (
 func newQuestion(p *run.Proposal) *Question {
 	origin, d := p.Skill.Origin(), p.Decision
 	q := &Question{
-		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: d.Class, Rule: d.Rule,
+		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: cmp.Or(d.Class, p.Skill.Class), Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
 		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	all := encode(p.Args)
 	q.All = Argument{Size: len(all), Sum: digestOf(all)}
-	if q.Class == "" {
-		q.Class = p.Skill.Class
-	}
 	q.offer(p)
 	if _, argument := p.Command.Stdin.(*bytes.Reader); p.Command.Stdin != nil && !argument {
 		q.Input = true
@@ -189,9 +187,7 @@ func common(paths map[string][]string) string {
 			if info, err := os.Stat(path); err != nil || !info.IsDir() {
 				path = filepath.Dir(path)
 			}
-			if folder == "" {
-				folder = path
-			}
+			folder = cmp.Or(folder, path)
 			for !skillfs.Inside(folder, path) {
 				folder = filepath.Dir(folder)
 			}

@@ -73,14 +73,14 @@ func (s Sandbox) Plan(skill *skills.Skill, command *sandbox.Command, err error) 
 	}
 	role := cmp.Or(command.Role, "default")
 	plan := &Plan{
-		Argv:        nonNil(command.Argv),
+		Argv:        append([]string{}, command.Argv...),
 		Folder:      sandbox.SkillDir,
 		Environment: environmentNames(command),
 		Driver:      s.Driver,
 		Role:        role,
 		Image:       s.Images[role],
 		Mounts:      s.mounts(skill, command.Grant),
-		Network:     nonNil(command.Grant.Hosts),
+		Network:     append([]string{}, command.Grant.Hosts...),
 		Limits:      newLimits(command.Limits.Or(s.Limits).Or(sandbox.DefaultLimits())),
 	}
 	if _, reads := skill.Entry.Args.(skills.Input); reads {
@@ -130,11 +130,4 @@ func (s Sandbox) mounts(skill *skills.Skill, grant sandbox.Grant) []Mount {
 
 func newLimits(l sandbox.Limits) Limits {
 	return Limits{l.Timeout.Seconds(), l.Memory, l.CPUs, l.PIDs, l.Output, l.Tmp, l.Files, l.File}
-}
-
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

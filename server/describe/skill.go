@@ -182,7 +182,7 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 		d.Feedback = v.Feedback(ctx, skill)
 	}
 	d.place(v.Shadowed, skill)
-	d.Problems = nonNil(d.Problems)
+	d.Problems = append([]skills.Problem{}, d.Problems...)
 	if v.Remote {
 		d.elsewhere()
 	}

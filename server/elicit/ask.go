@@ -9,6 +9,7 @@
 package elicit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -103,9 +104,7 @@ func (e *MissingError) Error() string { return e.why }
 // missing returns a [*MissingError] if the client cannot be asked by a method.
 func (c *Client) missing(method string) error {
 	can := c.Can
-	if can == nil {
-		can = &mcp.ClientCapabilities{}
-	}
+	can = cmp.Or(can, &mcp.ClientCapabilities{})
 	missing := &MissingError{}
 	switch {
 	// An empty capability is that of forms, which came first.

@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,16 +25,7 @@ func DefaultLimits() Limits { return Limits{Wait: 5 * time.Minute, Total: 16, Pe
 
 // Or returns l with every zero field taken from d.
 func (l Limits) Or(d Limits) Limits {
-	if l.Wait == 0 {
-		l.Wait = d.Wait
-	}
-	if l.Total == 0 {
-		l.Total = d.Total
-	}
-	if l.PerCaller == 0 {
-		l.PerCaller = d.PerCaller
-	}
-	return l
+	return Limits{cmp.Or(l.Wait, d.Wait), cmp.Or(l.Total, d.Total), cmp.Or(l.PerCaller, d.PerCaller)}
 }
 
 // A WaitError is the error of a script that waited too long for an answer, or asked too

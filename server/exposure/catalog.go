@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // maxListed is the longest name that is listed, in bytes, so that no name takes the
@@ -49,7 +49,7 @@ func described(list []*skills.Skill, limit int) string {
 			continue
 		}
 		b.WriteString("\n- " + name)
-		if text := oneLine(skill.Description, limit); text != "" {
+		if text := termtext.Line(skill.Description, limit); text != "" {
 			b.WriteString(": " + text)
 		}
 	}
@@ -97,13 +97,4 @@ func fill(list []*skills.Skill, room int) (names []string, shown int) {
 		shown++
 	}
 	return names, shown
-}
-
-// oneLine folds white space and cuts a text to at most limit bytes, between
-// characters.
-func oneLine(text string, limit int) string {
-	if len(text) > 8*limit { // white space folds, but not for ever
-		text = strings.ToValidUTF8(text[:8*limit], "")
-	}
-	return truncate.String(strings.Join(strings.Fields(text), " "), limit)
 }

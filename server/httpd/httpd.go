@@ -102,9 +102,7 @@ func New(options *Options) *Server {
 	if options != nil {
 		o = *options
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
 	}

@@ -62,7 +62,7 @@ type Version struct {
 
 // Describe describes a plan for a target.
 func Describe(plan *install.Plan, target install.Target) *Change {
-	c := &Change{Source: sourceText(plan.Source), Checked: nonNil(plan.Fetched.Checked), Notes: slices.Clone(nonNil(plan.Fetched.Notes)), Items: []Item{}}
+	c := &Change{Source: sourceText(plan.Source), Checked: append([]string{}, plan.Fetched.Checked...), Notes: append([]source.Note{}, plan.Fetched.Notes...), Items: []Item{}}
 	slices.SortStableFunc(c.Notes, func(a, b source.Note) int { return rank(a) - rank(b) })
 	h := sha256.New()
 	add := func(text string) {
@@ -98,7 +98,7 @@ func describe(planned *install.Item, target install.Target) Item {
 	item := Item{
 		Name: state.Name, Kind: state.Kind, Skills: []string{}, Source: sourceText(state.Source), Revision: state.Revision, Folder: state.Path,
 		Path: filepath.Join(target.Dir, filepath.FromSlash(planned.Path)), Digest: state.Digest, Unproved: state.Unproved,
-		Capabilities: nonNil(planned.Surface), Diff: planned.Diff, Problems: nonNil(planned.Problems),
+		Capabilities: append([]surface.Item{}, planned.Surface...), Diff: planned.Diff, Problems: append([]skills.Problem{}, planned.Problems...),
 	}
 	for _, skill := range planned.Skills {
 		if skill.Of == nil {
@@ -153,11 +153,4 @@ func sourceText(s source.Source) string {
 		return ""
 	}
 	return s.String()
-}
-
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,10 +63,7 @@ func resolvePath(value, folder string, workspaces []string, none func(so string)
 	}
 	absolute := filepath.Clean(value)
 	if !filepath.IsAbs(absolute) {
-		if folder == "" {
-			folder = workspaces[0]
-		}
-		absolute = filepath.Join(folder, absolute)
+		absolute = filepath.Join(cmp.Or(folder, workspaces[0]), absolute)
 	}
 	if inAny(workspaces, absolute) {
 		return absolute, nil

@@ -63,9 +63,7 @@ func (o *Options) withDefaults() Options {
 	if c.Secrets == nil {
 		c.Secrets = Environ(nil)
 	}
-	if c.Recorder == nil {
-		c.Recorder = discard{}
-	}
+	c.Recorder = cmp.Or[Recorder](c.Recorder, discard{})
 	if c.Standing == nil {
 		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
 	}

@@ -110,16 +110,8 @@ func (d *Decisions) Put(one Decision) error {
 	}
 	_, err = d.tx.Exec(`INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET owner = excluded.owner, about = excluded.about,
 		state = excluded.state, expires = excluded.expires, body = excluded.body, notes = excluded.notes, proofs = excluded.proofs, mac = excluded.mac`,
-		d.kind, one.Key, one.Owner, one.About, one.State, expires, nonNil(one.Body), nonNil(one.Notes), string(proofs), nonNil(one.MAC))
+		d.kind, one.Key, one.Owner, one.About, one.State, expires, append([]byte{}, one.Body...), append([]byte{}, one.Notes...), string(proofs), append([]byte{}, one.MAC...))
 	return err
-}
-
-// nonNil returns data that is not NULL.
-func nonNil(data []byte) []byte {
-	if data == nil {
-		return []byte{}
-	}
-	return data
 }
 
 // Remove removes the decision of a key.

@@ -6,6 +6,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -48,18 +49,10 @@ func New(options *Options) *Store {
 		s.options = *options
 	}
 	o := &s.options
-	if o.Count == 0 {
-		o.Count = 512
-	}
-	if o.Bytes == 0 {
-		o.Bytes = 64 << 20
-	}
-	if o.Age == 0 {
-		o.Age = time.Hour
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Count = cmp.Or(o.Count, 512)
+	o.Bytes = cmp.Or(o.Bytes, 64<<20)
+	o.Age = cmp.Or(o.Age, time.Hour)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s.calls = work.New[*Task](work.Limits{Known: o.Count, Age: o.Age})
 	return s
 }

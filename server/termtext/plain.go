@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // Text returns the visible characters, line ends and tabs of s. Bytes that are no UTF-8
@@ -17,6 +18,14 @@ import (
 func Text(s string) string {
 	var f filter
 	return strings.Map(f.next, s)
+}
+
+// Line returns a text as one line of visible characters, in at most limit bytes.
+func Line(text string, limit int) string {
+	if len(text) > 8*limit { // white space folds, but not for ever
+		text = strings.ToValidUTF8(text[:8*limit], "")
+	}
+	return truncate.String(strings.Join(strings.Fields(Text(text)), " "), limit)
 }
 
 // A Writer sanitizes a stream. It is for one goroutine.

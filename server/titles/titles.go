@@ -58,9 +58,9 @@ func (t *Titles) Of(skill *skills.Skill) string {
 		above := strings.TrimSuffix(strings.TrimSuffix(skill.QualifiedName(), skill.Name), "/")
 		switch {
 		case above != "":
-			hint = " (" + line(above, Max/2) + ")"
+			hint = " (" + termtext.Line(above, Max/2) + ")"
 		case c.plain > 1:
-			hint = " (" + line(skill.Name, Max/2) + ")"
+			hint = " (" + termtext.Line(skill.Name, Max/2) + ")"
 		}
 	}
 	return truncate.String(title, Max-len(hint)) + hint
@@ -68,7 +68,7 @@ func (t *Titles) Of(skill *skills.Skill) string {
 
 // base returns the title of a skill as if no other had it.
 func base(skill *skills.Skill) string {
-	if title := line(skill.DisplayName, Max); title != "" {
+	if title := termtext.Line(skill.DisplayName, Max); title != "" {
 		return title
 	}
 	if tool, ok := toolOf(skill); ok {
@@ -111,12 +111,12 @@ func fold(text string) string {
 // Readable returns a name as words, the first with a capital letter: "pdf-tools" is
 // "PDF tools" where the description writes PDF.
 func Readable(name, description string) string {
-	if group, rest, ok := strings.Cut(line(name, 4*Max), ":"); ok && group != "" && rest != "" {
+	if group, rest, ok := strings.Cut(termtext.Line(name, 4*Max), ":"); ok && group != "" && rest != "" {
 		return join(Readable(group, description), Readable(rest, description))
 	}
-	words := strings.FieldsFunc(line(name, 4*Max), func(r rune) bool { return unicode.IsSpace(r) || r == '-' || r == '_' || r == '/' })
+	words := strings.FieldsFunc(termtext.Line(name, 4*Max), func(r rune) bool { return unicode.IsSpace(r) || r == '-' || r == '_' || r == '/' })
 	if len(words) == 0 {
-		return cmp.Or(line(name, Max), "Skill")
+		return cmp.Or(termtext.Line(name, Max), "Skill")
 	}
 	spelt := spelling(words, description)
 	for i, word := range words {
@@ -143,12 +143,4 @@ func lower(text string) string {
 		return text
 	}
 	return strings.ToLower(first) + strings.TrimPrefix(text, first)
-}
-
-// line returns a text as one line without hidden characters, in at most limit bytes.
-func line(text string, limit int) string {
-	if len(text) > 8*limit { // white space folds, but not for ever
-		text = strings.ToValidUTF8(text[:8*limit], "")
-	}
-	return truncate.String(strings.Join(strings.Fields(termtext.Text(text)), " "), limit)
 }

@@ -7,7 +7,6 @@
 package usage
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -26,22 +25,6 @@ type Store interface {
 	AddUses(ctx context.Context, calls map[string]int) error
 }
 
-// Options configure a [Counter]. A nil *Options means the defaults.
-type Options struct {
-	// Logger gets the errors of writing. The default discards them.
-	Logger *slog.Logger
-}
-
-// withDefaults returns a copy of o with its defaults; o may be nil.
-func (o *Options) withDefaults() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	return c
-}
-
 // A Counter counts the calls of one process. It may be used concurrently.
 type Counter struct {
 	store  Store
@@ -56,9 +39,9 @@ type Counter struct {
 }
 
 // Open reads the counts in a store, and returns a counter that adds to them until it is
-// closed. Options may be nil.
-func Open(s Store, options *Options) *Counter {
-	c := &Counter{store: s, logger: options.withDefaults().Logger, pending: map[string]int{}}
+// closed. The logger gets the errors of writing.
+func Open(s Store, logger *slog.Logger) *Counter {
+	c := &Counter{store: s, logger: logger, pending: map[string]int{}}
 	var err error
 	if c.before, err = s.Uses(context.Background()); err != nil {
 		c.logger.Info("the calls of skills cannot be read", "error", err)

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -38,11 +39,11 @@ func uses(t *testing.T, s Store) map[string]int {
 
 func TestCounting(t *testing.T) {
 	s := newStore(t, filepath.Join(t.TempDir(), "s.db"))
-	Open(s, nil).Close()
+	Open(s, slog.New(slog.DiscardHandler)).Close()
 	if s.Exists() {
 		t.Error("a file was made where nothing was called")
 	}
-	first := Open(s, nil)
+	first := Open(s, slog.New(slog.DiscardHandler))
 	first.Used("a")
 	first.Used("a")
 	first.Used("p/b")
@@ -50,7 +51,7 @@ func TestCounting(t *testing.T) {
 		t.Errorf("the counts changed while they are in use: %v", got)
 	}
 	first.Close()
-	second := Open(s, nil)
+	second := Open(s, slog.New(slog.DiscardHandler))
 	second.Used("a")
 	defer second.Close()
 	if diff := cmp.Diff(map[string]int{"a": 2, "p/b": 1}, second.Uses()); diff != "" {
@@ -65,7 +66,7 @@ func TestProcesses(t *testing.T) {
 	for range 4 {
 		s := newStore(t, file)
 		all.Go(func() {
-			c := Open(s, nil)
+			c := Open(s, slog.New(slog.DiscardHandler))
 			for range 10 {
 				c.Used("a")
 			}
@@ -108,7 +109,7 @@ func (m *memory) AddUses(_ context.Context, calls map[string]int) error {
 func TestWrittenMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{all: map[string]int{}}
-		c := Open(m, nil)
+		c := Open(m, slog.New(slog.DiscardHandler))
 		defer c.Close()
 		c.Used("a")
 		if got := uses(t, m)["a"]; got != 0 {
@@ -125,7 +126,7 @@ func TestWrittenMeanwhile(t *testing.T) {
 // Counts that cannot be written are written later, and those that cannot be read are none.
 func TestBrokenStore(t *testing.T) {
 	m := &memory{all: map[string]int{}, fails: true}
-	c := Open(m, nil)
+	c := Open(m, slog.New(slog.DiscardHandler))
 	if len(c.Uses()) > 0 {
 		t.Error("uses of a store that fails")
 	}

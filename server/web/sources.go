@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -167,9 +168,7 @@ func (o operation) Title() string {
 	case installation.Install:
 		return "Install from " + o.Order.Source
 	case installation.Update:
-		if names == "" {
-			names = "everything"
-		}
+		names = cmp.Or(names, "everything")
 		return "Update " + names
 	case installation.Rollback:
 		return "Roll back " + names

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -48,9 +49,7 @@ func (c *Connection) Advice(entry connect.Entry) (lines []string) {
 func commandLine(to *url.URL, token bool) string {
 	command := "skills-mcp serve --transport http"
 	host, port := to.Hostname(), to.Port()
-	if port == "" {
-		port = "80"
-	}
+	port = cmp.Or(port, "80")
 	address := net.JoinHostPort(host, port)
 	_, err := netip.ParseAddr(host)
 	switch {

@@ -69,11 +69,3 @@ func DidYouMean(word string, known []string) string {
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
 }
-
-// NonNil returns a list that JSON writes as one, also if it is empty.
-func NonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

@@ -79,14 +79,23 @@ func About(r *store.Run) string {
 	return plain.OneLine(string(r.Args), 200)
 }
 
-// PrintRun writes all that is recorded about a run. answer are the words for its approval.
-func PrintRun(w io.Writer, r *store.Run, answer string, children []*store.Run) error {
+// printRows writes the rows that a function makes, without those that have no value; one
+// without a key is empty.
+func printRows(w io.Writer, rows func(row func(key, value string))) error {
 	return terminal.Facts(w, func(w io.Writer) {
-		row := func(key, value string) {
-			if value != "" {
+		rows(func(key, value string) {
+			if key == "" {
+				fmt.Fprintln(w)
+			} else if value != "" {
 				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
 			}
-		}
+		})
+	})
+}
+
+// PrintRun writes all that is recorded about a run. answer are the words for its approval.
+func PrintRun(w io.Writer, r *store.Run, answer string, children []*store.Run) error {
+	return printRows(w, func(row func(key, value string)) {
 		row("id", r.ID)
 		row("skill", Subject(r))
 		row("origin", r.Origin)

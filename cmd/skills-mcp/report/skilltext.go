@@ -24,12 +24,7 @@ import (
 
 // PrintFacts writes a table of a skill's properties.
 func PrintFacts(w io.Writer, skill *skills.Skill, info *describe.Skill) error {
-	return terminal.Facts(w, func(w io.Writer) {
-		row := func(key, value string) {
-			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
-			}
-		}
+	return printRows(w, func(row func(key, value string)) {
 		row("name", info.Name)
 		row("tool", info.Tool)
 		row("prompt", info.Prompt)

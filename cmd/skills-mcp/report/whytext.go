@@ -9,7 +9,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/terminal"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -42,7 +41,7 @@ func Explain(ctx context.Context, s *setup.Settings, skill *skills.Skill, profil
 	decider := s.Sandboxes.Decider(nil)
 	e := &Explanation{
 		Skill: skill.QualifiedName(), Origin: skill.Origin().String(), Digest: snap.Digest, Class: skill.Class,
-		Profile: profile, Mode: s.Policy.Mode, Notes: plain.NonNil(decider.Foreign(ctx, skill)),
+		Profile: profile, Mode: s.Policy.Mode, Notes: append([]string{}, decider.Foreign(ctx, skill)...),
 	}
 	if skill.Untrusted() {
 		e.Notes = append(e.Notes, fmt.Sprintf("the workspace %s is not trusted: no rule gives its skills anything", skill.Workspace))
@@ -64,12 +63,7 @@ func SnapshotOf(ctx context.Context, skill *skills.Skill) (*snapshot.Snapshot, e
 }
 
 func (e *Explanation) Print(w io.Writer) error {
-	return terminal.Facts(w, func(w io.Writer) {
-		row := func(key, value string) {
-			if value != "" {
-				fmt.Fprintf(w, "%s\t%s\n", key, plain.Visible(value))
-			}
-		}
+	return printRows(w, func(row func(key, value string)) {
 		row("skill", e.Skill)
 		row("origin", e.Origin)
 		row("digest", e.Digest)
@@ -77,7 +71,7 @@ func (e *Explanation) Print(w io.Writer) error {
 		row("mode", e.Mode)
 		row("profile", e.Profile)
 		for i := range e.Calls {
-			fmt.Fprintln(w)
+			row("", "")
 			printOutlook(&e.Calls[i], row)
 		}
 		for _, note := range e.Notes {

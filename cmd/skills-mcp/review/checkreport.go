@@ -162,7 +162,7 @@ func (r *CheckReport) AddRepairs(repairs []*check.Repair) {
 
 // Sorted returns each problem once, in a fixed order.
 func (r *CheckReport) Sorted() []skills.Problem {
-	found := slices.DeleteFunc(plain.NonNil(slices.Clone(r.problems)), r.told)
+	found := slices.DeleteFunc(append([]skills.Problem{}, r.problems...), r.told)
 	slices.SortFunc(found, func(a, b skills.Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Remedy, b.Remedy))

@@ -145,7 +145,7 @@ func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	if b.options.ClientRoots {
 		options.Roots = s.Workspaces.Among
 	}
-	counter := usage.Open(s.Store, &usage.Options{Logger: s.Logger})
+	counter := usage.Open(s.Store, s.Logger)
 	b.onClose(counter.Close)
 	options.Usage, options.Expose.Uses = counter, counter.Uses()
 	return options

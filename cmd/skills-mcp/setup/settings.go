@@ -5,6 +5,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +82,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if err != nil {
 		return nil, err
 	}
-	if state == nil {
-		state = store.New(StoreFile(home), &store.Options{Logger: logger})
-	}
+	state = cmp.Or(state, store.New(StoreFile(home), &store.Options{Logger: logger}))
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
 	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
 	s.Sandboxes = &Sandboxes{Config: c, home: home, workspaces: w, host: s.Host, logger: logger}

@@ -11,6 +11,7 @@
 package markup
 
 import (
+	"cmp"
 	"io"
 	"io/fs"
 	"maps"
@@ -22,9 +23,7 @@ import (
 // Parse parses files. The base name of each file, and each name that it defines, is
 // the name of a template. Nil options have no functions.
 func Parse(files fs.FS, names []string, options *Options) (*Template, error) {
-	if options == nil {
-		options = &Options{}
-	}
+	options = cmp.Or(options, &Options{})
 	t := &Template{
 		functions: map[string]reflect.Value{}, methods: map[string][]reflect.Value{},
 		trees: map[string]*parse.Tree{},
