@@ -124,7 +124,7 @@ type match struct {
 }
 
 // add returns a list with a skill that is on none yet, and loads its instructions if there
-// is room. A skill whose texts may not be passed on is not added: whoever asks for it gets
+// is room. A skill whose texts may not be passed on is not added: a caller who asks for it gets
 // the reason.
 func (m *match) add(list []*skills.Skill, skill *skills.Skill, load bool) []*skills.Skill {
 	if slices.Contains(m.fitting, skill) || slices.Contains(m.always, skill) {

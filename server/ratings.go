@@ -9,7 +9,7 @@ import (
 type rateArgs struct {
 	Name string `json:"name" jsonschema_description:"The skill's name, plugin/name, or its tool's name."`
 	OK   bool   `json:"ok" jsonschema_description:"Whether the skill did what it promises."`
-	Note string `json:"note,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What went well or wrong, in a sentence or two, for whoever uses the skill next. No contents of the task."`
+	Note string `json:"note,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What went well or wrong, in a sentence or two, for the next user of the skill. No contents of the task."`
 }
 
 // rated is the result of rate_skill.

@@ -2,7 +2,7 @@
 // containers. Start with [New].
 //
 // Whoever needs an instance takes one that waits. Where none does, one is started; the
-// instance that is ready first serves whoever has waited the longest. Afterwards the
+// instance that is ready first serves the caller that has waited longest. Afterwards the
 // next one is started, so that a later take need not wait.
 package warmpool
 

@@ -18,7 +18,7 @@ type Challenge struct {
 
 func (c *Challenge) Error() string { return c.Reason }
 
-// A Bearer lets in whoever has one token, which is the same for all. It may be used
+// A Bearer lets in callers with one token, the same for all. It may be used
 // concurrently.
 type Bearer struct{ sum [sha256.Size]byte }
 

@@ -59,7 +59,7 @@ func (s *scriptOutput) reject(o *run.Outcome, fault error) {
 // fail counts a run that ended well as failed. One that did not has its reason already.
 func (s *scriptOutput) fail(o *run.Outcome, why string) {
 	if s.err == nil {
-		s.err = &run.Error{Code: run.ExecutionError, Message: o.What + " ended well, but " + why + "; whoever maintains it has to fix it"}
+		s.err = &run.Error{Code: run.ExecutionError, Message: o.What + " ended well, but " + why + "; its maintainer has to fix it"}
 	}
 }
 

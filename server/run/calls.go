@@ -134,7 +134,7 @@ func (c *caller) mayCallSkill(skill *skills.Skill) error {
 		return &Error{Code: PermissionDenied, Message: fmt.Sprintf("skill %s does not declare that it calls %s; its frontmatter has to name it in calls", own, name)}
 	case !skills.MatchesCall(c.proposal.Decision.Calls, skill):
 		return &Error{Code: PermissionDenied, Message: fmt.Sprintf("skill %s is not granted to call %s; only the person can, in the configuration", own, name)}
-	case !skill.ModelInvocable: // a script is no person, whoever has started it
+	case !skill.ModelInvocable: // a script is no person, also where a person has started it
 		return &Error{Code: PermissionDenied, Message: fmt.Sprintf("skill %s may be called by a person only", name)}
 	}
 	return nil

@@ -122,7 +122,7 @@ func TestKindsRefused(t *testing.T) {
 // What has to be JSON and is not fails, with what was printed at hand.
 func TestOutputJSON(t *testing.T) {
 	catalog := kinds(t)
-	const end = ", and it has to print one JSON value; whoever maintains it has to fix it"
+	const end = ", and it has to print one JSON value; its maintainer has to fix it"
 	for _, test := range []struct {
 		skill, printed string
 		code           int

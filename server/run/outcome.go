@@ -33,5 +33,5 @@ func checkOutput(skill *skills.Skill, o *Outcome) error {
 	case o.Stdout.Truncated():
 		what = fmt.Sprintf("is longer than the %d bytes that are kept", len(o.Stdout.Head)+len(o.Stdout.Tail))
 	}
-	return &Error{Code: ExecutionError, Message: fmt.Sprintf("%s ended well, but its output %s, and it has to print one JSON value; whoever maintains it has to fix it", o.What, what), Retryable: false, Err: nil}
+	return &Error{Code: ExecutionError, Message: fmt.Sprintf("%s ended well, but its output %s, and it has to print one JSON value; its maintainer has to fix it", o.What, what), Retryable: false, Err: nil}
 }

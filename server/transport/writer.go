@@ -9,7 +9,7 @@ import (
 )
 
 // A writer writes complete lines to the client, one at a time. It blocks while the
-// client does not read; whoever must not wait uses the outbox.
+// client does not read; a caller that must not wait uses the outbox.
 type writer struct {
 	w    io.Writer
 	fail context.CancelCauseFunc // called with the first error

@@ -78,7 +78,7 @@ var onTerminal = lazyregexp.New(`\bisatty\(|\bisTTY\b|\[\s+!?\s*-t [01]\b`)
 // first costs a hundredth of matching the source, which takes 2.5 ms for 16 KB.
 var terminalWords = []string{"isatty(", "isTTY", "-t "}
 
-// prompts reports whether a script asks for input, whoever runs it. It does not parse:
+// prompts reports whether a script asks for input in every use. It does not parse:
 // of 16,900 files of public packages 3 would have another answer.
 func prompts(kind Kind, text string) bool {
 	if containsAny(text, terminalWords) && onTerminal.MatchString(text) {

@@ -1,5 +1,5 @@
 // Package schema checks values against JSON Schemas (2020-12) that a stranger may
-// have written, and words the faults for whoever wrote the values.
+// have written, and words the faults for the author of the values.
 //
 // Start with [New] for a schema that was built, and with [Compile] for a document.
 package schema

@@ -23,7 +23,7 @@ import (
 type Dir struct {
 	dir string
 	// sub is a folder in dir, slash-separated. It is opened by way of dir each
-	// time: whoever can write there may replace it by a link, which must not lead
+	// time: another program may replace it by a link, which must not lead
 	// out.
 	sub  string
 	held *os.Root // sub, open; nil opens it for each operation

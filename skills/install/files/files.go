@@ -101,7 +101,7 @@ func fetchFolder(ctx context.Context, dir string, into *quarantine.Folder) (*sou
 }
 
 // fetchArchive unpacks an archive of this machine. It is copied first, so that the bytes
-// that were unpacked are those of the digest, whoever writes to it meanwhile.
+// that were unpacked are those of the digest, also if another program writes to it meanwhile.
 func fetchArchive(ctx context.Context, s source.Source, into *quarantine.Folder) (*source.Fetched, error) {
 	file, err := open(s.Location)
 	if err != nil {

@@ -35,7 +35,7 @@ type Source struct {
 	Ref string `json:"ref,omitempty"`
 	// Path is the slash-separated folder of a repository of Git that is meant; "" is all.
 	Path string `json:"path,omitempty"`
-	// Pin identifies the content for whoever wrote the source: a commit of Git, or
+	// Pin identifies the content for the author of the source: a commit of Git, or
 	// "sha256:…" of an archive's bytes. "" is not checked.
 	Pin string `json:"pin,omitempty"`
 }
@@ -116,7 +116,7 @@ type ChoiceError struct {
 	Choices []Choice
 }
 
-// A RefusedError says that a source or its content is not accepted, whoever asks.
+// A RefusedError says that a source or its content is accepted from nobody.
 type RefusedError struct {
 	Reason string
 	Remedy string // an imperative; "" if there is none
