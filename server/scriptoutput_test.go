@@ -33,7 +33,7 @@ func TestResultObject(t *testing.T) {
 		"only structure":   {`{"mcp": {"structuredContent": {"a": 1}}}`, []string{`{"a": 1}`}},
 		"nothing":          {`{"mcp": {}}`, []string{"skill demo/run has ended well and printed nothing"}},
 		"long":             {`{"mcp": {"content": ["` + strings.Repeat("x", result.MaxText) + `", "y"]}}`, []string{strings.Repeat("x", result.MaxText), "\n[… 1 of 1 bytes cut …]\n", "stdout is cut here. All that was kept of it: skills-mcp://runs/RUN/stdout; read_output returns it, a page at a time.…"}},
-		"no such file":     {`{"mcp": {"content": ["one", {"path": "gone.png"}]}}`, []string{fault + `content[1]: "gone.png" is not among the files that were taken from /out; its maintainer maintains it has to fix it`}},
+		"no such file":     {`{"mcp": {"content": ["one", {"path": "gone.png"}]}}`, []string{fault + `content[1]: "gone.png" is not among the files that were taken from /out; its maintainer has to fix it`}},
 		"no picture":       {`{"mcp": {"content": [{"path": "notes.md", "type": "image"}]}}`, []string{fault + `content[0]: "notes.md", of the type text/markdown, cannot be shown as image…`}},
 		"broken":           {`{"mcp": {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}}`, []string{fault + "content[0]: data is no picture…"}},
 		"too many texts":   {`{"mcp": {"content": [{"type": "resource", "resource": {"uri": "a:b", "text": "` + strings.Repeat("x", result.MaxText+1) + `"}}]}}`, []string{fault + "content[0]: the texts are larger than 49152 bytes in all…"}},
