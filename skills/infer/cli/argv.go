@@ -178,7 +178,7 @@ func (w *writer) option(name string, a *Argument, words []string) error {
 // open reports whether the words of an option end with it, or with one of any number of
 // values: a word that follows would be one, too.
 func (a *Argument) open(words []string) bool {
-	return a.Alone && words[0] == a.Flag && len(words) == 1 || a.Together && (a.Most == 0 || a.Least != a.Most) && words[0] == a.Flag
+	return a.Together && (a.Most == 0 || a.Least != a.Most) && words[0] == a.Flag
 }
 
 // exclusive refuses arguments that cannot be given together.
@@ -311,8 +311,6 @@ func (a *Argument) words(l *level, name string, v any) ([]string, error) {
 			return nil, fault(name, "must be an integer from 0 to %d", maxCount)
 		}
 		return slices.Repeat([]string{a.Flag}, n), nil
-	case a.Alone && v == true:
-		return []string{a.Flag}, nil
 	case !a.List:
 		return a.one(name, v)
 	}
@@ -396,9 +394,6 @@ func (a *Argument) text(name string, v any) (string, error) {
 	if a.Item != nil {
 		typ = a.Item.Type
 	}
-	if typ == "" {
-		return jsonText(name, v)
-	}
 	var text string
 	switch v := v.(type) {
 	case string:
@@ -430,17 +425,6 @@ func (a *Argument) text(name string, v any) (string, error) {
 		return "", fault(name, "cannot be %q: the script would take it for an option", text)
 	}
 	return text, nil
-}
-
-// jsonText returns a value as JSON, for a script that decodes it.
-func jsonText(name string, v any) (string, error) {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return "", fault(name, "cannot be written as JSON: %v", err)
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
 // decimal returns a number without an exponent.

@@ -95,9 +95,7 @@ type Argument struct {
 	List, Together bool
 	// Least and Most bound the number of values of a list; 0 is no bound.
 	Least, Most int
-	// Alone reports that the option may have no value.
-	Alone    bool
-	Required bool
+	Required    bool
 	// Default is the script's own value, of encoding/json; nil where it is not known.
 	Default any
 	// Dashes is the reason why no value may begin with a dash; "" where one may.
@@ -264,7 +262,7 @@ func describe(command *Command) string {
 func (c *CommandLine) place(l *level, a *Argument, above []*level) *property {
 	schema := a.schema(l.path == "")
 	data, _ := json.Marshal(a.schema(false))
-	same := fmt.Sprint(a.Kind, a.Inverse, a.Alone, a.Together, string(data))
+	same := fmt.Sprint(a.Kind, a.Inverse, a.Together, string(data))
 	p := c.byName[l.propertyName(a.Name)]
 	if p == nil || l.path == "" || p.same != same || slices.Contains(l.properties, p) || blocked(a, p, above) {
 		p = c.declare(l, a.Name, schema, a.Required)
@@ -416,8 +414,6 @@ func (a *Argument) values() *jsonschema.Schema {
 			s.MaxItems = new(uint64(a.Most))
 		}
 		return s
-	case a.Alone:
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{item, {Const: true, Description: "The option without a value."}}}
 	}
 	return item
 }

@@ -21,7 +21,6 @@ const (
 	typeInteger
 	typeNumber
 	typeBool     // bool("") is False, and of any other text True
-	typeJSON     // json.loads
 	typeFunction // any other; its argument is text
 )
 
@@ -195,7 +194,6 @@ var valueTypes = map[reference]struct {
 	"builtins.int":   {typ: typeInteger},
 	"builtins.float": {typ: typeNumber},
 	"builtins.bool":  {typ: typeBool},
-	"json.loads":     {typ: typeJSON},
 	"pathlib.Path":   {typePath, namesFile}, "pathlib.PurePath": {typePath, namesFile},
 	"builtins.open": {typeFunction, readsFile}, "argparse.FileType": {typeFunction, readsFile},
 }

@@ -195,12 +195,6 @@ func (g *generator) values(a *argument) (given, want any) {
 	n := 0
 	switch a.nargs {
 	case "", "?":
-		if a.alone() && a.typ == typeFunction && g.one(3) {
-			return true, nil
-		}
-		if a.alone() && a.typ != typeFunction && g.one(3) {
-			return true, plain(a.constant, nil)
-		}
 		return g.scalar(a)
 	case "*", "...":
 		n = g.IntN(4)
@@ -239,13 +233,6 @@ func (g *generator) scalar(a *argument) (given, want any) {
 	case typeBool:
 		on := g.one(2)
 		return on, on
-	case typeJSON:
-		var v any
-		text := pick(g, `{"a": [1, "-x"]}`, `"text"`, `-4`, `[]`, `true`, `{"<": "&"}`)
-		if json.Unmarshal([]byte(text), &v) != nil {
-			return nil, nil
-		}
-		return v, v
 	case typePath:
 		text := pick(g, "a/b", "-dash", "x y")
 		return text, text

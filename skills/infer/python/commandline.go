@@ -86,9 +86,7 @@ func (p *parser) argument(act *action, flagged bool) *cli.Argument {
 	default:
 		a.Not = []string{"--"}
 	}
-	if act.shape(a, flagged); act.typ == typeJSON && a.Description == "" {
-		a.Description = "Any value."
-	}
+	act.shape(a, flagged)
 	if a.Together {
 		a.Dashes = "the script would take it for an option"
 	}
@@ -130,7 +128,7 @@ func (act *action) fallbackName() string {
 func (act *action) fileUse(used map[string]cli.File) *cli.File {
 	f, found := used[act.dest]
 	switch {
-	case !act.takesValue() || act.typ == typeInteger || act.typ == typeNumber || act.typ == typeJSON || act.file == noFile && !found:
+	case !act.takesValue() || act.typ == typeInteger || act.typ == typeNumber || act.file == noFile && !found:
 		return nil
 	case act.file == writesFile:
 		f.Written = true

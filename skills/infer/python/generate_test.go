@@ -254,7 +254,7 @@ func (g *generator) typed(nargs string, defaults bool) []string {
 	k := pick(g,
 		kind{"", "['a', 'b c', '-d']", "'a'"}, kind{"", "('x', 'y')", "'z'"}, kind{"str", "", `'it\'s'`}, kind{"str", "", `"x"`},
 		kind{"int", "range(1, 5)", "3"}, kind{"int", "[1, 2, -3]", "'2'"}, kind{"float", "[0.5, 1, 1e3]", "0.5"}, kind{"float", "", "-2"},
-		kind{"Path", "", "'a/b'"}, kind{"pathlib.Path", "", "Path('c')"}, kind{"json.loads", "", "None"}, kind{"bool", "", "False"},
+		kind{"Path", "", "'a/b'"}, kind{"pathlib.Path", "", "Path('c')"}, kind{"bool", "", "False"},
 	)
 	if g.chance(0.7) {
 		k = pick(g, kind{"", "{'k': 1, 'l': 2}.keys()", "None"}, kind{"", "sorted(" + g.constant("{'b': 1, 'a': 2}") + ")", "'a'"}, kind{"", g.constant("['l', 'm']"), "'l'"}, kind{"str.lower", "list(['l', 'm'])", "'l'"})

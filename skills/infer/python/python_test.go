@@ -156,7 +156,7 @@ func oursOf(a *action, prog string, theirs actionReport) actionReport {
 		r.Help = theirs.Help
 		return r
 	}
-	if name, ok := map[valueType]string{typeInteger: "int", typeNumber: "float", typeBool: "bool", typePath: "Path", typeJSON: "loads"}[a.typ]; ok {
+	if name, ok := map[valueType]string{typeInteger: "int", typeNumber: "float", typeBool: "bool", typePath: "Path"}[a.typ]; ok {
 		r.Type = name
 	} else if a.typ == typeFunction || theirs.Type == "str" {
 		r.Type = theirs.Type

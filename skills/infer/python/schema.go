@@ -23,7 +23,7 @@ func (a *action) shape(to *cli.Argument, flagged bool) {
 		to.On = a.kind == "store_true" && a.fallback == true
 		return
 	}
-	to.Item, to.Alone, to.Rest = a.item(), a.alone(), a.nargs == "..."
+	to.Item, to.Rest = a.item(), a.nargs == "..."
 	n := a.span()
 	switch {
 	case a.kind == "append":
@@ -36,24 +36,10 @@ func (a *action) shape(to *cli.Argument, flagged bool) {
 	}
 }
 
-// alone reports whether an option means something without its value. argparse
-// gives a constant that is text to the argument's type.
-func (a *action) alone() bool {
-	if a.nargs != "?" || a.positional() || a.kind == "append" || a.typ == typeJSON || a.typ == typeBool || a.constant == nil || isNone(a.constant) {
-		return false
-	}
-	text, is := a.constant.(string)
-	return !is || (a.typ == typeString || a.typ == typePath || a.typ == typeFunction) && a.chosen(text)
-}
-
 // item describes one value.
 func (a *action) item() *jsonschema.Schema {
 	types := map[valueType]string{typeInteger: "integer", typeNumber: "number", typeBool: "boolean"}
-	s := &jsonschema.Schema{Type: cmp.Or(types[a.typ], "string"), Enum: a.enum()}
-	if a.typ == typeJSON {
-		s.Type, s.Description = "", "Any value."
-	}
-	return s
+	return &jsonschema.Schema{Type: cmp.Or(types[a.typ], "string"), Enum: a.enum()}
 }
 
 // enum returns the choices, or nil where they are not known, or are none that a
