@@ -3,6 +3,7 @@ package infer
 import (
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/infer/python"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -13,15 +14,16 @@ const (
 	maxLines = 40
 )
 
-// doc returns the docstring or the comment at the top of a script.
-func doc(kind Kind, text string) string {
+// doc returns the docstring or the comment at the top of a script with this module, which
+// may be nil.
+func doc(kind Kind, text string, m module) string {
 	text = afterShebang(text)
-	switch kind {
-	case Python:
-		if docstring, ok := docstring(text); ok {
+	if python, ok := m.(*python.Module); ok {
+		if docstring := python.Docstring(); docstring != "" {
 			return tidy(docstring)
 		}
-	case Node:
+	}
+	if kind == Node {
 		return tidy(nodeComment(text))
 	}
 	return tidy(comment(text, "#"))
@@ -33,52 +35,6 @@ func afterShebang(text string) string {
 	}
 	return text
 }
-
-// opening matches the start of a docstring. Byte strings and f-strings are none. Source: the Python language reference, "String and
-// Bytes literals".
-var opening = lazyregexp.New(`^([rRuU]?)("""|'''|"|')`)
-
-// docstring returns the string that is a Python file's first statement.
-func docstring(text string) (string, bool) {
-	for {
-		text = strings.TrimLeft(text, " \t\f\n")
-		if !strings.HasPrefix(text, "#") {
-			break
-		}
-		_, text, _ = strings.Cut(text, "\n")
-	}
-	m := opening.FindStringSubmatch(text)
-	if m == nil {
-		return "", false
-	}
-	text = text[len(m[0]):]
-	end := closing(text, m[2])
-	if end < 0 {
-		return "", false
-	}
-	if strings.EqualFold(m[1], "r") {
-		return text[:end], true
-	}
-	return unescape.Replace(text[:end]), true
-}
-
-// closing returns the offset of the quote that ends a string, or -1.
-func closing(text, quote string) int {
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\\':
-			i++
-		case strings.HasPrefix(text[i:], quote):
-			return i
-		case text[i] == '\n' && len(quote) == 1:
-			return -1
-		}
-	}
-	return -1
-}
-
-// unescape replaces the escapes that occur in docstrings.
-var unescape = strings.NewReplacer("\\\n", "", `\\`, `\`, `\"`, `"`, `\'`, `'`, `\n`, "\n", `\t`, "    ")
 
 // nodeComment returns the first comment of a JavaScript file.
 func nodeComment(text string) string {

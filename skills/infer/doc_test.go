@@ -26,7 +26,7 @@ func TestDoc(t *testing.T) {
 		{Node, "// What it does.\n// And more.\nrun()\n", "What it does.\nAnd more."},
 		{"", "#!/usr/bin/env ruby\n# What it does.\n", "What it does."},
 	} {
-		if got := doc(test.kind, test.text); got != test.want {
+		if got := doc(test.kind, test.text, newModule(test.kind, []byte(test.text))); got != test.want {
 			t.Errorf("%q:\n%q, want\n%q", test.text, got, test.want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestDoc(t *testing.T) {
 
 func TestDocIsBounded(t *testing.T) {
 	for _, text := range []string{`"""` + strings.Repeat("ä", maxDoc) + `"""`, "# x" + strings.Repeat("\n# ö", maxHead), strings.Repeat("# "+strings.Repeat("é", 99)+"\n", 99)} {
-		if got := doc(Python, text); got == "" || len(got) > maxDoc || !strings.HasPrefix("äxé", got[:1]) && !strings.ContainsAny(got[:2], "äxé") {
+		if got := doc(Python, text, newModule(Python, []byte(text))); got == "" || len(got) > maxDoc || !strings.HasPrefix("äxé", got[:1]) && !strings.ContainsAny(got[:2], "äxé") {
 			t.Errorf("%.40q…: %d bytes", text, len(got))
 		}
 	}

@@ -125,7 +125,7 @@ func (f *finder) look(name string) {
 	}
 	f.scripts = append(f.scripts, Script{
 		Path: name, Kind: kind, Interpreter: interpreter, Named: named,
-		Doc: doc(kind, plain), Prompts: prompts(kind, plain),
+		Doc: doc(kind, plain, m), Prompts: prompts(kind, plain),
 	})
 }
 

@@ -37,6 +37,13 @@ func (m *Module) parse() ([]*syntax.Stmt, error) {
 	return m.body, err
 }
 
+// Docstring returns the module's docstring without indentation; "" without one, or where
+// the source cannot be read.
+func (m *Module) Docstring() string {
+	body, _ := m.parse()
+	return syntax.Docstring(body)
+}
+
 // code is the tokens of a source.
 type code []syntax.Token
 
