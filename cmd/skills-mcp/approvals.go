@@ -8,6 +8,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/spf13/cobra"
 )
@@ -29,9 +30,9 @@ an ID, show that question, with its arguments whole.`,
 		Example: "  skills-mcp approvals --all\n  skills-mcp approvals k3x7q2m4ab",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return c.show(cmd.Context(), args[0])
+				return with(c.settings, c.show)(cmd, args)
 			}
-			return c.run(cmd.Context())
+			return with(c.settings, c.run)(cmd, args)
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON, with the questions")
@@ -40,12 +41,8 @@ an ID, show that question, with its arguments whole.`,
 }
 
 // show prints the question of an ID.
-func (c *approvalsCommand) show(ctx context.Context, id string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	r, err := s.Approvals(nil).Find(ctx, id)
+func (c *approvalsCommand) show(ctx context.Context, s *setup.Settings, args []string) error {
+	r, err := s.Approvals(nil).Find(ctx, args[0])
 	switch {
 	case err != nil:
 		return err
@@ -56,11 +53,7 @@ func (c *approvalsCommand) show(ctx context.Context, id string) error {
 	return err
 }
 
-func (c *approvalsCommand) run(ctx context.Context) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
+func (c *approvalsCommand) run(ctx context.Context, s *setup.Settings, _ []string) error {
 	list, err := s.Approvals(nil).List(ctx, c.all)
 	if err != nil {
 		return err

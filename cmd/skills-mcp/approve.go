@@ -45,7 +45,7 @@ the variable SKILLS_MCP_APPROVAL_TOKEN.`,
 			}
 			return checkArguments(cmd, args)
 		},
-		ValidArgsFunction: c.completePending,
+		ValidArgsFunction: c.completeIDs("pending"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.newPassphrase {
 				return c.hashPassphrase(cmd.Context())
@@ -162,17 +162,13 @@ func newDenyCommand(a *app) *cobra.Command {
 		Short:             "Say no to a call that waits for your yes",
 		Long:              "Say no to a call that waits for a person's yes. The same call is refused then,\nuntil the question would have expired.",
 		Example:           "  skills-mcp deny k3x7q2m4ab",
-		ValidArgsFunction: c.completePending,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.deny(cmd.Context(), args[0]) },
+		ValidArgsFunction: c.completeIDs("pending"),
+		RunE:              with(c.settings, c.deny),
 	}
 }
 
-func (c *answerCommand) deny(ctx context.Context, id string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	r, err := s.Approvals(nil).Deny(ctx, id)
+func (c *answerCommand) deny(ctx context.Context, s *setup.Settings, args []string) error {
+	r, err := s.Approvals(nil).Deny(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -189,16 +185,13 @@ func newRevokeCommand(a *app) *cobra.Command {
 next call is asked about again. The consent to the files of a skill of another MCP
 server goes with its approvals.`,
 		Example:           "  skills-mcp revoke docx",
-		ValidArgsFunction: c.completeGiven,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.revoke(cmd.Context(), args[0]) },
+		ValidArgsFunction: c.completeIDs(""),
+		RunE:              with(c.settings, c.revoke),
 	}
 }
 
-func (c *answerCommand) revoke(ctx context.Context, idOrName string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
+func (c *answerCommand) revoke(ctx context.Context, s *setup.Settings, args []string) error {
+	idOrName := args[0]
 	consent, err := revokeConsent(ctx, s, idOrName)
 	if err != nil {
 		return err
@@ -233,33 +226,26 @@ func revokeConsent(ctx context.Context, s *setup.Settings, name string) (bool, e
 	return s.Host.Revoke(ctx, skill)
 }
 
-// completePending completes the IDs of questions that wait.
-func (c *answerCommand) completePending(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return c.completeIDs(cmd.Context(), args, func(r *approval.Record) bool { return r.State == "pending" })
-}
-
-// completeGiven completes the IDs of approvals.
-func (c *answerCommand) completeGiven(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return c.completeIDs(cmd.Context(), args, func(*approval.Record) bool { return true })
-}
-
-func (c *answerCommand) completeIDs(ctx context.Context, args []string, wanted func(*approval.Record) bool) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	s, err := c.settings()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	list, err := s.Approvals(nil).List(ctx, false)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var ids []string
-	for _, r := range list {
-		if wanted(r) {
-			ids = append(ids, r.ID+"\t"+plain.OneLine(r.Question.Skill, 40)+", "+r.State)
+// completeIDs completes the IDs of approvals in a state; "" is any.
+func (c *answerCommand) completeIDs(state string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		s, err := c.settings()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		list, err := s.Approvals(nil).List(cmd.Context(), false)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var ids []string
+		for _, r := range list {
+			if state == "" || r.State == state {
+				ids = append(ids, r.ID+"\t"+plain.OneLine(r.Question.Skill, 40)+", "+r.State)
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -45,7 +45,7 @@ otherwise than its author may expect; a note, that something is not honoured.
 Exits with 0 when all is fine, 1 when there are errors, and 2 when it was called
 in a wrong way.`,
 		Example: "  skills-mcp check .claude/skills\n  skills-mcp check --strict --fix my-skill/SKILL.md",
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		RunE:    with(c.settings, c.run),
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print the problems as a JSON array")
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "check the rules of the Agent Skills standard as well, and let warnings fail")
@@ -53,13 +53,9 @@ in a wrong way.`,
 	return cmd
 }
 
-func (c *checkCommand) run(ctx context.Context, paths []string) error {
+func (c *checkCommand) run(ctx context.Context, s *setup.Settings, paths []string) error {
 	if c.fix && len(paths) == 0 {
 		return exitcode.Usage(errors.New("--fix changes files, so name them: skills-mcp check --fix PATH"))
-	}
-	s, err := c.settings()
-	if err != nil {
-		return err
 	}
 	catalogs, err := checkPaths(ctx, s, paths)
 	if err != nil {

@@ -50,7 +50,7 @@ all files, too, compares them, and throws them away.`,
   skills-mcp connect-server --dry-run mcp+http://127.0.0.1:8765/mcp
   skills-mcp connect-server --list`,
 		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		RunE: with(c.settings, c.run),
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false) // the arguments of a program may look like flags
@@ -63,11 +63,7 @@ all files, too, compares them, and throws them away.`,
 	return cmd
 }
 
-func (c *connectServerCommand) run(ctx context.Context, args []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
+func (c *connectServerCommand) run(ctx context.Context, s *setup.Settings, args []string) error {
 	switch {
 	case c.list && len(args) > 0:
 		return exitcode.Usage(fmt.Errorf("%q is not expected here", args[0]))
@@ -234,12 +230,8 @@ func newDisconnectServerCommand(a *app) *cobra.Command {
 		Long: `End the use of another MCP server's skills, and remove all that was fetched from it,
 with your consents. Nothing is asked.`,
 		Example: "  skills-mcp disconnect-server office",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.settings()
-			if err != nil {
-				return err
-			}
-			found, err := s.Host.Remove(cmd.Context(), args[0])
+		RunE: with(a.settings, func(ctx context.Context, s *setup.Settings, args []string) error {
+			found, err := s.Host.Remove(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -248,6 +240,6 @@ with your consents. Nothing is asked.`,
 			}
 			_, err = fmt.Fprintf(a.stdout, "%s is disconnected, and what was fetched from it is removed\n", args[0])
 			return err
-		},
+		}),
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/skills/scaffold"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -38,7 +40,7 @@ there would be nothing to run.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
+		RunE: with(c.settings, c.run),
 	}
 	cmd.Flags().StringVar(&c.language, "lang", "bash", "write the script in `LANGUAGE`: "+strings.Join(scaffold.Languages(), ", "))
 	cmd.Flags().StringVar(&c.dir, "dir", ".", "make the skill's folder in `DIR`")
@@ -46,13 +48,10 @@ there would be nothing to run.`,
 	return cmd
 }
 
-func (c *initCommand) run(name string) error {
+func (c *initCommand) run(_ context.Context, s *setup.Settings, args []string) error {
+	name := args[0]
 	if _, err := scaffold.Files(name, c.language); err != nil {
 		return exitcode.Usage(err)
-	}
-	s, err := c.settings()
-	if err != nil {
-		return err
 	}
 	folder := filepath.Join(c.dir, name)
 	files, err := scaffold.Write(c.dir, name, c.language)

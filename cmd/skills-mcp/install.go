@@ -8,6 +8,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/skills/install"
@@ -62,7 +63,7 @@ looks nowhere else. Nothing else in that folder is touched; uninstall removes th
 			}
 			return checkArguments(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		RunE: with(c.settings, c.run),
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.skills, "skill", nil, "install the skill or plugin `NAME` of the source (repeatable)")
@@ -77,8 +78,8 @@ looks nowhere else. Nothing else in that folder is touched; uninstall removes th
 	return cmd
 }
 
-func (c *installCommand) run(ctx context.Context, args []string) error {
-	s, t, err := c.open()
+func (c *installCommand) run(ctx context.Context, s *setup.Settings, args []string) error {
+	t, err := c.targetOf(s)
 	if err != nil {
 		return err
 	}

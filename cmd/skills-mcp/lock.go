@@ -50,7 +50,7 @@ be adopted; the others are.
 Without --project these are your own skills: the lock file is ~/skills-mcp.lock, and the
 other commands find it with --project ~.`,
 		Example: "  skills-mcp lock adopt --project . --dry-run\n  skills-mcp lock adopt",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+		RunE:    with(c.settings, c.run),
 	}
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be adopted, and change nothing")
 	c.jsonFlag(cmd, "print JSON")
@@ -59,13 +59,8 @@ other commands find it with --project ~.`,
 	return cmd
 }
 
-func (c *adoptCommand) run(ctx context.Context) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
-	dir := c.project
-	dir = cmp.Or(dir, s.Home)
+func (c *adoptCommand) run(ctx context.Context, s *setup.Settings, _ []string) error {
+	dir := cmp.Or(c.project, s.Home)
 	if dir == "" {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}

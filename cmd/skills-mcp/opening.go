@@ -28,6 +28,17 @@ func (a *app) settings() (*setup.Settings, error) {
 	return s, err
 }
 
+// with returns the action of a command that opens something first, such as the settings.
+func with[T any](open func() (T, error), do func(ctx context.Context, opened T, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		opened, err := open()
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), opened, args)
+	}
+}
+
 // catalog reads the settings and scans the roots.
 func (a *app) catalog(ctx context.Context) (*setup.Settings, *skills.Catalog, error) {
 	s, err := a.settings()

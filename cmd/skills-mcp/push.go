@@ -43,7 +43,7 @@ fetched for ever: the same files and tag have the same one. .git is left out.
 Credentials are those of Docker: run "docker login REGISTRY" first. A registry of this
 machine may be without TLS.`,
 		Example: "  skills-mcp push ./pdf oci://ghcr.io/OWNER/skills/pdf:1.2.0",
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0], args[1]) },
+		RunE:    with(c.settings, c.run),
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	cmd.Flags().StringVar(&c.source, "source", "", "`URL` of the repository where the skill is developed")
@@ -51,7 +51,8 @@ machine may be without TLS.`,
 	return cmd
 }
 
-func (c *pushCommand) run(ctx context.Context, dir, to string) error {
+func (c *pushCommand) run(ctx context.Context, s *setup.Settings, args []string) error {
+	dir, to := args[0], args[1]
 	cwd, err := os.Getwd()
 	if err != nil {
 		return err
@@ -62,10 +63,6 @@ func (c *pushCommand) run(ctx context.Context, dir, to string) error {
 	}
 	if err != nil {
 		return exitcode.Usage(fmt.Errorf("%s: %w", plain.Visible(to), err))
-	}
-	s, err := c.settings()
-	if err != nil {
-		return err
 	}
 	skill, err := c.checked(ctx, s, dir)
 	if err != nil {

@@ -33,17 +33,22 @@ func (c *targetCommand) jsonFlag(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVar(&c.json, "json", false, usage)
 }
 
-// open reads the settings, and returns the target.
-func (c *targetCommand) open() (*setup.Settings, *manage.Target, error) {
+// target returns the target of the settings.
+func (c *targetCommand) target() (*manage.Target, error) {
 	s, err := c.settings()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	return c.targetOf(s)
+}
+
+// targetOf returns the target.
+func (c *targetCommand) targetOf(s *setup.Settings) (*manage.Target, error) {
 	t, err := s.Machine.Target(c.project, isTerminal(c.stdin) && isTerminal(c.stderr))
 	if errors.Is(err, manage.ErrNoFolder) {
 		err = exitcode.Usage(fmt.Errorf("--project: %w", err))
 	}
-	return s, t, err
+	return t, err
 }
 
 // fetching returns a function that reports the progress of a fetch, and one that erases
@@ -70,7 +75,7 @@ func asUsageOf(err error) error {
 
 // completeInstalled completes the names of what is installed.
 func (c *targetCommand) completeInstalled(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	_, t, err := c.open()
+	t, err := c.target()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

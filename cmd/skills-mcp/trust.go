@@ -44,7 +44,7 @@ are checked like those of any skill that is not your own.`,
   skills-mcp trust --list`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.list {
-				return c.printList(cmd.Context())
+				return with(c.settings, c.printList)(cmd, nil)
 			}
 			return c.run(cmd.Context(), args)
 		},
@@ -82,11 +82,7 @@ func (c *trustCommand) run(ctx context.Context, args []string) error {
 }
 
 // printList lists the workspaces that the person trusts.
-func (c *trustCommand) printList(ctx context.Context) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
+func (c *trustCommand) printList(ctx context.Context, s *setup.Settings, _ []string) error {
 	all, err := s.Trust.List(ctx)
 	if err != nil {
 		return err
@@ -117,15 +113,11 @@ func newUntrustCommand(a *app) *cobra.Command {
 		Long: `End the trust in a workspace: the folder DIR, or the current one. Nothing is asked.
 Running servers follow at once; calls that run end as they began.`,
 		Example: "  skills-mcp untrust .",
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+		RunE:    with(c.settings, c.run),
 	}
 }
 
-func (c *untrustCommand) run(ctx context.Context, args []string) error {
-	s, err := c.settings()
-	if err != nil {
-		return err
-	}
+func (c *untrustCommand) run(ctx context.Context, s *setup.Settings, args []string) error {
 	dir, err := filepath.Abs(strings.Join(args, "")) // at most one
 	if err != nil {
 		return err

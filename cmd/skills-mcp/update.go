@@ -38,7 +38,7 @@ and leaves those as they are: only a person accepts a new capability.
 rollback returns to the version before.`,
 		Example:           "  skills-mcp update\n  skills-mcp update report --dry-run",
 		ValidArgsFunction: c.completeInstalled,
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
+		RunE:              with(c.target, c.run),
 	}
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show the differences, and change nothing")
 	c.projectFlag(cmd)
@@ -46,11 +46,7 @@ rollback returns to the version before.`,
 	return cmd
 }
 
-func (c *updateCommand) run(ctx context.Context, names []string) error {
-	_, t, err := c.open()
-	if err != nil {
-		return err
-	}
+func (c *updateCommand) run(ctx context.Context, t *manage.Target, names []string) error {
 	progress, end := c.fetching()
 	defer end()
 	review := c.review("update it")
@@ -121,18 +117,14 @@ It needs no network; a second rollback returns. It asks on the terminal where th
 version before could do more, or where files that you have edited go aside.`,
 		Example:           "  skills-mcp rollback report",
 		ValidArgsFunction: c.completeInstalled,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.rollback(cmd.Context(), args[0]) },
+		RunE:              with(c.target, c.rollback),
 	}
 	c.projectFlag(cmd)
 	return cmd
 }
 
-func (c *updateCommand) rollback(ctx context.Context, name string) error {
-	_, t, err := c.open()
-	if err != nil {
-		return err
-	}
-	plan, err := t.Rollback(ctx, name)
+func (c *updateCommand) rollback(ctx context.Context, t *manage.Target, args []string) error {
+	plan, err := t.Rollback(ctx, args[0])
 	if err != nil {
 		return asUsageOf(err)
 	}
@@ -153,7 +145,7 @@ func newOutdatedCommand(a *app) *cobra.Command {
 Exits with 1 if a source could not be asked.`,
 		Example:           "  skills-mcp outdated",
 		ValidArgsFunction: c.completeInstalled,
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
+		RunE:              with(c.target, c.run),
 	}
 	c.jsonFlag(cmd, "print JSON, also of those that are up to date")
 	c.projectFlag(cmd)
@@ -171,11 +163,7 @@ type outdatedInfo struct {
 	Error     string `json:"error,omitempty"`
 }
 
-func (c *outdatedCommand) run(ctx context.Context, names []string) error {
-	_, t, err := c.open()
-	if err != nil {
-		return err
-	}
+func (c *outdatedCommand) run(ctx context.Context, t *manage.Target, names []string) error {
 	all, err := t.Outdated(ctx, names...)
 	if err != nil {
 		return asUsageOf(err)

@@ -26,18 +26,14 @@ may be executed, where a link leads, and files that were added. It needs no netw
 Exits with 1 if anything differs.`,
 		Example:           "  skills-mcp verify\n  skills-mcp verify report --json",
 		ValidArgsFunction: c.completeInstalled,
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.run(cmd.Context(), names) },
+		RunE:              with(c.target, c.run),
 	}
 	c.jsonFlag(cmd, "print JSON")
 	c.projectFlag(cmd)
 	return cmd
 }
 
-func (c *verifyCommand) run(ctx context.Context, names []string) error {
-	_, t, err := c.open()
-	if err != nil {
-		return err
-	}
+func (c *verifyCommand) run(ctx context.Context, t *manage.Target, names []string) error {
 	found, err := t.Verify(ctx, names...)
 	if err != nil {
 		return asUsageOf(err)
@@ -85,17 +81,13 @@ skills of a pack. Only files that were installed are removed: those that you hav
 added or edited are moved aside, and the place is printed.`,
 		Example:           "  skills-mcp uninstall report",
 		ValidArgsFunction: c.completeInstalled,
-		RunE:              func(cmd *cobra.Command, names []string) error { return c.uninstall(cmd.Context(), names) },
+		RunE:              with(c.target, c.uninstall),
 	}
 	c.projectFlag(cmd)
 	return cmd
 }
 
-func (c *verifyCommand) uninstall(ctx context.Context, names []string) error {
-	_, t, err := c.open()
-	if err != nil {
-		return err
-	}
+func (c *verifyCommand) uninstall(ctx context.Context, t *manage.Target, names []string) error {
 	removed, err := t.Uninstall(ctx, names...)
 	if err != nil {
 		return asUsageOf(err)
