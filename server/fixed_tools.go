@@ -47,7 +47,7 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 		t.constant = append(t.constant, newInstallTool(m, invoke, options.Installer))
 	}
 	t.code, t.codeRuns = runs.runCode(), runs.codeRuns
-	t.searchSkills = newSearchTool(m, search, t.describes.choice).tool
+	t.searchSkills = (&searchTool{m, search, t.describes.choice, newArguments[searchArgs]()}).tool
 	return t
 }
 

@@ -47,16 +47,11 @@ func pageOf[I, O any](items []I, cursor string, most int, show func(I) O) (page 
 		shown := show(item)
 		size += len(encoded(shown))
 		if i == most || size > maxPageSize && i > 0 {
-			return page, string(cursorAt(from + i)), nil
+			return page, base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(from + i))), nil
 		}
 		page = append(page, shown)
 	}
 	return page, "", nil
-}
-
-// cursorAt returns the cursor of the page that starts after n items.
-func cursorAt(n int) mcp.Cursor {
-	return mcp.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(n))))
 }
 
 // position decodes a cursor to the number of items before it.

@@ -86,17 +86,13 @@ func (p *publisher) next(catalog *skills.Catalog) *view {
 	v.facts = exposure.State{Active: p.active}
 	if before := p.view.Load(); before != nil {
 		v.listed, v.facts.Shown = before.listed, before.sent()
-		if sameNames(before.catalog, catalog) && maps.Equal(before.facts.Active, p.active) {
+		same := slices.EqualFunc(before.catalog.Skills, catalog.Skills, func(a, b *skills.Skill) bool { return a.QualifiedName() == b.QualifiedName() })
+		if same && maps.Equal(before.facts.Active, p.active) {
 			v.facts = before.facts // no list changes by the mere repetition of a choice
 		}
 	}
 	v.exposed = v.expose(v.facts, p.expose)
 	return v
-}
-
-// sameNames reports whether two catalogs have skills of the same names.
-func sameNames(a, b *skills.Catalog) bool {
-	return slices.EqualFunc(a.Skills, b.Skills, func(a, b *skills.Skill) bool { return a.QualifiedName() == b.QualifiedName() })
 }
 
 // notify notifies clients of the changes of prompts and resources. mcp-go notifies them

@@ -27,11 +27,6 @@ type resources struct {
 	texts  func(ctx context.Context, skill *skills.Skill) error // of the options
 }
 
-// template returns a template that every URI matches: read finds the resource.
-func (s *resources) template() mcpserver.ServerResourceTemplate {
-	return mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.read}
-}
-
 func (s *resources) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	switch uri := in.Params.URI; {
 	case strings.HasPrefix(uri, output.Scheme):

@@ -84,10 +84,6 @@ type searchTool struct {
 	arguments *arguments[searchArgs] // of the tools of all views
 }
 
-func newSearchTool(m *toolMaker, search *searcher, choose func(*request) func(*skills.Skill) describe.Choice) *searchTool {
-	return &searchTool{m, search, choose, newArguments[searchArgs]()}
-}
-
 // tool returns the tool. Its description names skills of the view, in at most room bytes.
 func (t *searchTool) tool(v *view, room int) mcpserver.ServerTool {
 	return fixedTool[searchArgs]{

@@ -58,7 +58,8 @@ func New(calls *run.Executor, options *Options) *Server {
 	}
 	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)
-	s.core.AddResourceTemplates(s.resources.template())
+	// Every URI matches: read finds the resource.
+	s.core.AddResourceTemplates(mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.resources.read})
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
 	p.fixed = newFixedTools(maker, finds, p.search, invoke, loads, &o)

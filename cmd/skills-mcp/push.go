@@ -108,7 +108,7 @@ func (c *pushCommand) checked(ctx context.Context, s *setup.Settings, dir string
 	}
 	var own []*skills.Skill
 	for _, skill := range review.EverySkill(catalog) {
-		if skill.Of == nil && review.IsSkillFile(skill.File) && sameFolder(skill.Dir, absolute) {
+		if skill.Of == nil && review.IsSkillFile(skill.File) && skillfs.Resolved(skill.Dir) == skillfs.Resolved(absolute) {
 			own = append(own, skill)
 		}
 	}
@@ -117,8 +117,6 @@ func (c *pushCommand) checked(ctx context.Context, s *setup.Settings, dir string
 	}
 	return own[0], nil
 }
-
-func sameFolder(a, b string) bool { return skillfs.Resolved(a) == skillfs.Resolved(b) }
 
 // describe returns the metadata that registries show.
 func (c *pushCommand) describe(skill *skills.Skill) oci.Description {

@@ -197,7 +197,7 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 	if err != nil {
 		return nil, err
 	}
-	d.owner.used()
+	d.owner.last.Store(time.Now().UnixNano())
 	defer func() {
 		if !b.lingers() {
 			b.shell.Close()

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -90,7 +91,7 @@ func (o *owner) launchOn(ctx context.Context, e *engine, spec *spec, p *pipes, e
 func (o *owner) create(ctx context.Context, e *engine, spec *spec) (*instance, error) {
 	sure, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeTimeout)
 	defer cancel()
-	name, spec := newName(), spec.claimed(o.labels())
+	name, spec := "skills-mcp-"+strings.ToLower(rand.Text()[:12]), spec.claimed(o.labels())
 	made, err := e.api.ContainerCreate(sure, spec.config, spec.host, nil, nil, name)
 	if err != nil {
 		// The answer may have been lost, rather than the request.
@@ -116,7 +117,7 @@ func (o *owner) start(ctx context.Context, b *instance, spec *spec, p *pipes, en
 		return err
 	}
 	b.shell, b.piped = shellproto.NewShell(conn, func() { ended(b) }), p != nil
-	if !spec.connected() {
+	if at(spec.host.Mounts, forwarder) == nil {
 		return nil
 	}
 	if b.way, err = b.openWay(ctx); err != nil {
@@ -130,7 +131,7 @@ func (o *owner) start(ctx context.Context, b *instance, spec *spec, p *pipes, en
 func (b *instance) begin(ctx context.Context, p *pipes) (shellproto.Conn, error) {
 	var attached *conn
 	if p == nil {
-		response, err := b.attach(ctx)
+		response, err := b.attach(ctx, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 		if err != nil {
 			return nil, b.engine.failed("connect to the sandbox", err)
 		}
@@ -146,7 +147,9 @@ func (b *instance) begin(ctx context.Context, p *pipes) (shellproto.Conn, error)
 	case p == nil:
 		return attached, nil
 	}
-	p.attach = b.attachInput
+	p.attach = func(ctx context.Context) (types.HijackedResponse, error) {
+		return b.attach(ctx, container.AttachOptions{Stream: true, Stdin: true})
+	}
 	return p, p.connect(ctx, b.runs)
 }
 
@@ -156,17 +159,8 @@ func (b *instance) runs(ctx context.Context) bool {
 	return err == nil && c.State != nil && c.State.Running
 }
 
-// attach connects to the streams of b.
-func (b *instance) attach(ctx context.Context) (types.HijackedResponse, error) {
-	return b.attachTo(ctx, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-}
-
-// attachInput connects to the standard input of b.
-func (b *instance) attachInput(ctx context.Context) (types.HijackedResponse, error) {
-	return b.attachTo(ctx, container.AttachOptions{Stream: true, Stdin: true})
-}
-
-func (b *instance) attachTo(ctx context.Context, streams container.AttachOptions) (types.HijackedResponse, error) {
+// attach connects to streams of b.
+func (b *instance) attach(ctx context.Context, streams container.AttachOptions) (types.HijackedResponse, error) {
 	return hijack(ctx, func() (types.HijackedResponse, error) {
 		return b.engine.api.ContainerAttach(ctx, b.id, streams)
 	})
@@ -275,16 +269,10 @@ func (b *instance) lingers() bool { return b.piped && b.ended }
 // dispose ends b and whatever runs in it.
 func (o *owner) dispose(b *instance) {
 	b.close()
-	if b.idle() {
+	if b.answered || !b.shell.Used() { // its shell alone, which ends by itself
 		b.awaitEnd()
 	}
 	_ = o.removeNow(b.engine, b.id)
-}
-
-// idle reports whether nothing runs in b but its shell, which ends by itself when
-// b is closed.
-func (b *instance) idle() bool {
-	return b.answered || !b.shell.Used()
 }
 
 // awaitEnd waits until b does not run any more. To remove a container at the
@@ -308,7 +296,7 @@ func (o *owner) warm(e *engine, spec *spec) *warmpool.Spec[*instance] {
 	return &warmpool.Spec[*instance]{
 		Key:     e.id + spec.key(),
 		Group:   spec.config.Labels[labelSkill],
-		Version: strings.Join([]string{e.id, spec.config.Image, spec.folder()}, "\n"),
+		Version: strings.Join([]string{e.id, spec.config.Image, spec.host.Mounts[0].Source}, "\n"),
 		Start: func(ctx context.Context, ended func(*instance)) (*instance, error) {
 			return o.launch(ctx, e, spec, ended)
 		},

@@ -68,9 +68,6 @@ func newOwner(log *slog.Logger) *owner {
 	return o
 }
 
-// used notes that a command begins.
-func (o *owner) used() { o.last.Store(time.Now().UnixNano()) }
-
 // awaitCalm waits until no command has begun for calmPause: the work of an engine would
 // slow it down. It waits no longer than calmTimeout, and not for long after Close.
 func (o *owner) awaitCalm() {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types"
-	"github.com/docker/docker/api/types/mount"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
@@ -78,9 +77,6 @@ func (p *pipes) open() (err error) {
 	}
 	return nil
 }
-
-// mount returns the mount of p in a container.
-func (p *pipes) mount() mount.Mount { return bind(p.dir, pipesDir, false) }
 
 const (
 	// readyTimeout bounds the start of a shell.

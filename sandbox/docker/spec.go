@@ -1,13 +1,11 @@
 package docker
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
@@ -112,7 +110,7 @@ func (s *spec) through(p *pipes) *spec {
 	config, host := *s.config, *s.host
 	config.Entrypoint = []string{"/bin/sh", "-c", shellproto.PipedScript(pipesDir)}
 	config.AttachStdout, config.AttachStderr = false, false
-	host.Mounts = append(slices.Clone(host.Mounts), p.mount())
+	host.Mounts = append(slices.Clone(host.Mounts), bind(p.dir, pipesDir, false))
 	return &spec{&config, &host}
 }
 
@@ -123,9 +121,6 @@ func (s *spec) on(folder string) *spec {
 	host.Mounts[0].Source = folder
 	return &spec{s.config, &host}
 }
-
-// newName returns a name for a container.
-func newName() string { return "skills-mcp-" + strings.ToLower(rand.Text()[:12]) }
 
 // hostConfig returns the isolation of commands like cmd.
 func hostConfig(cmd *sandbox.Command, image *image, e *engine) (*container.HostConfig, error) {
@@ -241,9 +236,3 @@ func user() string {
 	uid, gid := sandbox.User()
 	return fmt.Sprintf("%d:%d", uid, gid)
 }
-
-// folder returns the host folder of the skill.
-func (s *spec) folder() string { return s.host.Mounts[0].Source }
-
-// connected reports whether the container has a way to hosts.
-func (s *spec) connected() bool { return at(s.host.Mounts, forwarder) != nil }

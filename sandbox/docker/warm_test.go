@@ -230,7 +230,7 @@ func TestDaemonsDead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := b.attach(ctx)
+	response, err := b.attach(ctx, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
 		t.Fatal(err)
 	}

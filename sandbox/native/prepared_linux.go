@@ -34,7 +34,7 @@ func (s *preparedSet) unwant(r *recipe) { s.recent = slices.DeleteFunc(s.recent,
 
 // missing returns the newest recipe that has no instance, or nil.
 func (s *preparedSet) missing() *recipe {
-	if !s.mounts.readable() { // nobody would know that an instance is out of date
+	if len(s.mounts.text) == 0 { // nobody would know that an instance is out of date
 		return nil
 	}
 	for _, r := range s.recent {

@@ -47,7 +47,8 @@ func (s *ApprovalService) Approval(ctx context.Context, id string) (*approval.Re
 	r, err := s.options.Approvals.Find(ctx, id)
 	_, missing := errors.AsType[*approval.AnswerError](err)
 	if !isPerson(ctx) && (missing || err == nil && !concerns(ctx, r)) {
-		return nil, noApproval(id) // either way: nobody learns of others' questions
+		// Either way: nobody learns of others' questions.
+		return nil, &run.Error{Code: run.NotFound, Message: "there is no approval " + id + " of yours"}
 	}
 	return r, answerError(err, run.NotFound)
 }
@@ -113,10 +114,6 @@ func (s *ApprovalService) Revoke(ctx context.Context, id string) error {
 }
 
 func denied(message string) error { return &run.Error{Code: run.PermissionDenied, Message: message} }
-
-func noApproval(id string) error {
-	return &run.Error{Code: run.NotFound, Message: "there is no approval " + id + " of yours"}
-}
 
 // answerError returns an error of package approval as a [*run.Error]: one that says why an
 // answer does not count has a code.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -21,10 +20,6 @@ import (
 
 // executeID is the operation whose problems have the member error.
 const executeID = "executeSkill"
-
-func newRefusal(p *Problem) *describe.Refusal {
-	return &describe.Refusal{Code: string(p.Code), Message: p.Detail}
-}
 
 // execute runs a skill.
 func execute(x *exchange) (any, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -115,7 +116,7 @@ func (h *handler) fail(x *exchange, err error) {
 		p.Run = failed.run
 	}
 	if x.id == executeID {
-		p.Error = newRefusal(p)
+		p.Error = &describe.Refusal{Code: string(p.Code), Message: p.Detail}
 	}
 	x.extend()
 	p.write(x.w)

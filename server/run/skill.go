@@ -37,7 +37,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 	j := newSkillJob(skill)
 	j.Call, j.id, j.workspaces, j.opened, j.picked = &r.Call, r.runID(), workspaces, opened, r.Picked
 	if err := cannotRun(skill); err != nil {
-		if mayKnow(r) {
+		if r.Principal.Kind == identity.Person || r.Picked || r.Skill.ModelInvocable { // they may know ahead of the decision
 			return nil, err
 		}
 		j.invoke = func(sandbox.Grant) (*invocation, error) { return nil, err }
@@ -69,12 +69,6 @@ func newSkillJob(skill *skills.Skill) *job {
 		j.warm = skill.Entry.Warm
 	}
 	return j
-}
-
-// mayKnow reports whether the caller may be told, ahead of the decision, why a skill
-// cannot run.
-func mayKnow(r *Request) bool {
-	return r.Principal.Kind == identity.Person || r.Picked || r.Skill.ModelInvocable
 }
 
 // cannotRun returns an [*Error] if a skill cannot run, whatever is decided.

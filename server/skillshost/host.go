@@ -208,7 +208,7 @@ func (h *Host) Revoke(ctx context.Context, skill *skills.Skill) (bool, error) {
 	if l == nil {
 		return false, nil
 	}
-	return h.shelf.revoke(ctx, l.server.Label, l.entry.URI)
+	return h.shelf.consents.Remove(ctx, consentKey(l.server.Label, l.entry.URI))
 }
 
 // fetchTime bounds the fetch of one skill.

@@ -291,12 +291,10 @@ func (s *Session) Get(ctx context.Context, uri string) (*Entry, error) {
 	return e, err
 }
 
-// maxReply bounds the reply with a file: JSON may write a byte as six.
-func maxReply(size int64) int64 { return min(6*size, 2*maxBytes) + maxSmall }
-
 // read returns the content of a file, which is verified.
 func (s *Session) read(ctx context.Context, r *Resource) ([]byte, error) {
-	raw, err := s.call(ctx, "resources/read", map[string]any{"uri": r.URI}, maxReply(r.Size))
+	limit := min(6*r.Size, 2*maxBytes) + maxSmall // JSON may write a byte as six
+	raw, err := s.call(ctx, "resources/read", map[string]any{"uri": r.URI}, limit)
 	if err != nil {
 		return nil, err
 	}

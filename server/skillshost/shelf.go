@@ -221,11 +221,6 @@ func (s *shelf) consent(ctx context.Context, server *Server, uri, set string) er
 	return s.consents.Change(ctx, store.Announced, consentKey(server.Label, uri), func(*store.Decision) (*store.Decision, error) { return row, nil })
 }
 
-// revoke removes the consent to a skill. It reports whether there was one.
-func (s *shelf) revoke(ctx context.Context, label, uri string) (bool, error) {
-	return s.consents.Remove(ctx, consentKey(label, uri))
-}
-
 // consented reports whether the person has said yes to an entry as it is.
 func (s *shelf) consented(server *Server, e *Entry) bool {
 	row, err := s.consents.Get(context.Background(), consentKey(server.Label, e.URI))

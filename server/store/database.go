@@ -211,7 +211,7 @@ func migrate(db *sql.DB) error {
 	if found, err = versionOf(tx); err != nil || found == version {
 		return err
 	}
-	for _, statements := range append(schema(), fmt.Sprintf("PRAGMA user_version = %d", version)) {
+	for _, statements := range []string{generationSchema, decisionsSchema, feedbackSchema, runsSchema, usesSchema, fmt.Sprintf("PRAGMA user_version = %d", version)} {
 		if _, err := tx.Exec(statements); err != nil {
 			return err
 		}

@@ -22,7 +22,8 @@ type HTTP struct {
 // NewHTTP returns a handler that serves b. options may be nil.
 func NewHTTP(b Backend, options *Options) *HTTP {
 	e := newEndpoint(b, options.withDefaults(httpBounds()))
-	return &HTTP{e, modernEndpoint{e}, legacyEndpoint{e, newSessions(e)}, sseEndpoint{e, &sync.Map{}}}
+	legacy := &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.bounds.idle, most: e.options.bounds.sessions, byID: map[string]*httpClient{}}
+	return &HTTP{e, modernEndpoint{e}, legacyEndpoint{e, legacy}, sseEndpoint{e, &sync.Map{}}}
 }
 
 // ServeHTTP is the endpoint of Streamable HTTP.

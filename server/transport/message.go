@@ -84,7 +84,8 @@ func parse(line []byte) (message, *rpcError) {
 		return message{}, invalid(nil, "the id must be a short string or a number")
 	}
 	m.method = *wire.Method
-	if m.isLasting() && len(line) > maxLasting {
+	lasting := m.kind == request && (m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSubscriptionsListen))
+	if lasting && len(line) > maxLasting {
 		return message{}, invalid(wire.ID, fmt.Sprintf("%s is longer than %d bytes", m.method, maxLasting))
 	}
 	if f := m.readMeta(); f != nil && m.kind == request {
@@ -96,10 +97,6 @@ func parse(line []byte) (message, *rpcError) {
 // maxLasting is the longest message that stays in memory after its reply, in bytes: a
 // client's description of itself, and the filter of its subscription.
 const maxLasting = 256 << 10
-
-func (m *message) isLasting() bool {
-	return m.kind == request && (m.method == string(mcp.MethodInitialize) || m.method == string(mcp.MethodSubscriptionsListen))
-}
 
 // readMeta decodes params._meta. It returns an error for an unsupported version of the
 // protocol: mcp-go would serve one that is older than all as a legacy client's. mcp-go

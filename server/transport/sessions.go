@@ -28,10 +28,6 @@ type sessions struct {
 	closed bool
 }
 
-func newSessions(e *endpoint) *sessions {
-	return &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.bounds.idle, most: e.options.bounds.sessions, byID: map[string]*httpClient{}}
-}
-
 // An httpClient is a legacy client and its session, from initialize to its end.
 type httpClient struct {
 	*peer

@@ -63,8 +63,12 @@ type valueWriter struct{ all []Value }
 func (w *valueWriter) add(key string, v reflect.Value) {
 	switch {
 	case secret(key):
-		w.put(key, hidden(v))
-	case v.Kind() == reflect.Struct && !isText(v):
+		text := "set; only its hash is known"
+		if v.IsZero() {
+			text = "not set"
+		}
+		w.put(key, text)
+	case v.Kind() == reflect.Struct && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()): // which has a text of its own
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 			if name != "" && name != "-" && !(inMap(key) && v.Field(i).IsZero()) {
@@ -102,19 +106,6 @@ func (w *valueWriter) put(key, text string) {
 // secret reports whether the value of a key proves who somebody is.
 func secret(key string) bool {
 	return key == "policy.passphrase" || key == "policy.script_token" || strings.HasPrefix(key, "policy.approvers.")
-}
-
-func hidden(v reflect.Value) string {
-	if v.IsZero() {
-		return "not set"
-	}
-	return "set; only its hash is known"
-}
-
-// isText reports whether a value has a text of its own.
-func isText(v reflect.Value) bool {
-	_, ok := v.Interface().(fmt.Stringer)
-	return ok
 }
 
 // render returns the text of a value that has no other settings in it.

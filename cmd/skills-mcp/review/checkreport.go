@@ -139,11 +139,6 @@ func (r *CheckReport) standard(skill *skills.Skill) {
 	}
 }
 
-// told reports whether a finding of the standard covers a problem of loading.
-func (r *CheckReport) told(p skills.Problem) bool {
-	return slices.ContainsFunc(r.Findings[p.Path], func(f check.Finding) bool { return f.Covers(p) })
-}
-
 // IsSkillFile reports whether a file is a SKILL.md.
 func IsSkillFile(name string) bool {
 	return strings.EqualFold(path.Base(filepath.ToSlash(name)), "SKILL.md")
@@ -162,7 +157,9 @@ func (r *CheckReport) AddRepairs(repairs []*check.Repair) {
 
 // Sorted returns each problem once, in a fixed order.
 func (r *CheckReport) Sorted() []skills.Problem {
-	found := slices.DeleteFunc(append([]skills.Problem{}, r.problems...), r.told)
+	found := slices.DeleteFunc(append([]skills.Problem{}, r.problems...), func(p skills.Problem) bool {
+		return slices.ContainsFunc(r.Findings[p.Path], func(f check.Finding) bool { return f.Covers(p) }) // one of the standard says it
+	})
 	slices.SortFunc(found, func(a, b skills.Problem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Remedy, b.Remedy))

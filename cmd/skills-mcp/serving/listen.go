@@ -100,7 +100,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		l.tellPage(page)
 	} else {
 		rest := b.service()
-		rest.mount(srv)
+		srv.Handle(api.Path, rest.Handler())
 		mounted = append(mounted, rest)
 	}
 	return srv.Serve(ctx, l.Listener, append(mounted, clients)...)

@@ -11,7 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
-	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -22,9 +21,6 @@ type apiServer struct {
 	*api.Service
 	running *jobs.Jobs
 }
-
-// mount mounts the API, which builds its parts at its first request.
-func (s *apiServer) mount(srv *httpd.Server) { srv.Handle(api.Path, s.Handler()) }
 
 // Close ends the runs, and so the requests that wait for them.
 func (s *apiServer) Close() error {

@@ -12,7 +12,7 @@ import (
 
 // NewDownloadClient returns a client for the files of strangers.
 func NewDownloadClient() *download.Client {
-	return download.New(&download.Options{Public: egress.Public, UserAgent: UserAgent()})
+	return download.New(&download.Options{Public: egress.Public, UserAgent: "skills-mcp/" + build.Read().Version})
 }
 
 // NewOCIFetcher returns the fetcher of OCI registries, with the credentials of Docker's
@@ -20,9 +20,6 @@ func NewDownloadClient() *download.Client {
 func NewOCIFetcher(home string, client *download.Client) *oci.Fetcher {
 	return oci.New(client, &oci.Options{DockerConfig: dockerConfig(home)})
 }
-
-// UserAgent names the program to servers.
-func UserAgent() string { return "skills-mcp/" + build.Read().Version }
 
 // dockerConfig returns the path of the person's Docker configuration; "" if there is none.
 func dockerConfig(home string) string {
