@@ -40,8 +40,6 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte {
 	return r.compiled().FindAllSubmatch(b, n)
 }
-func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
-
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }

@@ -93,7 +93,7 @@ func (a *adopter) describe(ctx context.Context, r *record, dir string) (*lock.St
 		return nil, err
 	}
 	defer files.Close()
-	s, err := describe(ctx, files, a.host(dir))
+	s, err := describe(ctx, files, filepath.Join(a.Dir, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil, err
 	}
@@ -118,5 +118,3 @@ func (a *adopter) describe(ctx context.Context, r *record, dir string) (*lock.St
 	s.Unproved = append(s.Unproved, "that the source has these files: nothing was fetched")
 	return s, nil
 }
-
-func (a *adopter) host(name string) string { return filepath.Join(a.Dir, filepath.FromSlash(name)) }

@@ -52,9 +52,6 @@ func (rel *release) fetch(ctx context.Context, r *source.Request, into *quaranti
 	return rel.check(ctx, into, fetched)
 }
 
-// generated reports the files that a registry adds to those of the author.
-func generated(name string) bool { return name == "_meta.json" || name == "skill-card.md" }
-
 // check compares the files of a hosted version with the registry's list. Links are not
 // made yet.
 func (rel *release) check(ctx context.Context, into *quarantine.Folder, fetched *source.Fetched) error {
@@ -80,7 +77,7 @@ func (rel *release) check(ctx context.Context, into *quarantine.Folder, fetched 
 		delete(have, path.Clean(want.Path))
 	}
 	for name := range have {
-		if !generated(name) {
+		if name != "_meta.json" && name != "skill-card.md" { // which the registry makes
 			return rel.differs(name, "is in the download and not listed")
 		}
 	}

@@ -152,7 +152,7 @@ func (n *names) note(clean string) {
 // one: it ignores case and, as those of Apple and ext4 with casefold do, the forms of
 // Unicode and ignorable characters.
 func key(name string) string {
-	if isASCII(name) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(name)
 	}
 	folded := norm.NFD.String(cases.Fold().String(norm.NFD.String(name)))
@@ -170,10 +170,6 @@ func (n *names) omit(clean string) {
 		n.omitted = true
 		n.notes = append(n.notes, fmt.Sprintf("%q: files of a git repository are left out", clean))
 	}
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // inGit reports whether a path is .git or lies in it.

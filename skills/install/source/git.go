@@ -16,9 +16,6 @@ var (
 	commitID  = lazyregexp.New(`^([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
 )
 
-// isSCP reports whether a text is user@host:path, as Git and scp read it.
-func isSCP(text string) bool { return scpText.MatchString(text) }
-
 func scpSource(text string) (Source, error) {
 	location, fragment, _ := strings.Cut(text, "#")
 	location = strings.TrimRight(location, "/")

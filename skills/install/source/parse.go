@@ -43,10 +43,10 @@ func Parse(text, folder string) (Source, error) {
 }
 
 func parseForm(text, folder string) (Source, error) {
-	switch scheme := schemeOf(text); {
+	switch scheme := strings.ToLower(strings.TrimSuffix(schemeText.FindString(text), ":")); {
 	case isHostPath(text):
 		return hostPath(text, folder)
-	case isSCP(text):
+	case scpText.MatchString(text): // user@host:path
 		return scpSource(text)
 	case scheme != "":
 		return parseScheme(scheme, text)
@@ -128,8 +128,3 @@ func parseScheme(scheme, text string) (Source, error) {
 }
 
 var schemeText = lazyregexp.New(`^[A-Za-z][A-Za-z0-9+.-]*:`)
-
-// schemeOf returns the scheme of a text in lower case, "" if it has none.
-func schemeOf(text string) string {
-	return strings.ToLower(strings.TrimSuffix(schemeText.FindString(text), ":"))
-}

@@ -83,7 +83,8 @@ func (f *Fetcher) index(ctx context.Context, location string, named bool) (*url.
 	body, _, err := f.client.Get(ctx, download.Get{
 		URL: at.String(), Named: named, Limit: maxIndex, JSON: true,
 	})
-	if site && (isAbsent(err) || err == nil && isPage(body)) {
+	// Some sites answer with an HTML page for each path that they do not have.
+	if site && (isAbsent(err) || err == nil && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))) {
 		return nil, nil, fmt.Errorf("%s publishes no skills: it has no %s (discovery 0.2.0); write the URL of an archive, or git+https:// for a repository", at.Host, indexPath)
 	}
 	if err != nil {
@@ -98,10 +99,6 @@ func isAbsent(err error) bool {
 	var status *download.StatusError
 	return errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone)
 }
-
-// isPage reports an HTML page, which some sites answer for each path that they do not
-// have.
-func isPage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
 // A delivery fetches one skill of an index.
 type delivery struct {
