@@ -40,7 +40,7 @@ type Server struct {
 func New(calls *run.Executor, options *Options) *Server {
 	o := options.withDefaults()
 	logger := o.Logger
-	p := &publisher{expose: o.Expose, subscriptions: newSubscriptions()}
+	p := &publisher{expose: o.Expose, subscriptions: &subscriptions{sessions: map[string]mcpserver.SessionWithResourceSubscriptions{}, digests: map[string]string{}}}
 	current := p.view.Load
 	p.search = &searcher{index: o.Index, uses: o.Expose.Uses, failures: failures{logger}}
 	p.search.start(current)

@@ -20,10 +20,6 @@ type subscriptions struct {
 	digests map[string]string
 }
 
-func newSubscriptions() *subscriptions {
-	return &subscriptions{sessions: map[string]mcpserver.SessionWithResourceSubscriptions{}, digests: map[string]string{}}
-}
-
 // hook registers sessions and their subscriptions.
 func (s *subscriptions) hook(hooks *mcpserver.Hooks, library func() *skillsext.Library) {
 	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) {

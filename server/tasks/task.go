@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/work"
 )
@@ -55,10 +53,6 @@ const (
 type ending struct {
 	result *mcp.CallToolResult
 	err    error
-}
-
-func newTask(owner identity.Key, age time.Duration) *Task {
-	return &Task{Unit: work.Unit{ID: rand.Text(), By: owner}, updated: time.Now(), age: age, status: Working, used: map[string]bool{}}
 }
 
 // Say sets the status message. A nil task ignores it.

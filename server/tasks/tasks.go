@@ -8,6 +8,7 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync"
@@ -89,7 +90,7 @@ type Call struct {
 // Do runs work and returns its result. If that takes longer than the call's patience, the
 // error is an [*rpc.Other] with a new task. A result that comes before may ask for input.
 func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, error) {
-	t := newTask(c.Owner, s.options.Age)
+	t := &Task{Unit: work.Unit{ID: rand.Text(), By: c.Owner}, updated: time.Now(), age: s.options.Age, status: Working, used: map[string]bool{}}
 	atOnce := make(chan bool, 1) // it is a task
 	err := s.calls.Start(ctx, t, func(working context.Context) {
 		atOnce <- c.Patience == 0 && t.decide(kept) // before it ends

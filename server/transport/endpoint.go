@@ -24,7 +24,7 @@ type endpoint struct {
 
 func newEndpoint(b Backend, o Options) *endpoint {
 	e := &endpoint{
-		edge: newEdge(b, o.Logger), options: o, intake: newIntake(o),
+		edge: newEdge(b, o.Logger), options: o, intake: intake{o.bounds.message, o.bounds.patience / 2, make(chan struct{}, largeBodies)}, // its patience leaves time to read
 		calls: newTable(o.bounds.calls, o.bounds.queue, 32*o.bounds.message, o.bounds.streams),
 	}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())

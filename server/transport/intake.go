@@ -26,10 +26,6 @@ type intake struct {
 	slots    chan struct{} // holds a value for each long message that is being read
 }
 
-func newIntake(o Options) intake {
-	return intake{o.bounds.message, o.bounds.patience / 2, make(chan struct{}, largeBodies)} // which leaves time to read it
-}
-
 // enter waits for a slot for the message of a request.
 func (i intake) enter(r *http.Request) (leave func(), refused *rpcError) {
 	if 0 <= r.ContentLength && r.ContentLength <= smallBody {

@@ -75,7 +75,7 @@ func comment(text, mark string) string {
 			continue
 		case !ok && line != "", !ok && strings.TrimSpace(b.String()) != "":
 			return b.String()
-		case !forTools(rest):
+		case !tools.MatchString(rest):
 			b.WriteString(strings.TrimPrefix(rest, " ") + "\n")
 		}
 		if b.Len() > 2*maxDoc {
@@ -87,8 +87,6 @@ func comment(text, mark string) string {
 
 // tools matches comment lines for programs or lawyers.
 var tools = lazyregexp.New(`(?i)^\s*(?:-\*-|shellcheck |pylint:|ruff:|mypy:|type:|noqa|eslint|prettier|vim?:|coding[:=]|SPDX-|copyright |\(c\) |all rights reserved|licensed under )`)
-
-func forTools(line string) bool { return tools.MatchString(line) }
 
 // rule matches a line of nothing but ornament.
 var rule = lazyregexp.New(`^\s*[-=#*~_+]{3,}\s*$`)

@@ -38,7 +38,7 @@ type Store struct {
 
 // New returns a store below dir, an absolute path, which [Store.Take] creates.
 func New(dir string) *Store {
-	return &Store{dir: dir, sweeper: newSweeper(dir), memory: newMemory(), now: time.Now, whole: map[string]time.Time{}}
+	return &Store{dir: dir, sweeper: &sweeper{dir: dir, total: maxTotal}, memory: newMemory(), now: time.Now, whole: map[string]time.Time{}}
 }
 
 // Take returns a snapshot of the current content of fsys. It omits .git folders,

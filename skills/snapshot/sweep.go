@@ -42,8 +42,6 @@ type sweeper struct {
 	last time.Time // when this process last checked whether a sweep is due
 }
 
-func newSweeper(dir string) *sweeper { return &sweeper{dir: dir, total: maxTotal} }
-
 // sweep removes snapshots that exceed the bounds, at most once in sweepTime. It
 // ignores errors, which cost disk space only.
 func (s *sweeper) sweep() {

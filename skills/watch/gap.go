@@ -62,8 +62,6 @@ type gaps struct {
 	warned bool // of the limit of watches
 }
 
-func newGaps(log *slog.Logger) *gaps { return &gaps{log: log} }
-
 // missing reports whether an error is of a path without a file, or of a closed notifier.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fsnotify.ErrClosed)

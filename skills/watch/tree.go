@@ -28,7 +28,7 @@ type tree struct {
 
 // newTree returns a tree without roots.
 func newTree(source notifier, o Options) *tree {
-	return &tree{source: source, options: o, gaps: newGaps(o.Logger), plan: newPlan(), armed: set{}, modes: map[string]fs.FileMode{}}
+	return &tree{source: source, options: o, gaps: &gaps{log: o.Logger}, plan: newPlan(), armed: set{}, modes: map[string]fs.FileMode{}}
 }
 
 // begin watches the roots.

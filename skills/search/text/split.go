@@ -9,8 +9,6 @@ import (
 // A segment is the part of a run between two joiners.
 type segment struct{ start, end int }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 // segments appends the segments of a run. "user's" has one, and "l'eau" two.
 func segments(all []segment, text string) []segment {
 	start := 0
@@ -59,7 +57,7 @@ func join(text string, segments []segment) (joined string, whole bool) {
 		}
 		b.WriteString(text[s.start:s.end])
 	}
-	if isDigit(text[0]) {
+	if '0' <= text[0] && text[0] <= '9' {
 		return "", false
 	}
 	return b.String(), whole
