@@ -162,6 +162,8 @@ type Grant struct {
 	// [github.com/skillsmcp/skills-mcp/sandbox/egress] writes them, such as
 	// "api.example.com:443". None is no network.
 	Hosts []string
+	// Secrets are what the proxy puts into requests to some of Hosts; nil is nothing.
+	Secrets *Secrets
 }
 
 // A Cover is a path of a writable workspace that is mounted on itself, so that a command can

@@ -201,7 +201,7 @@ func (b *instance) connect(cmd *sandbox.Command, options *egress.Options) (func(
 	if b.way == nil {
 		return func() []sandbox.Connection { return nil }, nil
 	}
-	proxy, err := egress.New(cmd.Grant.Hosts, options)
+	proxy, err := egress.New(cmd.Grant, options)
 	if err != nil {
 		return nil, err
 	}

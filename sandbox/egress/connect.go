@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -29,7 +30,7 @@ type connector struct {
 
 // connect connects to a host, if a rule names it, and records the attempt. The error is a
 // [*fault]. The connection ends with the proxy.
-func (c *connector) connect(ctx context.Context, to Rule) (net.Conn, error) {
+func (c *connector) connect(ctx context.Context, to Rule) (*upstreamConn, error) {
 	run, leave, err := c.life.Join(ctx)
 	if err != nil {
 		return nil, &fault{status: http.StatusServiceUnavailable, message: "the sandbox is ending"}
@@ -51,6 +52,19 @@ func (c *connector) connect(ctx context.Context, to Rule) (net.Conn, error) {
 
 // connectTimeout bounds the lookup of a name and the connecting together.
 const connectTimeout = 10 * time.Second
+
+// dialContext connects to a host and port, for transports of HTTP.
+func (c *connector) dialContext(ctx context.Context, _, address string) (net.Conn, error) {
+	target, err := parseTarget(address, 80)
+	if err != nil {
+		return nil, &fault{status: http.StatusBadRequest, message: err.Error()}
+	}
+	conn, err := c.connect(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
 
 // reach checks, resolves and dials a host. It returns the address that it connected to.
 func (c *connector) reach(ctx context.Context, to Rule) (conn net.Conn, address string, err error) {
@@ -163,7 +177,10 @@ func reason(err error) string {
 	var dns *net.DNSError
 	var errno syscall.Errno
 	var timeout net.Error
+	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &certificate):
+		return "its certificate does not hold: " + certificate.Err.Error()
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "there is no such host"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

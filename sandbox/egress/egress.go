@@ -15,6 +15,10 @@
 //     http:// URL are forwarded. A refusal is one line for the script's author, with
 //     the host and the reason. A refused CONNECT has it as its reason phrase too: most
 //     clients show nothing else.
+//   - TLS that a command begins in a tunnel is for the tunnel's host, if it names one.
+//   - It ends TLS only for the hosts of secrets: it puts a secret into requests that its
+//     grant names, and into no other, and takes it out of the responses. See
+//     [sandbox.Secret] and [Equip].
 //   - It bounds the number of connections, their time and their idle time. It records
 //     hosts and byte counts, and no content: see [Proxy.Connections].
 //
@@ -33,6 +37,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -47,15 +52,17 @@ const headTimeout = 15 * time.Second
 // A Proxy connects one sandbox to the hosts of its rules. It may be used
 // concurrently.
 type Proxy struct {
-	connector *connector
-	server    *http.Server
-	open      chan struct{} // holds a token for each open connection of the sandbox
+	connector  *connector
+	terminator *terminator // nil without secrets
+	server     *http.Server
+	open       chan struct{} // holds a token for each open connection of the sandbox
 }
 
-// New returns a proxy to hosts, each in the syntax of [ParseRule]. Options may be nil.
-func New(hosts []string, options *Options) (*Proxy, error) {
+// New returns a proxy to the hosts of a grant, with its secrets, which [Equip] has given an
+// authority. Options may be nil.
+func New(grant sandbox.Grant, options *Options) (*Proxy, error) {
 	c := &connector{options: options.withDefaults(), life: sandbox.NewLifetime(), own: net.InterfaceAddrs}
-	for _, host := range hosts {
+	for _, host := range grant.Hosts {
 		rule, err := ParseRule(host)
 		if err != nil {
 			return nil, err
@@ -63,11 +70,16 @@ func New(hosts []string, options *Options) (*Proxy, error) {
 		c.rules = append(c.rules, rule)
 	}
 	silent := log.New(io.Discard, "", 0)
+	t, err := newTerminator(c, grant.Secrets, silent)
+	if err != nil {
+		return nil, err
+	}
 	return &Proxy{
-		connector: c,
-		open:      make(chan struct{}, 2*c.options.MaxConnections),
+		connector:  c,
+		terminator: t,
+		open:       make(chan struct{}, 2*c.options.MaxConnections),
 		server: &http.Server{
-			Handler:           newHandler(c, silent),
+			Handler:           newHandler(c, t, silent),
 			ReadHeaderTimeout: headTimeout,
 			IdleTimeout:       c.options.IdleTimeout,
 			MaxHeaderBytes:    maxHeader,
@@ -88,6 +100,11 @@ func (p *Proxy) Serve(listener net.Listener) error {
 		return nil
 	}
 	defer leave()
+	if p.terminator != nil {
+		var inside sync.WaitGroup
+		inside.Go(func() { _ = p.terminator.server.Serve(p.terminator) }) // until the proxy is closed
+		defer inside.Wait()
+	}
 	err = p.server.Serve(&limitedListener{listener, p.open, p.connector.life, p.connector.options.IdleTimeout})
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
@@ -99,7 +116,13 @@ func (p *Proxy) Serve(listener net.Listener) error {
 // called more than once.
 func (p *Proxy) Close() error {
 	err := p.server.Close()
+	if p.terminator != nil {
+		_ = p.terminator.server.Close()
+	}
 	p.connector.life.End()
+	if p.terminator != nil {
+		p.terminator.transport.CloseIdleConnections()
+	}
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}

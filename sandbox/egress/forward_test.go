@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // pipes are two connections with nothing but pipes between them, as there are
@@ -43,7 +45,7 @@ func (p *pipe) Close() error {
 // reached through it.
 func forward(t *testing.T, w *world, hosts ...string) *running {
 	t.Helper()
-	p, err := New(hosts, &Options{Resolver: w, Dial: w.dial})
+	p, err := New(sandbox.Grant{Hosts: hosts}, &Options{Resolver: w, Dial: w.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +261,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := api(t)
-	p, err := New([]string{"api.example.com"}, &Options{Resolver: w, Dial: w.dial})
+	p, err := New(sandbox.Grant{Hosts: []string{"api.example.com"}}, &Options{Resolver: w, Dial: w.dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +287,7 @@ func TestProcess(t *testing.T) {
 func hostile(t *testing.T) io.ReadWriteCloser {
 	t.Helper()
 	w := api(t)
-	p, err := New([]string{"api.example.com"}, &Options{Resolver: w, Dial: w.dial})
+	p, err := New(sandbox.Grant{Hosts: []string{"api.example.com"}}, &Options{Resolver: w, Dial: w.dial})
 	if err != nil {
 		t.Fatal(err)
 	}

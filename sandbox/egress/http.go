@@ -17,14 +17,15 @@ const maxHeader = 64 << 10
 
 // A handler handles the requests of a sandbox.
 type handler struct {
-	connector *connector
-	forward   http.Handler
-	active    chan struct{} // holds a token for each request and tunnel under way
+	connector  *connector
+	terminator *terminator // nil without secrets
+	forward    http.Handler
+	active     chan struct{} // holds a token for each request and tunnel under way
 }
 
-// newHandler returns a handler that connects by c.
-func newHandler(c *connector, silent *log.Logger) *handler {
-	return &handler{c, newForwarder(c, silent), make(chan struct{}, c.options.MaxConnections)}
+// newHandler returns a handler that connects by c, and to the hosts of secrets by t.
+func newHandler(c *connector, t *terminator, silent *log.Logger) *handler {
+	return &handler{c, t, newForwarder(c, silent), make(chan struct{}, c.options.MaxConnections)}
 }
 
 // ServeHTTP implements [http.Handler].
@@ -48,6 +49,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodConnect {
 		h.tunnel(run, w, r, target)
+		return
+	}
+	if f := h.terminator.plain(r); f != nil {
+		answer(w, r, f)
 		return
 	}
 	r.URL.Host = target.String()
@@ -82,13 +87,26 @@ func admit(r *http.Request) (Rule, *fault) {
 // newForwarder returns a reverse proxy for requests that have an absolute URL. Each has a
 // connection of its own, so that each is checked where it is dialed.
 func newForwarder(c *connector, silent *log.Logger) *httputil.ReverseProxy {
+	p := newReverseProxy(silent)
+	// The host gets the name of the URL, which was checked, and not that of the Host
+	// header. Hop-by-hop header fields are not forwarded.
+	p.Rewrite = func(r *httputil.ProxyRequest) {
+		r.Out.Host = strings.TrimSuffix(r.Out.URL.Host, ":80")
+		r.Out.URL.RawQuery = r.In.URL.RawQuery // as it was, with the parts that Go does not parse
+	}
+	p.Transport = &http.Transport{
+		DialContext:            c.dialContext,
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeader,
+		ResponseHeaderTimeout:  c.options.IdleTimeout,
+	}
+	return p
+}
+
+// newReverseProxy returns a reverse proxy that streams, and says why a host does not answer.
+func newReverseProxy(silent *log.Logger) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		// The host gets the name of the URL, which was checked, and not that of the Host
-		// header. Hop-by-hop header fields are not forwarded.
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.Host = strings.TrimSuffix(r.Out.URL.Host, ":80")
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // as it was, with the parts that Go does not parse
-		},
 		FlushInterval: -1,
 		ErrorLog:      silent,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -98,34 +116,25 @@ func newForwarder(c *connector, silent *log.Logger) *httputil.ReverseProxy {
 			}
 			answer(w, r, f)
 		},
-		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-				target, err := parseTarget(address, 80)
-				if err != nil {
-					return nil, &fault{status: http.StatusBadRequest, message: err.Error()}
-				}
-				return c.connect(ctx, target)
-			},
-			DisableKeepAlives:      true,
-			DisableCompression:     true,
-			MaxResponseHeaderBytes: maxHeader,
-			ResponseHeaderTimeout:  c.options.IdleTimeout,
-		},
 	}
 }
 
 // tunnel handles a CONNECT: it connects, and then copies both ways until both have
 // ended.
 func (h *handler) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Request, target Rule) {
-	host, err := h.connector.connect(ctx, target)
-	if err != nil {
-		var f *fault
-		if errors.As(err, &f) {
-			answer(w, r, f)
+	var host *upstreamConn
+	ends := h.terminator.isFor(target) && h.connector.granted(target) // TLS, here
+	if !ends {
+		var err error
+		if host, err = h.connector.connect(ctx, target); err != nil {
+			var f *fault
+			if errors.As(err, &f) {
+				answer(w, r, f)
+			}
+			return
 		}
-		return
+		defer host.Close()
 	}
-	defer host.Close()
 	sandbox, stream, err := hijack(w)
 	if err != nil {
 		return
@@ -136,22 +145,34 @@ func (h *handler) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Req
 	}
 	// The buffer has the bytes that the client sent without waiting for the response.
 	early := io.LimitReader(stream.Reader, int64(stream.Reader.Buffered()))
+	if ends {
+		h.terminator.carry(ctx, sandbox, early, target)
+		return
+	}
 	sent := make(chan struct{}) // closed by the goroutine below
 	go func() {
 		defer close(sent)
-		relay(host, io.MultiReader(early, sandbox), host, sandbox)
+		from := io.MultiReader(early, sandbox)
+		if target.name != "" {
+			from = &helloChecked{from: from, target: target}
+		}
+		var f *fault
+		if err := relay(host, from, host, sandbox); errors.As(err, &f) {
+			host.entry.refuse(f.message)
+		}
 	}()
-	relay(sandbox, host, sandbox, host)
+	_ = relay(sandbox, host, sandbox, host) // the client sees its end
 	<-sent
 }
 
 // relay copies one direction of a tunnel up to its end, and ends it at the other side
 // too. An error ends both directions.
-func relay(to io.Writer, from io.Reader, toConn, fromConn net.Conn) {
+func relay(to io.Writer, from io.Reader, toConn, fromConn net.Conn) error {
 	if _, err := io.Copy(to, from); err != nil {
 		_ = toConn.Close()
 		_ = fromConn.Close()
-		return
+		return err
 	}
 	_ = closeWrite(toConn)
+	return nil
 }

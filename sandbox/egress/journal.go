@@ -53,11 +53,20 @@ func (e *entry) connected(address string) {
 	e.address = address
 }
 
+// refuse records why a connection was ended.
+func (e *entry) refuse(reason string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.refused = reason
+}
+
 // end records the end of a connection; refused is the reason why it was not made, or "".
 func (e *entry) end(refused string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.refused = refused
+	if refused != "" {
+		e.refused = refused
+	}
 	e.time = time.Since(e.start)
 }
 

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // TestMain makes the test program the forwarder where it was started as one, as
@@ -166,7 +168,7 @@ func unstarted(t *testing.T, w *world, options *Options, hosts ...string) (*runn
 		o = *options
 	}
 	o.Resolver, o.Dial = w, w.dial
-	p, err := New(hosts, &o)
+	p, err := New(sandbox.Grant{Hosts: hosts}, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

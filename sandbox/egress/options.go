@@ -3,6 +3,7 @@ package egress
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"net"
 	"net/netip"
 	"time"
@@ -21,6 +22,9 @@ type Options struct {
 	MaxConnections int
 	// Resolver looks up names; nil is the system's.
 	Resolver Resolver
+	// Roots are the authorities whose word is taken for the hosts of secrets; nil is the
+	// system's.
+	Roots *x509.CertPool
 	// Dial connects to an IP address and port; nil is the system's.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

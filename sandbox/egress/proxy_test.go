@@ -50,7 +50,7 @@ func TestForwardsRequests(t *testing.T) {
 func TestTunnels(t *testing.T) {
 	p := start(t, api(t), nil, "api.example.com:443")
 	reader, conn := p.connect("api.example.com:443")
-	for _, line := range []string{"\x16\x03\x01 hello\n", "again\n"} {
+	for _, line := range []string{"\x17\x03\x01 hello\n", "again\n"} {
 		if _, err := io.WriteString(conn, line); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestGrantsNothingWithoutRules(t *testing.T) {
 }
 
 func TestNewRefusesBadRules(t *testing.T) {
-	if _, err := New([]string{"api.example.com", "https://api.example.com"}, nil); err == nil || !strings.Contains(err.Error(), "without") {
+	if _, err := New(sandbox.Grant{Hosts: []string{"api.example.com", "https://api.example.com"}}, nil); err == nil || !strings.Contains(err.Error(), "without") {
 		t.Errorf("%v", err)
 	}
 }
@@ -491,7 +491,7 @@ func TestConnections(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	p, err := New(nil, nil)
+	p, err := New(sandbox.Grant{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -550,7 +550,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestServeReturnsNilWhenItsListenerIsClosed(t *testing.T) {
-	p, err := New(nil, nil)
+	p, err := New(sandbox.Grant{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

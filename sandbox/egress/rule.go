@@ -179,16 +179,22 @@ func (r Rule) Covers(o Rule) bool {
 // names are checked when they are connected to.
 func (r Rule) Public() bool { return !r.addr.IsValid() || refusal(r.addr, nil) == "" }
 
+// host returns the name or the address.
+func (r Rule) host() string {
+	if r.addr.IsValid() {
+		return r.addr.String()
+	}
+	return r.name
+}
+
 // String returns the rule in the syntax of [ParseRule].
 func (r Rule) String() string {
-	host := r.name
+	host := r.host()
 	switch {
 	case r.sub:
 		host = "*." + host
 	case r.addr.Is6():
-		host = "[" + r.addr.String() + "]"
-	case r.addr.IsValid():
-		host = r.addr.String()
+		host = "[" + host + "]"
 	}
 	if r.port == 0 {
 		return host

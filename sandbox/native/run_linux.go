@@ -284,7 +284,7 @@ func newGateway(grant sandbox.Grant, options *egress.Options) (*gateway, error) 
 	if len(grant.Hosts) == 0 {
 		return nil, nil
 	}
-	proxy, err := egress.New(grant.Hosts, options)
+	proxy, err := egress.New(grant, options)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,184 @@
+package egress
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/redact"
+)
+
+// A secret is one that the proxy puts into requests.
+type secret struct {
+	sandbox.Secret
+	hosts    []Rule
+	exchange *redact.Replacer // its sentinel by its value
+}
+
+// parseSecret checks a secret.
+func parseSecret(s sandbox.Secret) (*secret, error) {
+	parsed := &secret{Secret: s, exchange: redact.New(map[string]string{s.Sentinel: s.Value})}
+	if len(s.Value) < redact.MinLength || len(s.Sentinel) != len(s.Value) {
+		return nil, fmt.Errorf("the secret %s cannot be masked: it has less than %d bytes, or its sentinel has another length", s.Name, redact.MinLength)
+	}
+	for _, host := range s.Hosts {
+		rule, err := ParseRule(host)
+		if err != nil {
+			return nil, fmt.Errorf("the secret %s: %w", s.Name, err)
+		}
+		if rule.port == 0 {
+			rule.port = 443
+		}
+		parsed.hosts = append(parsed.hosts, rule)
+	}
+	for _, pattern := range s.Paths {
+		if !doublestar.ValidatePattern(pattern) {
+			return nil, fmt.Errorf("the secret %s: %q is no pattern of paths; write one such as /repos/**", s.Name, pattern)
+		}
+	}
+	return parsed, nil
+}
+
+// isFor reports whether the secret is for a host.
+func (s *secret) isFor(host Rule) bool {
+	return slices.ContainsFunc(s.hosts, func(r Rule) bool { return r.Covers(host) })
+}
+
+// fill puts the secret into a request to one of its hosts. It returns a fault for a request
+// that would take it elsewhere.
+func (s *secret) fill(r *http.Request) *fault {
+	refuse := func(format string, args ...any) *fault {
+		return &fault{status: http.StatusForbidden, message: "the secret " + s.Name + " " + fmt.Sprintf(format, args...)}
+	}
+	allowed := s.allows(r)
+	if s.Header != "" {
+		if allowed {
+			r.Header.Set(s.Header, s.Prefix+s.Value)
+		}
+		return nil
+	}
+	if signedByAWS(r) {
+		return refuse("cannot sign requests in the sandbox, as AWS has it: programs sign with the secret itself, which is not there; it has to be granted as plain")
+	}
+	uri := r.URL.EscapedPath()
+	inPath, query := s.exchange.String(uri), s.exchange.String(r.URL.RawQuery)
+	header := http.Header{}
+	for name, values := range r.Header {
+		for i, value := range values {
+			filled := s.fillField(name, value)
+			if filled == value {
+				continue
+			}
+			if !credential.MatchString(name) {
+				return refuse("is sent in header fields for credentials, such as Authorization, and not in %s", name)
+			}
+			if header[name] == nil {
+				header[name] = slices.Clone(values)
+			}
+			header[name][i] = filled
+		}
+	}
+	body := s.InBody && r.Body != nil && r.Body != http.NoBody
+	switch {
+	case inPath == uri && query == r.URL.RawQuery && len(header) == 0 && !body:
+		return nil
+	case !allowed && inPath == uri && query == r.URL.RawQuery && len(header) == 0:
+		return nil // a body that may have it goes as it is
+	case !allowed:
+		return refuse("was not granted for %s %s", r.Method, r.URL.Path)
+	case inPath != uri && !s.InPath:
+		return refuse("was granted for the query and for header fields, and not for the path")
+	}
+	if inPath != uri {
+		plain, err := url.PathUnescape(inPath)
+		if err != nil {
+			return refuse("makes a path that is none")
+		}
+		r.URL.Path, r.URL.RawPath = plain, inPath
+	}
+	r.URL.RawQuery = query
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if body {
+		if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+			return refuse("cannot be put into a body that is compressed as %.20q", encoding)
+		}
+		// The length stays: a sentinel is as long as its value in each spelling.
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{s.exchange.Reader(r.Body), r.Body}
+	}
+	return nil
+}
+
+// stands reports whether the sentinel stands in the head of a request.
+func (s *secret) stands(r *http.Request) bool {
+	if text := r.URL.String(); s.exchange.String(text) != text {
+		return true
+	}
+	for name, values := range r.Header {
+		if slices.ContainsFunc(values, func(value string) bool { return s.fillField(name, value) != value }) {
+			return true
+		}
+	}
+	return false
+}
+
+// credential matches the names of header fields that carry credentials. Others, such as
+// User-Agent, are kept in logs and sent back.
+var credential = regexp.MustCompile(`(?i)auth|token|key|secret|cookie|session|credential|passw|signature`)
+
+// fillField returns a header field with the value for the sentinel, also in the name and
+// password of Basic authentication.
+func (s *secret) fillField(name, value string) string {
+	scheme, encoded, found := strings.Cut(value, " ")
+	if found && strings.EqualFold(scheme, "Basic") && textproto.CanonicalMIMEHeaderKey(name) == "Authorization" {
+		if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded)); err == nil {
+			if filled := s.exchange.String(string(plain)); filled != string(plain) {
+				return scheme + " " + base64.StdEncoding.EncodeToString([]byte(filled))
+			}
+		}
+	}
+	return s.exchange.String(value)
+}
+
+// allows reports whether a request's method and path are among those granted.
+func (s *secret) allows(r *http.Request) bool {
+	if len(s.Methods) > 0 && !slices.Contains(s.Methods, r.Method) {
+		return false
+	}
+	if len(s.Paths) == 0 {
+		return true
+	}
+	// Servers differ in what they take these for.
+	escaped := strings.ToLower(r.URL.EscapedPath())
+	if r.URL.Path != path.Clean(r.URL.Path)+strings.Repeat("/", trailing(r.URL.Path)) || strings.Contains(escaped, "%2f") || strings.Contains(escaped, "%5c") || strings.Contains(r.URL.Path, `\`) {
+		return false
+	}
+	return slices.ContainsFunc(s.Paths, func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, r.URL.Path) })
+}
+
+// trailing is 1 for a path other than "/" with a slash at its end.
+func trailing(p string) int {
+	if len(p) > 1 && strings.HasSuffix(p, "/") {
+		return 1
+	}
+	return 0
+}
+
+// signedByAWS reports whether a request has a signature of AWS, version 4.
+func signedByAWS(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.Query().Has("X-Amz-Signature")
+}
