@@ -1,0 +1,267 @@
+package secrets
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/docker"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/sandbox/native"
+)
+
+const (
+	host     = "api.example.com"
+	value    = "ghp_ThisIsTheRealToken0123456789abcd"
+	sentinel = "ghp_AbcdEfGhiJklMnopQrstu9876543210z"
+)
+
+// A bank is a host that answers what the programs of the test want, and keeps which of them
+// brought the real token. A program names itself in the path.
+type bank struct {
+	certificate tls.Certificate
+	roots       *x509.CertPool
+	mu          sync.Mutex
+	came        map[string]bool
+}
+
+func newBank(t *testing.T) *bank {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bank{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots: x509.NewCertPool(), came: map[string]bool{}}
+	b.roots.AddCert(leaf)
+	return b
+}
+
+func (b *bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	program, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	_, password, _ := r.BasicAuth()
+	real := r.Header.Get("Authorization") == "Bearer "+value || r.Header.Get("Authorization") == "token "+value || password == value || r.URL.Query().Get("token") == value
+	b.mu.Lock()
+	b.came[program] = b.came[program] || real
+	b.mu.Unlock()
+	switch {
+	case !real:
+		w.Header().Set("WWW-Authenticate", `Basic realm="bank"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	case program == "git" && rest == "info/refs":
+		fmt.Fprintf(w, "%040d\trefs/heads/main\n", 7)
+	case program == "pip":
+		fmt.Fprint(w, "<!DOCTYPE html><html><body></body></html>")
+	case program == "npm" || program == "api": // gh asks /api/v3/
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"name": "demo", "login": "demo", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {"name": "demo", "version": "1.0.0"}}}`)
+	default:
+		fmt.Fprintf(w, "%s heard %s%s\n", program, r.Header.Get("Authorization"), r.URL.RawQuery)
+	}
+}
+
+// heard reports whether a program brought the real token.
+func (b *bank) heard(program string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.came[program]
+}
+
+// options are those of a proxy for which every name is the bank's.
+func (b *bank) options(t *testing.T) *egress.Options {
+	t.Helper()
+	server := httptest.NewUnstartedServer(b)
+	server.EnableHTTP2 = true
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{b.certificate}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return &egress.Options{
+		Resolver: everywhere{}, Roots: b.roots,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		},
+	}
+}
+
+// everywhere resolves every name to an address that looks public.
+type everywhere struct{}
+
+func (everywhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+}
+
+// programs ask for a path that begins with their name, with the token of a variable. None
+// is told of a proxy or of an authority.
+var programs = map[string]struct {
+	needs  string // a shell command that succeeds where it can be tried
+	script string
+}{
+	"curl":       {"command -v curl", `curl -sS -H "Authorization: Bearer $TOKEN" https://` + host + `/curl`},
+	"curl-http1": {"command -v curl", `curl -sS --http1.1 -u "me:$TOKEN" https://` + host + `/curl-http1`},
+	"query":      {"command -v curl", `curl -sS "https://` + host + `/query?token=$TOKEN"`},
+	"urllib": {"command -v python3", `python3 -c '
+import os, urllib.request as u
+print(u.urlopen(u.Request("https://` + host + `/urllib", headers={"Authorization": "Bearer " + os.environ["TOKEN"]})).read().decode())'`},
+	"http.client": {"command -v python3", `python3 -c '
+import os, http.client, urllib.parse
+proxy = urllib.parse.urlparse(os.environ["HTTPS_PROXY"])
+c = http.client.HTTPSConnection(proxy.hostname, proxy.port)
+c.set_tunnel("` + host + `", 443)
+c.request("GET", "/http.client", headers={"Authorization": "Bearer " + os.environ["TOKEN"]})
+print(c.getresponse().read().decode())'`},
+	"requests": {"python3 -c 'import requests'", `python3 -c '
+import os, requests
+print(requests.get("https://` + host + `/requests", headers={"Authorization": "Bearer " + os.environ["TOKEN"]}).text)'`},
+	// Node.js heeds proxies from 22.21 and 24.5 on.
+	"fetch": {nodeHeedsProxies, `node -e '
+fetch("https://` + host + `/fetch", {headers: {Authorization: "Bearer " + process.env.TOKEN}}).then(r => r.text()).then(console.log)'`},
+	"https": {nodeHeedsProxies, `node -e '
+require("https").get("https://` + host + `/https", {headers: {Authorization: "Bearer " + process.env.TOKEN}}, r => r.pipe(process.stdout))'`},
+	"git":    {"command -v git", `git ls-remote "https://x-access-token:$TOKEN@` + host + `/git"`},
+	"pip":    {"python3 -m pip --version", `python3 -m pip download --quiet --no-cache-dir --no-deps --dest /tmp --index-url "https://me:$TOKEN@` + host + `/pip" demo 2>&1 | grep -c . ; true`},
+	"npm":    {"command -v npm", `npm view demo name --registry https://` + host + `/npm/ --//` + host + `/npm/:_authToken="$TOKEN"`},
+	"api":    {"command -v gh", `GH_ENTERPRISE_TOKEN=$TOKEN GH_HOST=` + host + ` gh api user`},
+	"go-net": {"test -x /skill/go-net", `/skill/go-net`},
+}
+
+const nodeHeedsProxies = `node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || a === 24 && b >= 5 || a === 22 && b >= 21 ? 0 : 1)'`
+
+// goProgram is one of net/http.
+const goProgram = `package main
+
+import ("fmt"; "io"; "net/http"; "os")
+
+func main() {
+	r, _ := http.NewRequest("GET", "https://` + host + `/go-net", nil)
+	r.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil { fmt.Println(err); os.Exit(1) }
+	body, _ := io.ReadAll(answer.Body)
+	fmt.Printf("%s %s\n", answer.Proto, body)
+}
+`
+
+// skill returns a folder with the program in Go.
+func skill(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	source := filepath.Join(t.TempDir(), "main.go")
+	lab.WriteFile(t, source, goProgram)
+	build := exec.Command("go", "build", "-o", filepath.Join(folder, "go-net"), source)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for dir := folder; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// Each program, unmodified, brings the real token to the host, and neither has it nor sees
+// it, in each kind of sandbox.
+func TestPrograms(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: the sandboxes are Linux's")
+	}
+	folder := skill(t)
+	engine := func(variable, runtime string) func(*testing.T, *egress.Options) sandbox.Driver {
+		return func(t *testing.T, options *egress.Options) sandbox.Driver {
+			if variable == "" {
+				lab.Requires(t, "SKILLS_MCP_REQUIRE_ENGINE", lab.CheckDocker(t.Context()))
+			} else if os.Getenv(variable) == "" {
+				lab.Requires(t, "SKILLS_MCP_REQUIRE_ENGINE", fmt.Errorf("%s is not set", variable))
+			}
+			return docker.New(&docker.Options{
+				Images: map[string]string{"default": lab.TestImage()}, Host: os.Getenv(cmp.Or(variable, "DOCKER_HOST")), Runtime: runtime,
+				Places: docker.Places{Home: os.Getenv("HOME"), RuntimeDir: os.Getenv("XDG_RUNTIME_DIR")},
+				Dir:    t.TempDir(), Forwarder: lab.Binary, Egress: options,
+			})
+		}
+	}
+	for name, open := range map[string]func(*testing.T, *egress.Options) sandbox.Driver{
+		"native": func(t *testing.T, options *egress.Options) sandbox.Driver {
+			lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
+			return native.New(&native.Options{Egress: options})
+		},
+		"docker": engine("", ""), "gVisor": engine("SKILLS_MCP_TEST_RUNSC", "runsc"), "Podman": engine("SKILLS_MCP_TEST_PODMAN", ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBank(t)
+			runner := sandbox.New(open(t, b.options(t)), nil)
+			defer func() {
+				if err := runner.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for program, test := range programs {
+				t.Run(program, func(t *testing.T) {
+					cmd, err := egress.Equip(&sandbox.Command{
+						RunID: "test", Skill: "test", Folder: folder, Warm: -1,
+						Argv: []string{"sh", "-c", test.needs + ` >/dev/null 2>&1 || exit 77
+` + test.script + `
+code=$?
+env; cat /proc/self/environ | tr '\0' '\n'; grep -c BEGIN ` + egress.Trust + `
+exit $code`},
+						Env:    []string{"TOKEN=" + sentinel},
+						Limits: sandbox.Limits{Timeout: time.Minute},
+						Grant: sandbox.Grant{Hosts: []string{host}, Secrets: &sandbox.Secrets{List: []sandbox.Secret{
+							{Name: "TOKEN", Value: value, Sentinel: sentinel, Hosts: []string{host}, Methods: []string{"GET"}},
+						}}},
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					exit, err := runner.Run(t.Context(), *cmd)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out := append(exit.Stdout.Bytes(), exit.Stderr.Bytes()...)
+					if exit.Code == 77 {
+						t.Skipf("SKIPPED: the image or this machine has none for which %q succeeds", test.needs)
+					}
+					if exit.Code != 0 || !b.heard(program) {
+						t.Errorf("exit %d; brought the token: %v\n%s\n%+v", exit.Code, b.heard(program), out, exit.Connections)
+					}
+					if bytes.Contains(out, []byte(value)) {
+						t.Errorf("it sees the token:\n%s", out)
+					}
+				})
+			}
+		})
+	}
+}
