@@ -136,7 +136,7 @@ func hello(conn net.Conn) {
 	}
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -148,7 +148,7 @@ func listen(t *testing.T) net.Listener {
 // running is a proxy that serves at an address.
 type running struct {
 	*Proxy
-	t       *testing.T
+	t       testing.TB
 	address string
 }
 

@@ -86,7 +86,7 @@ func (b *bank) said() []string {
 }
 
 // openBank puts the bank into a world.
-func openBank(t *testing.T, w *world) *bank {
+func openBank(t testing.TB, w *world) *bank {
 	t.Helper()
 	authority, err := newAuthority([]string{"api.example.com", "other.example.com"})
 	if err != nil {
@@ -125,11 +125,13 @@ type visitor struct {
 }
 
 // visit starts a proxy with secrets to both hosts, and returns a program behind it.
-func visit(t *testing.T, w *world, b *bank, secrets ...sandbox.Secret) *visitor {
+func visit(t testing.TB, w *world, b *bank, secrets ...sandbox.Secret) *visitor {
 	t.Helper()
-	cmd, err := Equip(&sandbox.Command{Argv: []string{"true"}, Grant: sandbox.Grant{
-		Hosts: []string{"api.example.com", "other.example.com"}, Secrets: &sandbox.Secrets{List: secrets},
-	}})
+	grant := sandbox.Grant{Hosts: []string{"api.example.com", "other.example.com"}}
+	if len(secrets) > 0 {
+		grant.Secrets = &sandbox.Secrets{List: secrets}
+	}
+	cmd, err := Equip(&sandbox.Command{Argv: []string{"true"}, Grant: grant})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +143,9 @@ func visit(t *testing.T, w *world, b *bank, secrets ...sandbox.Secret) *visitor 
 	r := &running{p, t, listener.Addr().String()}
 	r.serve(listener)
 	trusted := b.roots.Clone() // programs trust the image's authorities too
-	trusted.AddCert(cmd.Grant.Secrets.Authority.Leaf)
+	if len(secrets) > 0 {
+		trusted.AddCert(cmd.Grant.Secrets.Authority.Leaf)
+	}
 	return &visitor{r, trusted}
 }
 
