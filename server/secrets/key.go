@@ -1,0 +1,130 @@
+package secrets
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"filippo.io/age"
+	"github.com/zalando/go-keyring"
+
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
+)
+
+// A Keyring keeps a text for the person who is logged in. Its methods return after a few
+// seconds.
+type Keyring interface {
+	// Get returns the text, or an error if there is none, or no keyring.
+	Get() (string, error)
+	Set(text string) error
+}
+
+// SystemKeyring returns the keyring of macOS, of Windows, or of a desktop with the Secret
+// Service.
+func SystemKeyring() Keyring { return systemKeyring{} }
+
+type systemKeyring struct{}
+
+const keyringService, keyringUser = "skills-mcp", "secrets"
+
+// keyringTime bounds an access: a keyring that is locked may wait for its person.
+const keyringTime = 10 * time.Second
+
+func (systemKeyring) Get() (text string, err error) {
+	err = bounded(func() (err error) {
+		text, err = keyring.Get(keyringService, keyringUser)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+func (systemKeyring) Set(text string) error {
+	return bounded(func() error { return keyring.Set(keyringService, keyringUser, text) })
+}
+
+// bounded calls a function that cannot be cancelled, and does not wait for it to the end.
+func bounded(call func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(keyringTime):
+		return fmt.Errorf("it does not answer within %s", keyringTime)
+	}
+}
+
+// keyFile is the path of the key where no keyring has it.
+func (s *Store) keyFile() string { return filepath.Join(s.dir, "key") }
+
+// Place names the place of the key, for people.
+func (s *Store) Place() string {
+	if _, err := os.Lstat(s.keyFile()); err == nil || s.options.Keyring == nil {
+		return s.keyFile()
+	}
+	return "the system's keyring"
+}
+
+// key returns the key of the files, and makes it where there is neither one nor a file.
+func (s *Store) key(create bool) (*age.X25519Identity, error) {
+	key, err := s.readKey()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	missing := errors.New("no keyring has it")
+	if s.options.Keyring != nil {
+		var text string
+		if text, missing = s.options.Keyring.Get(); missing == nil {
+			return age.ParseX25519Identity(text)
+		}
+	}
+	if others, _ := filepath.Glob(filepath.Join(s.dir, "*"+extension)); len(others) > 0 || !create {
+		return nil, fmt.Errorf("the key of your secrets cannot be had: %w; unlock the system's keyring, or remove %s and set your secrets again", missing, s.dir)
+	}
+	return s.makeKey()
+}
+
+// makeKey keeps a new key in the keyring, or else in a file.
+func (s *Store) makeKey() (*age.X25519Identity, error) {
+	key, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, err
+	}
+	if s.options.Keyring != nil && s.options.Keyring.Set(key.String()) == nil {
+		if text, err := s.options.Keyring.Get(); err == nil && text == key.String() {
+			return key, nil
+		}
+	}
+	if err := atomicfile.Create(s.keyFile(), []byte(key.String()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("keep the key of your secrets: %w", err)
+	}
+	return s.readKey() // perhaps another process's
+}
+
+// readKey reads the key's file, which nobody else can read.
+func (s *Store) readKey() (*age.X25519Identity, error) {
+	info, err := os.Lstat(s.keyFile())
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("other users can read %s, and so your secrets; run chmod 600 on it, and replace the secrets where they were issued", s.keyFile())
+	}
+	text, err := os.ReadFile(s.keyFile())
+	if err != nil {
+		return nil, err
+	}
+	key, err := age.ParseX25519Identity(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no key; remove %s, and set your secrets again", s.keyFile(), s.dir)
+	}
+	return key, nil
+}
