@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Options configure a [Runner]. The zero value is usable.
@@ -159,6 +160,7 @@ func bounded(ctx context.Context, start start, cmd Command) (*Result, error) {
 	}
 	result := &Result{Stdout: stdout.output(), Stderr: stderr.output(), WallTime: wall}
 	if exit != nil {
+		exit.redact(cmd.Redact)
 		result.Exit, result.Exited = *exit, true
 	}
 	return result, err
@@ -176,15 +178,42 @@ func tee(captured io.Writer, live io.Writer) io.Writer {
 	})
 }
 
-// filter puts the command's filter, if it has one, before its stdout. The returned
-// function ends it.
+// filter puts the command's filters, if it has some, before its output. The returned
+// function ends them.
 func filter(cmd *Command) (flush func()) {
-	if cmd.Sieve == nil {
-		return func() {}
+	var filters []io.Closer // the first of the stream last
+	put := func(w io.WriteCloser) io.Writer {
+		filters = append(filters, w)
+		return w
 	}
-	sieve := cmd.Sieve(cmd.Stdout)
-	cmd.Stdout = sieve
-	return func() { _ = sieve.Close() } // nothing can be done about the bytes that it holds back
+	if cmd.Sieve != nil {
+		cmd.Stdout = put(cmd.Sieve(cmd.Stdout))
+	}
+	if cmd.Redact != nil { // questions, too
+		cmd.Stdout, cmd.Stderr = put(cmd.Redact.Writer(cmd.Stdout)), put(cmd.Redact.Writer(cmd.Stderr))
+	}
+	return func() {
+		for _, f := range slices.Backward(filters) {
+			_ = f.Close() // nothing can be done about the bytes that it holds back
+		}
+	}
+}
+
+// redact replaces values in what a command left.
+func (e *Exit) redact(r Redactor) {
+	if r == nil {
+		return
+	}
+	for i, f := range e.Out.Taken {
+		e.Out.Taken[i] = File{r.String(f.Name), []byte(r.String(string(f.Data)))}
+	}
+	for i, why := range e.Out.Left {
+		e.Out.Left[i] = r.String(why)
+	}
+	for i := range e.Connections {
+		c := &e.Connections[i]
+		c.Host, c.Refused = r.String(c.Host), r.String(c.Refused)
+	}
 }
 
 type writerFunc func([]byte) (int, error)

@@ -116,6 +116,8 @@ type Command struct {
 	// Sieve, if not nil, is called once for a filter of stdout, which writes to out the
 	// part that is output. It must not block, and is closed when the command has ended.
 	Sieve func(out io.Writer) io.WriteCloser
+	// Redact, if not nil, replaces values in the output, the files and the connections.
+	Redact Redactor
 	// Meter, if not nil, pauses the command's use of time and slot while it waits,
 	// for at most Waits in all: a sandbox whose server was killed ends by itself
 	// after that and Limits.Timeout.
@@ -127,6 +129,14 @@ type Command struct {
 	// Progress is told, in words for a person, about preparations that take
 	// time, such as the pull of an image; nil is fine.
 	Progress func(message string)
+}
+
+// A Redactor replaces values in texts. Package
+// [github.com/skillsmcp/skills-mcp/sandbox/redact] has one.
+type Redactor interface {
+	String(text string) string
+	// Writer returns a writer to w. Close writes what it holds back, and does not close w.
+	Writer(w io.Writer) io.WriteCloser
 }
 
 // Environ returns the whole environment of the command: the driver's variables, those of

@@ -40,8 +40,8 @@ func (d *describer) view(r *request) *describe.View {
 	return &describe.View{
 		Catalog: v.catalog, Exposed: v.exposed, Library: v.library, Name: v.name, Title: v.titles.Of, Shadowed: v.catalog.Shadowed, ForModel: true, Remote: r.principal.Remote, Feedback: d.feedback, State: d.state(r), Installed: d.options.Installed, Texts: d.options.Texts,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
-			command, err := d.invoke.executor.Plan(ctx, skill, d.invoke.workspaces(ctx))
-			return d.options.Sandbox.Plan(skill, command, err)
+			command, decision, err := d.invoke.executor.Plan(ctx, skill, d.invoke.workspaces(ctx))
+			return d.options.Sandbox.Plan(skill, command, decision, err)
 		},
 	}
 }

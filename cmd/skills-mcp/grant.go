@@ -169,8 +169,6 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 		}
 		_, err := fmt.Fprintf(c.stderr, "%s %s\n", plain.Visible(r.rule.Pattern), done)
 		return err
-	case r.skill.Untrusted():
-		return fmt.Errorf("%s is of the workspace %s, which is not trusted, and is given nothing", r.rule.Pattern, r.skill.Workspace)
 	case c.empty() && len(foreign) == 0:
 		return exitcode.Usage(errors.New("say what the skill is given, such as --network HOST; why says what it has"))
 	case c.empty():
@@ -182,6 +180,18 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	if err := c.widen(ctx, r); err != nil {
 		return err
 	}
+	if err := c.make(ctx, r); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stderr, "granted; skills-mcp why %s says what its calls meet, and grant --remove %s withdraws it\n", plain.Visible(name), plain.Visible(name))
+	return err
+}
+
+// make asks the person about a rule that gives something, and writes it.
+func (c *ruleCommand) make(ctx context.Context, r *ruling) error {
+	if r.skill.Untrusted() {
+		return fmt.Errorf("%s is of the workspace %s, which is not trusted, and is given nothing", r.rule.Pattern, r.skill.Workspace)
+	}
 	if err := c.ask(ctx, r, "grant it", grantLines(&r.rule)); err != nil {
 		return err
 	}
@@ -192,11 +202,7 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := all.Granted(ctx, r.skill); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.stderr, "granted; skills-mcp why %s says what its calls meet, and grant --remove %s withdraws it\n", plain.Visible(name), plain.Visible(name))
-	return err
+	return all.Granted(ctx, r.skill)
 }
 
 // empty reports whether no flag grants anything.
@@ -206,7 +212,7 @@ func (c *ruleCommand) empty() bool {
 
 // widen adds the flags to a rule.
 func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
-	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Write: c.write, Secrets: c.secrets, Calls: c.calls}
+	given := config.SkillRule{Class: c.class, Approve: c.approve, Workspace: c.workspace, Write: c.write, Env: c.secrets, Calls: c.calls}
 	for _, text := range c.network {
 		host, err := egress.ParseRule(text)
 		switch {
@@ -243,6 +249,7 @@ func (r *ruling) configured(given *policy.Rule) string {
 	}{
 		{"network", own.Network != nil, given.Hosts != nil},
 		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
+		{"secrets", slices.ContainsFunc(own.Secrets, func(s config.SecretItem) bool { return s.Grant.Name != "" }), given.Secrets != nil},
 		{"calls", own.Calls != nil, given.Calls != nil},
 		{"workspace", own.Workspace != "", given.Write != nil},
 		{"write", own.Write != nil, given.Unprotected != nil},
@@ -295,6 +302,9 @@ func grantLines(r *policy.Rule) []string {
 	}
 	if r.Env != nil {
 		lines = append(lines, "is given "+strings.Join(r.Env, ", "))
+	}
+	for _, g := range r.Secrets {
+		lines = append(lines, "uses your secret "+g.String())
 	}
 	if r.Calls != nil {
 		lines = append(lines, "may call the skills "+strings.Join(r.Calls, ", "))

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // MinLength is the length in bytes below which a value is not replaced: it would be found
@@ -153,6 +154,7 @@ func (r *Replacer) Writer(w io.Writer) io.WriteCloser {
 }
 
 type writer struct {
+	mu        sync.Mutex // a sandbox may still write when it is closed
 	r         *Replacer
 	to        io.Writer
 	held, out []byte
@@ -176,6 +178,8 @@ func (w *writer) Close() error {
 }
 
 func (w *writer) flush(p []byte, last bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	in := p
 	if len(w.held) > 0 {
 		w.held = append(w.held, p...)

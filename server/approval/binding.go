@@ -91,8 +91,8 @@ func grantOf(p *run.Proposal) []string {
 	if g.Write {
 		write = strings.Join(append([]string{"read-write"}, g.Unprotected...), "\n")
 	}
-	return []string{
+	return append([]string{
 		write, strings.Join(g.Workspaces, "\n"), strings.Join(g.Hosts, "\n"), strings.Join(p.Variables, "\n"), strings.Join(p.Decision.Calls, "\n"),
 		p.Command.Role, string(p.Decision.Class), p.Decision.Timeout.String(),
-	}
+	}, p.Decision.SecretLines()...)
 }

@@ -70,7 +70,7 @@ func (c *call) ofPlugin(r *Record) bool {
 	return c.Action == run.ActionSkill && then.Plugin != nil && r.Binding == c.plugin() && then.Plugin.Skills[c.inPlugin(c.Skill.Owner().Dir)] == c.Digest &&
 		!c.Decision.Session && (now.Class == then.Class || now.Class == skills.Safe) &&
 		within(now.Writes, then.Writes) && within(slices.Concat(now.Reads, now.Writes), slices.Concat(then.Reads, then.Writes)) &&
-		within(now.Protected, then.Protected) && within(now.Hosts, then.Hosts) && within(now.Variables, then.Variables) && within(now.Calls, then.Calls)
+		within(now.Protected, then.Protected) && within(now.Hosts, then.Hosts) && within(now.Variables, then.Variables) && within(now.Secrets, then.Secrets) && within(now.Calls, then.Calls)
 }
 
 func within(all, in []string) bool {

@@ -88,7 +88,7 @@ func (f Forms) of(c *call) *Question {
 	switch {
 	case f == FormsAll:
 		return &q
-	case f == FormsNever, q.Class == skills.Dangerous, q.Needed > 1, len(q.Variables) > 0,
+	case f == FormsNever, q.Class == skills.Dangerous, q.Needed > 1, len(q.Variables)+len(q.Secrets) > 0,
 		q.Review != nil, q.Trust != nil, q.Fetch != nil, len(q.Grown) > 0: // a yes to one of these lasts
 		return nil
 	}

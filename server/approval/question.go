@@ -48,7 +48,8 @@ type Question struct {
 	Protected []string `json:"protected,omitempty"` // paths of them that are protected from others
 	Hosts     []string `json:"hosts,omitempty"`
 	Variables []string `json:"variables,omitempty"`
-	Calls     []string `json:"calls,omitempty"` // patterns of skills
+	Secrets   []string `json:"secrets,omitempty"` // a line each
+	Calls     []string `json:"calls,omitempty"`   // patterns of skills
 
 	// Review describes the installation that the question is about; nil is of a skill.
 	Review *run.Review `json:"review,omitempty"`
@@ -133,7 +134,7 @@ func newQuestion(p *run.Proposal) *Question {
 	q := &Question{
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: cmp.Or(d.Class, p.Skill.Class), Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
-		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Calls: d.Calls,
+		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Secrets: d.SecretLines(), Calls: d.Calls,
 		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	all := encode(p.Args)

@@ -133,6 +133,9 @@ func effects(q *Question) string {
 	if len(q.Variables) > 0 {
 		variables = "your variables " + first(1, q.Variables, most)
 	}
+	if len(q.Secrets) > 0 {
+		variables += " and your secret " + first(1, q.Secrets, most)
+	}
 	return "connect to " + hosts + "; " + files + "; use " + variables
 }
 

@@ -238,6 +238,9 @@ func (q *Question) grant() []string {
 	}
 	list("It may connect to", q.Hosts, "nowhere")
 	list("It is given the variables", q.Variables, "none")
+	if len(q.Secrets) > 0 {
+		list("It uses your secrets", q.Secrets, "")
+	}
 	return all
 }
 
@@ -328,7 +331,7 @@ func (q *Question) Becomes(answer Scope) string {
 	for _, grant := range []struct {
 		verb string
 		list []string
-	}{{", writing to ", q.Writes}, {", there also to ", q.Protected}, {", connecting to ", q.Hosts}, {", given ", q.Variables}, {", calling ", q.Calls}} {
+	}{{", writing to ", q.Writes}, {", there also to ", q.Protected}, {", connecting to ", q.Hosts}, {", given ", q.Variables}, {", with the secrets ", q.Secrets}, {", calling ", q.Calls}} {
 		if len(grant.list) > 0 {
 			who += grant.verb + every(grant.list)
 		}

@@ -90,7 +90,7 @@ func row(p *run.Proposal, secrets []string, started time.Time) *store.Run {
 	}
 	if d := p.Decision; d != nil {
 		r.Rule, r.Class = cut(d.Rule, maxText), cmp.Or(string(d.Class), r.Class)
-		r.Grant = encode(grant{d.Grant.Workspaces, d.Grant.Write, d.Grant.Hosts, p.Variables}, maxList)
+		r.Grant = encode(grant{d.Grant.Workspaces, d.Grant.Write, d.Grant.Hosts, p.Variables, d.SecretLines()}, maxList)
 	}
 	return r
 }
@@ -101,6 +101,7 @@ type grant struct {
 	Write      bool     `json:"write,omitempty"`
 	Hosts      []string `json:"hosts,omitempty"`
 	Variables  []string `json:"variables,omitempty"`
+	Secrets    []string `json:"secrets,omitempty"` // their grants
 }
 
 // finish adds the end of a run to its row.

@@ -21,6 +21,7 @@ type Outlook struct {
 	Protected  []string     `json:"protected,omitempty"` // paths that are writable, too
 	Network    []string     `json:"network,omitempty"`
 	Variables  []string     `json:"variables,omitempty"`
+	Secrets    []string     `json:"secrets,omitempty"`
 	Calls      []string     `json:"calls,omitempty"`
 	Timeout    float64      `json:"timeout_seconds,omitempty"`
 	Code       run.Code     `json:"code,omitempty"`
@@ -35,7 +36,7 @@ func NewOutlook(callers []string, d *run.Decision, refused *run.Error, approved 
 	}
 	o := Outlook{
 		By: callers, Outcome: "runs", Class: d.Class, Rule: d.Rule, Signatures: d.Signatures, Grown: d.Grown,
-		Writes: d.Grant.Write, Workspaces: d.Grant.Workspaces, Protected: d.Grant.Unprotected, Network: d.Grant.Hosts, Variables: d.Variables, Calls: d.Calls, Timeout: d.Timeout.Seconds(),
+		Writes: d.Grant.Write, Workspaces: d.Grant.Workspaces, Protected: d.Grant.Unprotected, Network: d.Grant.Hosts, Variables: d.Variables, Secrets: d.SecretLines(), Calls: d.Calls, Timeout: d.Timeout.Seconds(),
 	}
 	if d.Signatures > 0 {
 		o.Outcome, o.Covers = "asks", covers(d)

@@ -24,6 +24,7 @@ type Plan struct {
 	Image       string   `json:"image"` // that the docker driver takes
 	Mounts      []Mount  `json:"mounts"`
 	Network     []string `json:"network"` // granted hosts
+	Secrets     []string `json:"secrets,omitempty"`
 	Limits      Limits   `json:"limits"`
 	Refused     *Refusal `json:"refused,omitempty"` // where the call would be
 }
@@ -65,9 +66,9 @@ type Sandbox struct {
 }
 
 // Plan describes the command that a call of a skill would run, as
-// [run.Executor.Plan] returned it with err. It is nil for a skill that has nothing
+// [run.Executor.Plan] returned it with d and err. It is nil for a skill that has nothing
 // to run. No driver is asked.
-func (s Sandbox) Plan(skill *skills.Skill, command *sandbox.Command, err error) *Plan {
+func (s Sandbox) Plan(skill *skills.Skill, command *sandbox.Command, d *run.Decision, err error) *Plan {
 	if command == nil {
 		return nil
 	}
@@ -75,12 +76,13 @@ func (s Sandbox) Plan(skill *skills.Skill, command *sandbox.Command, err error) 
 	plan := &Plan{
 		Argv:        append([]string{}, command.Argv...),
 		Folder:      sandbox.SkillDir,
-		Environment: environmentNames(command),
+		Environment: environmentNames(command, d),
 		Driver:      s.Driver,
 		Role:        role,
 		Image:       s.Images[role],
 		Mounts:      s.mounts(skill, command.Grant),
 		Network:     append([]string{}, command.Grant.Hosts...),
+		Secrets:     d.SecretLines(),
 		Limits:      newLimits(command.Limits.Or(s.Limits).Or(sandbox.DefaultLimits())),
 	}
 	if _, reads := skill.Entry.Args.(skills.Input); reads {
@@ -93,7 +95,7 @@ func (s Sandbox) Plan(skill *skills.Skill, command *sandbox.Command, err error) 
 }
 
 // environmentNames returns the variables that a command finds, sorted.
-func environmentNames(command *sandbox.Command) []string {
+func environmentNames(command *sandbox.Command, d *run.Decision) []string {
 	all := command.Environ("PATH=")
 	if len(command.Grant.Hosts) > 0 {
 		all = append(all, egress.Environ("")...)
@@ -101,8 +103,13 @@ func environmentNames(command *sandbox.Command) []string {
 	for i, variable := range all {
 		all[i], _, _ = strings.Cut(variable, "=")
 	}
+	for _, secret := range d.Secrets {
+		if name := secret.Variable(); name != "" {
+			all = append(all, name)
+		}
+	}
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
 }
 
 // mounts returns the folders that a call of a skill sees by a grant.

@@ -24,10 +24,11 @@ func TestPlan(t *testing.T) {
 	skill := &skills.Skill{Name: "demo", Dir: "/skills/demo", Entry: &skills.Entry{Script: "run.sh"}}
 	in, out, tmp := Mount{Path: "/skill", From: "a snapshot of /skills/demo", Access: "read-only"}, Mount{Path: "/out", From: "memory", Access: "writable"}, Mount{Path: "/tmp", From: "memory", Access: "writable"}
 	for name, test := range map[string]struct {
-		command sandbox.Command
-		err     error
-		entry   *skills.Entry
-		want    func(*Plan)
+		command  sandbox.Command
+		decision run.Decision
+		err      error
+		entry    *skills.Entry
+		want     func(*Plan)
 	}{
 		"nothing granted": {command: sandbox.Command{Argv: []string{"bash", "run.sh"}}, want: func(p *Plan) {
 			p.Argv = []string{"bash", "run.sh"}
@@ -46,6 +47,14 @@ func TestPlan(t *testing.T) {
 		"an object on standard input": {entry: &skills.Entry{Script: "run", Args: skills.Input{}}, want: func(p *Plan) {
 			p.Stdin = "the arguments as a JSON object"
 		}},
+		"secrets": {decision: run.Decision{Secrets: []run.SecretGrant{{Name: "A", Hosts: []string{"a:443"}, As: "B"}, {Name: "C", Plain: true}, {Name: "D", Hosts: []string{"d:443"}, Header: "X-Key"}}}, want: func(p *Plan) {
+			p.Environment = []string{"B", "C", "HOME", "LANG", "PATH", "TMPDIR"}
+			p.Secrets = []string{
+				"A, masked: to a:443, any method, any path, in header and query, for what the skill has in the variable B",
+				"C, plain: the skill sees it, in the variable C",
+				"D, masked: to d:443, any method, any path, added as X-Key …",
+			}
+		}},
 		"refused": {err: &run.Error{Code: run.PermissionDenied, Message: "no"}, want: func(p *Plan) { p.Refused = &Refusal{"PERMISSION_DENIED", "no"} }},
 		"failed":  {err: errors.New("no"), want: func(*Plan) {}},
 	} {
@@ -60,15 +69,15 @@ func TestPlan(t *testing.T) {
 			if test.entry != nil {
 				called.Entry = test.entry
 			}
-			if diff := cmp.Diff(want, box.Plan(&called, &test.command, test.err)); diff != "" {
+			if diff := cmp.Diff(want, box.Plan(&called, &test.command, &test.decision, test.err)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	if box.Plan(skill, nil, nil) != nil {
+	if box.Plan(skill, nil, nil, nil) != nil {
 		t.Error("there is a plan of nothing to run")
 	}
-	got := box.Plan(skill, &sandbox.Command{Grant: sandbox.Grant{Hosts: []string{"a:443"}}}, nil)
+	got := box.Plan(skill, &sandbox.Command{Grant: sandbox.Grant{Hosts: []string{"a:443"}}}, &run.Decision{}, nil)
 	if len(got.Network) != 1 || len(got.Environment) <= 4 {
 		t.Errorf("with a host: %+v", got)
 	}

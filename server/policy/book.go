@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -68,6 +69,8 @@ type entry struct {
 	Paths   []string     `json:"unprotected,omitempty"`
 	Env     []string     `json:"env,omitempty"`
 	Calls   []string     `json:"calls,omitempty"`
+
+	Secrets []run.SecretGrant `json:"secrets,omitempty"`
 }
 
 // The kinds of rows. The person signs those that give something.
@@ -174,11 +177,16 @@ func (e *entry) rule() Rule {
 			r.Hosts = append(r.Hosts, host)
 		}
 	}
+	for _, g := range e.Secrets {
+		if PublicSecret(g) {
+			r.Secrets = append(r.Secrets, g)
+		}
+	}
 	return r
 }
 
 func entryOf(r *Rule) *entry {
-	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Class: r.Class, Approve: r.Approve, Write: r.Write, Paths: r.Unprotected, Env: r.Env, Calls: r.Calls}
+	e := &entry{Pattern: r.Pattern, Origin: r.Origin, Digest: r.Digest, Class: r.Class, Approve: r.Approve, Write: r.Write, Paths: r.Unprotected, Env: r.Env, Calls: r.Calls, Secrets: r.Secrets}
 	for _, host := range r.Hosts {
 		e.Hosts = append(e.Hosts, host.String())
 	}

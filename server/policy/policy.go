@@ -98,6 +98,7 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 	d := &run.Decision{
 		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Unprotected: t.paths, Hosts: t.hosts},
 		Variables:  slices.Concat(p.variables(trusted), t.env),
+		Secrets:    t.secrets,
 		Class:      t.class,
 		Rule:       p.rule(t),
 		Signatures: p.signatures(t),

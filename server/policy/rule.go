@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -75,6 +76,8 @@ type Rule struct {
 	Unprotected []string
 	// Env are names of variables that the skill is given beside those that it names.
 	Env []string
+	// Secrets are those that the skill is given, as [CheckSecret] writes them; nil is not set.
+	Secrets []run.SecretGrant
 	// Calls are patterns of the skills that the skill may call, of those that it declares,
 	// as [skills.MatchesCall] reads them; nil is not set.
 	Calls []string
@@ -84,7 +87,7 @@ type Rule struct {
 
 // empty reports whether a rule says nothing.
 func (r *Rule) empty() bool {
-	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Unprotected == nil && r.Env == nil && r.Calls == nil && r.Timeout == 0
+	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Unprotected == nil && r.Env == nil && r.Secrets == nil && r.Calls == nil && r.Timeout == 0
 }
 
 // exact is the width of a pattern that matches one name, and the width of the name of a
@@ -138,7 +141,7 @@ func (r *Rule) names() bool {
 // belongs reports whether a rule of the configuration belongs to the first skill of a name
 // that it is applied to: it names skills, and gives this one something.
 func (r *Rule) belongs(skill *skills.Skill) bool {
-	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env)+len(r.Calls)+len(r.Unprotected) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
+	gives := r.Class != "" || len(r.Hosts) > 0 || len(r.Env)+len(r.Secrets)+len(r.Calls)+len(r.Unprotected) > 0 || r.Write != nil && *r.Write || r.Approve == Always || skill.Class == skills.Dangerous
 	return gives && r.Origin == "" && r.names()
 }
 

@@ -35,6 +35,7 @@ type terms struct {
 	paths   []string // protected ones that are writable, too
 	hosts   []string
 	env     []string // that rules give
+	secrets []run.SecretGrant
 	calls   []string // patterns of the skills that it may call
 	approve Scope
 	timeout time.Duration
@@ -61,7 +62,8 @@ func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
 	if err := p.addHosts(t, found, s.skill); err != nil {
 		return nil, err
 	}
-	if len(t.hosts) > 0 || t.write || len(t.env) > 0 {
+	t.addSecretHosts()
+	if len(t.hosts) > 0 || t.write || len(t.env)+len(t.secrets) > 0 {
 		t.class = stricter(t.class, skills.Mutating)
 	}
 	return t, p.limit(t, s.profile, s.skill)
@@ -170,6 +172,9 @@ func (t *terms) apply(r *Rule, set *Rule, widens bool) (used bool) {
 	if r.Env != nil && t.env == nil && widens {
 		t.env, used = r.Env, true
 	}
+	if r.Secrets != nil && t.secrets == nil && widens {
+		t.secrets, used = r.Secrets, true
+	}
 	if r.Calls != nil && set.Calls == nil && (widens || len(r.Calls) == 0) {
 		t.calls, set.Calls, used = r.Calls, r.Calls, true
 	}
@@ -271,7 +276,11 @@ func (p *settler) signatures(t *terms) int {
 
 // version identifies terms, for approvals that were given under them.
 func (p *settler) version(t *terms) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %t %q %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.calls, t.approve, t.timeout, t.named))
+	text := fmt.Appendf(nil, "%s %s %t %q %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.calls, t.approve, t.timeout, t.named)
+	for _, g := range t.secrets {
+		text = fmt.Appendf(text, " %q", g.String())
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 

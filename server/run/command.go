@@ -48,7 +48,7 @@ type invocation struct {
 
 // command fills in the command of a job as it was decided. It is the only place where
 // commands are made.
-func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secrets) error {
+func command(ctx context.Context, j *job, p *Proposal, d *Decision, o *Options) error {
 	program := &invocation{}
 	if j.invoke != nil {
 		var err error
@@ -56,7 +56,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 			return err
 		}
 	}
-	granted, err := secrets.Values(ctx, j.Principal, d.Variables)
+	granted, err := o.Secrets.Values(ctx, j.Principal, d.Variables)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 		Stderr:   j.Stderr,
 		Progress: j.Progress,
 	}
-	return nil
+	return missingSecret(o.Vault, j.Principal, d)
 }
 
 // shorter returns the shorter of two times, of which 0 is unbounded.
@@ -186,7 +186,7 @@ func fits(j *job, p *Proposal) error {
 		return invalid("sandbox %s was not opened for skill %s, so its folder is not in it; open one with open_sandbox and this skill, or leave out container_id", j.Session, name)
 	case j.opened.Folder != command.Folder:
 		return invalid("skill %s has changed since sandbox %s was opened; open another one, or leave out container_id", name, j.Session)
-	case command.Grant.Write || len(command.Grant.Hosts) > 0 || j.action == ActionCode && len(p.Variables) > 0:
+	case command.Grant.Write || len(command.Grant.Hosts)+len(p.Decision.Secrets) > 0 || j.action == ActionCode && len(p.Variables) > 0:
 		return invalid("skill %s is granted more than a kept sandbox is; leave out container_id", name)
 	}
 	return nil

@@ -117,6 +117,8 @@ type Decision struct {
 	Grant sandbox.Grant
 	// Variables are the names of the variables that it may be given.
 	Variables []string
+	// Secrets are those that it is given, without their values.
+	Secrets []SecretGrant
 	// Class is the class of the grant: that of the skill, or a higher one that the
 	// person's rule makes it.
 	Class skills.Class

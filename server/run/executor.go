@@ -36,6 +36,8 @@ type Options struct {
 	Barred func(workspace string) string
 	// Secrets supplies the variables that skills may have; nil supplies none.
 	Secrets Secrets
+	// Vault has the secrets that skills may have; nil has none.
+	Vault Vault
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
 	// Standing reads the given approvals; nil is none.
@@ -64,6 +66,7 @@ func (o *Options) withDefaults() Options {
 		c.Secrets = Environ(nil)
 	}
 	c.Recorder = cmp.Or[Recorder](c.Recorder, discard{})
+	c.Vault = cmp.Or[Vault](c.Vault, noVault{})
 	if c.Standing == nil {
 		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
 	}
@@ -194,7 +197,7 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 		return translate("the call", "", err)
 	}
 	p.Decision = d
-	if err := command(ctx, j, p, d, x.options.Secrets); err != nil {
+	if err := command(ctx, j, p, d, &x.options); err != nil {
 		return translate("the call", "", err)
 	}
 	p.Command.Folder = snap.Dir
@@ -246,7 +249,7 @@ func (x *Executor) Renew(ctx context.Context, skill *skills.Skill) {
 // execute runs the command of an approved proposal.
 func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, error) {
 	ctx, stop := x.startElicitation(ctx, j, p)
-	result, err := x.start(ctx, j, p.Command)
+	result, err := x.start(ctx, j, p)
 	stop()
 	o := newOutcome(j, p, result)
 	err = translate(j.subject, j.Session, err)
@@ -264,12 +267,17 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 	return o, err
 }
 
-// start runs a command in a fresh sandbox, or in the session of its call.
-func (x *Executor) start(ctx context.Context, j *job, command *sandbox.Command) (*sandbox.Result, error) {
-	if j.Session == "" {
-		return x.runner.Run(ctx, *command)
+// start runs a command, with its secrets, in a fresh sandbox or in the session of its call.
+func (x *Executor) start(ctx context.Context, j *job, p *Proposal) (*sandbox.Result, error) {
+	command, err := reveal(ctx, x.options.Vault, p)
+	if err != nil {
+		return nil, err
 	}
-	return x.options.Sessions.Run(ctx, j.Session, *command)
+	if j.Session != "" {
+		return x.options.Sessions.Run(ctx, j.Session, *command)
+	}
+	result, err := x.runner.Run(ctx, *command)
+	return result, redacted(command.Redact, err)
 }
 
 // startElicitation relays the questions and calls of a script that declares some, until

@@ -96,7 +96,7 @@ func TestWorkspaceIsGrantedNothing(t *testing.T) {
 		skill.Workspace = "/work"
 		_, err := x.Run(t.Context(), run.Request{Skill: skill, Call: person()})
 		wantError(t, err, run.ApprovalRequired, "skill demo is mutating, and of the workspace /work, whose skills are granted nothing before the person trusts it")
-		if command, err := x.Plan(t.Context(), skill, nil); err == nil || command.Grant.Write || len(command.Grant.Hosts) > 0 || slices.Contains(command.Env, "KEY") {
+		if command, _, err := x.Plan(t.Context(), skill, nil); err == nil || command.Grant.Write || len(command.Grant.Hosts) > 0 || slices.Contains(command.Env, "KEY") {
 			t.Errorf("the plan has a grant: %+v, %v", command.Grant, err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestFromDeclarationToRecord(t *testing.T) {
 	world := internet{site.Listener.Addr().String()}
 	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 		cmd.Started()
-		proxy, err := egress.New(cmd.Grant.Hosts, &egress.Options{Resolver: world, Dial: world.dial})
+		proxy, err := egress.New(cmd.Grant, &egress.Options{Resolver: world, Dial: world.dial})
 		if err != nil {
 			return nil, err
 		}

@@ -12,15 +12,15 @@ import (
 
 // Plan returns the command that a person's call of a skill would run, with every
 // declared parameter given: each value is the parameter's name, as "<name>", and the
-// run's ID is "<run>". Workspaces replace those of the [Options], if there are any.
+// run's ID is "<run>". The decision about it has the secrets. Workspaces replace those of the [Options], if there are any.
 // Nothing is run. Limits other than the timeout are left to the sandbox.
 //
 // The error is the [*Error] that would refuse the call. There is a command all the
 // same, without a grant if that is refused; it is nil for a skill that has nothing to
 // run.
-func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []string) (*sandbox.Command, error) {
+func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []string) (*sandbox.Command, *Decision, error) {
 	if skill.Entry == nil {
-		return nil, invalid("skill %s has nothing to run", skill.QualifiedName())
+		return nil, nil, invalid("skill %s has nothing to run", skill.QualifiedName())
 	}
 	j, p := x.planJob(skill, workspaces)
 	j.args = blanks(skill.Entry)
@@ -33,8 +33,8 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []s
 	j.timeout = timeout
 	words, invalid := planArgv(skill, j.args)
 	j.invoke = func(sandbox.Grant) (*invocation, error) { return &invocation{argv: words, args: j.args}, nil }
-	failed := command(ctx, j, p, d, x.options.Secrets)
-	return p.Command, cmp.Or(translate("the call", "", refused), cannotRun(skill), invalid, late, translate("the call", "", failed))
+	failed := command(ctx, j, p, d, &x.options)
+	return p.Command, d, cmp.Or(translate("the call", "", refused), cannotRun(skill), invalid, late, translate("the call", "", failed))
 }
 
 // Preview returns the decision about a principal's call of a skill. The error is the

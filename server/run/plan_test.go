@@ -46,7 +46,7 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			driver := &recorder{}
 			x := newExecutor(t, driver, &run.Options{Workspaces: []string{"/work"}, MaxTimeout: time.Minute}, rules(t, "api.example.com")...)
-			command, err := x.Plan(t.Context(), demo(t, test.fields), nil)
+			command, _, err := x.Plan(t.Context(), demo(t, test.fields), nil)
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("error %v, want %q", err, test.err)
 			}
@@ -77,10 +77,10 @@ func TestPlan(t *testing.T) {
 func TestPlanOfWhatCannotRun(t *testing.T) {
 	x := newExecutor(t, &recorder{}, nil)
 	var e *run.Error
-	if command, err := x.Plan(t.Context(), demo(t, ""), nil); command != nil || !errors.As(err, &e) || e.Code != run.InvalidParam {
+	if command, _, err := x.Plan(t.Context(), demo(t, ""), nil); command != nil || !errors.As(err, &e) || e.Code != run.InvalidParam {
 		t.Errorf("instructions: %v, %v", command, err)
 	}
-	if command, err := x.Plan(t.Context(), demo(t, "script: gone.sh"), nil); command == nil || !errors.As(err, &e) || e.Code != run.Unavailable {
+	if command, _, err := x.Plan(t.Context(), demo(t, "script: gone.sh"), nil); command == nil || !errors.As(err, &e) || e.Code != run.Unavailable {
 		t.Errorf("without its script: %v, %v", command, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 	driver := &recorder{}
 	x := newExecutor(t, driver, &run.Options{Workspaces: []string{"/work"}})
 	skill := demo(t, "script: run.sh\nclass: mutating\nparams: {text: string}")
-	plan, err := x.Plan(t.Context(), skill, nil)
+	plan, _, err := x.Plan(t.Context(), skill, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

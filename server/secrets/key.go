@@ -25,19 +25,19 @@ type Keyring interface {
 }
 
 // SystemKeyring returns the keyring of macOS, of Windows, or of a desktop with the Secret
-// Service.
-func SystemKeyring() Keyring { return systemKeyring{} }
+// Service, for the secrets in a folder.
+func SystemKeyring(dir string) Keyring { return systemKeyring{dir} }
 
-type systemKeyring struct{}
+type systemKeyring struct{ dir string }
 
-const keyringService, keyringUser = "skills-mcp", "secrets"
+const keyringService = "skills-mcp"
 
 // keyringTime bounds an access: a keyring that is locked may wait for its person.
 const keyringTime = 10 * time.Second
 
-func (systemKeyring) Get() (text string, err error) {
+func (k systemKeyring) Get() (text string, err error) {
 	err = bounded(func() (err error) {
-		text, err = keyring.Get(keyringService, keyringUser)
+		text, err = keyring.Get(keyringService, k.dir)
 		return err
 	})
 	if err != nil {
@@ -46,8 +46,8 @@ func (systemKeyring) Get() (text string, err error) {
 	return text, nil
 }
 
-func (systemKeyring) Set(text string) error {
-	return bounded(func() error { return keyring.Set(keyringService, keyringUser, text) })
+func (k systemKeyring) Set(text string) error {
+	return bounded(func() error { return keyring.Set(keyringService, k.dir, text) })
 }
 
 // bounded calls a function that cannot be cancelled, and does not wait for it to the end.

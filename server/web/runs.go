@@ -82,8 +82,8 @@ func (p *Page) runs(r *http.Request) (*content, error) {
 type runView struct {
 	*api.Run
 	Grant struct {
-		Workspaces, Hosts, Variables []string
-		Write                        bool
+		Workspaces, Hosts, Variables, Secrets []string
+		Write                                 bool
 	}
 	Connections []sandbox.Connection
 	Arguments   string // JSON

@@ -36,9 +36,9 @@ type SkillRule struct {
 	Network   []Host        `yaml:"network"`
 	Workspace string        `yaml:"workspace"` // ro or rw
 	Write     []string      `yaml:"write"`     // protected paths
-	Secrets   []string      `yaml:"secrets"`   // names of variables
-	Env       []string      `yaml:"env"`       // names of variables
-	Calls     []string      `yaml:"calls"`     // patterns of the skills that it may call
+	Secrets   []SecretItem  `yaml:"secrets"`
+	Env       []string      `yaml:"env"`   // names of variables
+	Calls     []string      `yaml:"calls"` // patterns of the skills that it may call
 	Timeout   time.Duration `yaml:"timeout"`
 	Origin    string        `yaml:"origin"` // of the skills that it is about
 }
@@ -105,7 +105,14 @@ func (r SkillRule) validate(key string) error {
 	if err := validatePatterns(key+".calls", r.Calls); err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(r.Secrets, r.Env) {
+	for i := range r.Secrets {
+		if s := &r.Secrets[i].Grant; s.Name != "" {
+			if err := policy.CheckSecret(s); err != nil {
+				return fmt.Errorf("%s.secrets: %w", key, err)
+			}
+		}
+	}
+	for _, name := range r.variables() {
 		if !environmentEntry.MatchString(name) || strings.Contains(name, "=") {
 			return fmt.Errorf("%s names the variable %q; write NAME", key, name)
 		}
@@ -180,8 +187,22 @@ func (r SkillRule) rule(pattern string) policy.Rule {
 		write := r.Workspace == "rw"
 		rule.Write = &write
 	}
-	if names := slices.Concat(r.Secrets, r.Env); len(names) > 0 {
-		rule.Env = names
+	rule.Env = r.variables()
+	for _, item := range r.Secrets {
+		if item.Grant.Name != "" {
+			rule.AddSecret(item.Grant)
+		}
 	}
 	return rule
+}
+
+// variables returns the names of the variables of the environment; nil is none.
+func (r SkillRule) variables() []string {
+	var names []string
+	for _, item := range r.Secrets {
+		if item.Grant.Name == "" {
+			names = append(names, item.Variable)
+		}
+	}
+	return append(names, r.Env...)
 }

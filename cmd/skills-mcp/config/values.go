@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -50,6 +52,48 @@ func (a *Age) UnmarshalYAML(node *yaml.Node) error {
 		return fmt.Errorf("line %d: %q is not a time; write for example 90d or 12h", node.Line, text)
 	}
 	*a = Age(d)
+	return nil
+}
+
+// A SecretItem is the name of a variable of the environment, or the grant of a secret.
+type SecretItem struct {
+	Variable string
+	Grant    run.SecretGrant
+}
+
+// String returns the item for people.
+func (i SecretItem) String() string {
+	if i.Grant.Name == "" {
+		return i.Variable
+	}
+	return i.Grant.String()
+}
+
+// UnmarshalYAML reads a name, or a mapping with the keys of a grant.
+func (i *SecretItem) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		return node.Decode(&i.Variable)
+	}
+	text, err := yaml.Marshal(node)
+	if err != nil {
+		return err
+	}
+	var grant struct {
+		Name    string   `yaml:"name"`
+		Hosts   []string `yaml:"hosts"`
+		Methods []string `yaml:"methods"`
+		Paths   []string `yaml:"paths"`
+		In      []string `yaml:"in"`
+		Header  string   `yaml:"header"`
+		As      string   `yaml:"as"`
+		Plain   bool     `yaml:"plain"`
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&grant); err != nil || grant.Name == "" {
+		return fmt.Errorf("line %d: a secret is a name, or has the keys name, hosts, methods, paths, in, header, as and plain, such as {name: GITHUB_TOKEN, hosts: [api.github.com]}", node.Line)
+	}
+	i.Grant = run.SecretGrant(grant)
 	return nil
 }
 

@@ -130,6 +130,7 @@ func printGrant(row func(key, value string), data json.RawMessage) {
 		Write      bool
 		Hosts      []string
 		Variables  []string
+		Secrets    []string
 	}
 	if json.Unmarshal(data, &grant) != nil {
 		return
@@ -141,6 +142,9 @@ func printGrant(row func(key, value string), data json.RawMessage) {
 	row(key, strings.Join(grant.Workspaces, ", "))
 	row("connects", strings.Join(grant.Hosts, ", "))
 	row("is given", strings.Join(grant.Variables, ", "))
+	for _, line := range grant.Secrets {
+		row("uses", line)
+	}
 }
 
 // printArguments writes a row for each argument.

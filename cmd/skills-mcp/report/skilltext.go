@@ -201,6 +201,9 @@ func PrintPlan(w io.Writer, p *describe.Plan) error {
 		row("sandbox", sandboxOf(p))
 		row("environment", strings.Join(p.Environment, " "))
 		row("network", cmp.Or(strings.Join(p.Network, ", "), "none"))
+		for _, line := range p.Secrets {
+			row("secret", line)
+		}
 		row("limits", limits(p.Limits))
 		label := "sees"
 		for _, m := range p.Mounts {

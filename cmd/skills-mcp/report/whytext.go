@@ -114,6 +114,9 @@ func printOutlook(c *describe.Outlook, row func(key, value string)) {
 	row("also writes", strings.Join(c.Protected, ", "))
 	row("network", cmp.Or(strings.Join(c.Network, ", "), "none"))
 	row("variables", cmp.Or(strings.Join(c.Variables, ", "), "none"))
+	for _, line := range c.Secrets {
+		row("secret", line)
+	}
 	row("skills", strings.Join(c.Calls, ", "))
 	if c.Timeout > 0 {
 		row("time", fmt.Sprintf("%gs at most", c.Timeout))

@@ -68,8 +68,8 @@ func (s *Settings) View(ctx context.Context, catalog *skills.Catalog) *describe.
 		Catalog: catalog, Exposed: s.Exposed(ctx, catalog), Library: skillsext.New(catalog, &skillsext.Digests{}),
 		Name: func(skill *skills.Skill) string { return names[skill] }, Shadowed: catalog.Shadowed, Feedback: s.feedbackOf, Installed: s.Machine.Origin,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {
-			command, err := s.Sandboxes.Executor(nil, nil, nil, s.Approvals(nil)).Plan(ctx, skill, nil)
-			return s.Sandboxes.Description().Plan(skill, command, err)
+			command, d, err := s.Sandboxes.Executor(nil, nil, nil, s.Approvals(nil)).Plan(ctx, skill, nil)
+			return s.Sandboxes.Description().Plan(skill, command, d, err)
 		},
 	}
 }

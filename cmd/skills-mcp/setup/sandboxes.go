@@ -26,6 +26,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -40,6 +41,7 @@ type Sandboxes struct {
 	recorder   run.Recorder
 	Rules      policy.Options
 	host       *skillshost.Host
+	secrets    *secrets.Store
 	Pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
 	Single     bool       // one call is made, so nothing is prepared for others
 }
@@ -157,6 +159,7 @@ func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, 
 		Workspaces: s.workspaces.Folders, NoWorkspace: s.workspaces.None,
 		Barred:     func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },
 		Secrets:    grantable(s.Sandbox.Env),
+		Vault:      vault{s.secrets},
 		Recorder:   s.recorder,
 		Standing:   approval.Standing(approvals),
 		MaxTimeout: s.Limits().Timeout,

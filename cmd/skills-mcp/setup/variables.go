@@ -2,12 +2,15 @@ package setup
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/secrets"
 )
 
 // environ returns the variables of a configured list. A name without a value gets the
@@ -51,6 +54,38 @@ func (entries grantable) Values(_ context.Context, _ identity.Principal, names [
 	}
 	return values, nil
 }
+
+// newSecrets returns the person's secrets, beside the store. The keyring of a desktop is
+// reached by the bus of its session, which is asked for where there is one: the library
+// would start another.
+func newSecrets(state string) *secrets.Store {
+	dir := filepath.Join(filepath.Dir(state), "secrets")
+	options := &secrets.Options{}
+	_, err := os.Stat(fmt.Sprintf("/run/user/%d/bus", os.Getuid()))
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" || err == nil || os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		options.Keyring = secrets.SystemKeyring(dir)
+	}
+	if runtime.GOOS == "windows" {
+		options.Shell = []string{"cmd", "/C"}
+	}
+	return secrets.New(dir, options)
+}
+
+// A vault is the [run.Vault] of a store.
+type vault struct{ *secrets.Store }
+
+// Has implements [run.Vault].
+func (v vault) Has(p identity.Principal, name string) bool {
+	return v.Store.Has(secrets.Owner(p), name)
+}
+
+// Value implements [run.Vault].
+func (v vault) Value(ctx context.Context, p identity.Principal, name string) (string, error) {
+	return v.Store.Value(ctx, secrets.Owner(p), name)
+}
+
+// Sentinel implements [run.Vault].
+func (v vault) Sentinel(value string) (string, error) { return secrets.Sentinel(value) }
 
 // Personal reports whether a flag's values come from this person's environment.
 func Personal(flag string, values []string) bool {

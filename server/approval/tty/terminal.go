@@ -199,6 +199,12 @@ func (t *Terminal) NewPassphrase(ctx context.Context) (string, error) {
 	return first, err
 }
 
+// Hidden asks for a text that is not shown while it is typed.
+func (t *Terminal) Hidden(ctx context.Context, prompt string) (string, error) {
+	defer hide(int(t.in.Fd()))() // before the prompt
+	return t.prompt(ctx, prompt)
+}
+
 // read calls a function that reads the input, until ctx is done.
 func (t *Terminal) read(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
@@ -222,7 +228,7 @@ func (t *Terminal) read(ctx context.Context, read func() (string, error)) (strin
 // readLine reads one line and not a byte more: the rest is for a skill that asks.
 func readLine(in io.Reader) (string, error) {
 	var line []byte
-	for b := make([]byte, 1); len(line) < 1024; {
+	for b := make([]byte, 1); len(line) < 4096; {
 		n, err := in.Read(b)
 		if err != nil && n == 0 {
 			return "", err
