@@ -170,6 +170,7 @@ type TlsHost struct {
 	Address   string // host and port
 	Authority string // the authority's certificate, as PEM
 	Requests  atomic.Int64
+	Heard     atomic.Value // the last request's authorization, a string
 }
 
 // NewTLSHost starts one on an address of this machine that programs reach through a proxy:
@@ -188,6 +189,11 @@ func NewTLSHost(t *testing.T) *TlsHost {
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.Requests.Add(1)
+		h.Heard.Store(r.Header.Get("Authorization"))
+		if r.URL.Path == "/echo" {
+			fmt.Fprint(w, r.Header.Get("Authorization"))
+			return
+		}
 		fmt.Fprintf(w, "%s: sunny, 21 °C", strings.TrimPrefix(r.URL.Path, "/"))
 	}))
 	_ = server.Listener.Close()
