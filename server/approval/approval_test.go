@@ -204,7 +204,10 @@ func TestForms(t *testing.T) {
 		"dangerous":       {func(p *run.Proposal) { p.Decision.Class = skills.Dangerous }, nil, []Scope{Once}},
 		"two people":      {func(p *run.Proposal) { p.Decision.Signatures = 2 }, nil, []Scope{Once}},
 		"a variable":      {func(p *run.Proposal) { p.Variables = []string{"BANK_TOKEN"} }, nil, []Scope{Once, Session, Always}},
-		"a grown skill":   {func(p *run.Proposal) { p.Decision.Grown = []string{"+ runs a shell"} }, nil, []Scope{Once, Session, Always}},
+		"a secret": {func(p *run.Proposal) {
+			p.Decision.Secrets = []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}}}
+		}, nil, []Scope{Once, Session, Always}},
+		"a grown skill": {func(p *run.Proposal) { p.Decision.Grown = []string{"+ runs a shell"} }, nil, []Scope{Once, Session, Always}},
 		"trust": {func(p *run.Proposal) {
 			p.Decision.Trust, p.Decision.Each = &run.Trust{Workspace: "/work"}, true
 		}, nil, []Scope{Once}},

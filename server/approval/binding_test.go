@@ -46,6 +46,7 @@ func changes() map[string]func(*run.Proposal) {
 		"another host":      func(p *run.Proposal) { p.Command.Grant.Hosts = []string{"evil.example:443"} },
 		"another workspace": func(p *run.Proposal) { p.Command.Grant.Workspaces = []string{"/home"} },
 		"another variable":  func(p *run.Proposal) { p.Variables = []string{"TOKEN"} },
+		"a secret":          func(p *run.Proposal) { p.Decision.Secrets = []run.SecretGrant{{Name: "A", Plain: true}} },
 		"other rules":       func(p *run.Proposal) { p.Decision.Version = "2" },
 		"another class":     func(p *run.Proposal) { p.Decision.Class = skills.Dangerous },
 		"another skill":     func(p *run.Proposal) { p.Skill.Name = "docy" },

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
 func TestParse(t *testing.T) {
@@ -185,19 +188,27 @@ func TestPolicy(t *testing.T) {
   skills:
     weather: {network: ["wttr.in:443"], workspace: ro, env: [A], secrets: [B], approve: always, timeout: 90s}
     named:
+    issues: {secrets: [C, {name: D, hosts: [api.example.com], methods: [get], in: [header, body]}, {name: E, plain: true, as: F}]}
   profiles: {ci: {allow: [a], capabilities: [], class: safe, max_concurrent_executions: 2, execution_timeout: 1m}}
 `), "config.yaml", "/home/ann")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := c.Policy.Options()
-	if o.Mode != policy.DualSign || len(o.Rules) != 2 || o.Profiles["ci"].MaxConcurrent != 2 || o.Profiles["ci"].Capabilities == nil || o.Profiles[""].Deny == nil {
+	if o.Mode != policy.DualSign || len(o.Rules) != 3 || o.Profiles["ci"].MaxConcurrent != 2 || o.Profiles["ci"].Capabilities == nil || o.Profiles[""].Deny == nil {
 		t.Errorf("options %+v", o)
 	}
-	if r := o.Rules[1]; r.Pattern != "weather" || len(r.Hosts) != 1 || *r.Write || len(r.Env) != 2 || r.Approve != policy.Always || r.Timeout != 90*time.Second {
+	if r := o.Rules[2]; r.Pattern != "weather" || len(r.Hosts) != 1 || *r.Write || len(r.Env) != 2 || r.Approve != policy.Always || r.Timeout != 90*time.Second {
+		t.Errorf("rule %+v", r)
+	}
+	issues := []run.SecretGrant{{Name: "D", Hosts: []string{"api.example.com:443"}, Methods: []string{"GET"}, In: []string{"header", "body"}}, {Name: "E", Plain: true, As: "F"}}
+	if r := o.Rules[0]; !slices.Equal(r.Env, []string{"C"}) || !reflect.DeepEqual(r.Secrets, issues) {
 		t.Errorf("rule %+v", r)
 	}
 	for text, want := range map[string]string{
+		"skills: {a: {secrets: [{name: B}]}}":                           "policy.skills.a.secrets: say which hosts get B",
+		"skills: {a: {secrets: [{name: B, hots: [c.de]}]}}":             "line 1: a secret is a name, or has the keys",
+		"skills: {a: {class: safe, secrets: [{name: B, plain: true}]}}": "a safe skill is given no network, no secrets",
 		"mode: never":                                `policy.mode is "never"; write one of read-only, confirm, dual-sign`,
 		"forms: al":                                  `line 1: policy.forms is "al"; write one of all, once, never; did you mean "all"?`,
 		"forms: [once]":                              `line 1: policy.forms is "";`,
