@@ -44,7 +44,6 @@ nor in what the skill prints.`,
 which does not show it, or from standard input; arguments are seen by others. With
 --from-command nothing is kept but the command, which runs at each use.`,
 		Example: "  skills-mcp secret set GITHUB_TOKEN --from-command 'gh auth token'",
-		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.set(cmd.Context(), args[0]) },
 	}
 	set.Flags().StringVar(&c.command, "from-command", "", "run `COMMAND` at each use, as you, and use what it prints")
@@ -54,13 +53,13 @@ which does not show it, or from standard input; arguments are seen by others. Wi
 	}
 	list.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	rm := &cobra.Command{
-		Use: "rm NAME", Short: "Remove the value of a secret", Example: "  skills-mcp secret rm GITHUB_TOKEN", Args: cobra.ExactArgs(1),
+		Use: "rm NAME", Short: "Remove the value of a secret", Example: "  skills-mcp secret rm GITHUB_TOKEN",
 		Long: "Remove the value of a secret. Its grants stay, and calls that need it fail.",
 		RunE: func(_ *cobra.Command, args []string) error { return c.rm(args[0]) },
 	}
 	revoke := &cobra.Command{
 		Use: "revoke SKILL NAME", Short: "Take a secret away from a skill", Example: "  skills-mcp secret revoke issues GITHUB_TOKEN",
-		Long: "Take a secret away from a skill, also in servers that are running.", Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeNames,
+		Long: "Take a secret away from a skill, also in servers that are running.", ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.revoke(cmd.Context(), args[0], args[1]) },
 	}
 	cmd.AddCommand(set, list, rm, c.newGrant(), revoke)
@@ -82,8 +81,8 @@ adds the field. With --plain the skill sees the value, for programs that sign wi
 it: nothing but the hosts of its network bounds where it can send it.`,
 		Example: `  skills-mcp secret grant issues GITHUB_TOKEN --host api.github.com --path '/repos/**'
   skills-mcp secret grant weather KEY --host api.example.com --header 'X-Api-Key'`,
-		Args: cobra.ExactArgs(2), ValidArgsFunction: c.completeNames,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.grantSecret(cmd.Context(), args[0], args[1]) },
+		ValidArgsFunction: c.completeNames,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.grantSecret(cmd.Context(), args[0], args[1]) },
 	}
 	f, g := cmd.Flags(), &c.given
 	f.StringArrayVar(&g.Hosts, "host", nil, "send it to `HOST`, at port 443 without one (repeatable)")

@@ -113,9 +113,9 @@ func TestSecrets(t *testing.T) {
 // A run without a value, or whose value cannot be had or masked, does not start.
 func TestSecretsThatCannotBeHad(t *testing.T) {
 	for want, values := range map[string]safe{
-		"the secret A, which it is granted, has no value; set it with: skills-mcp secret set A": {"oidc A": "another's value"},
-		"the secret A cannot be had: its command failed":                                        {"person A": ""},
-		"the secret A: too few letters":                                                         {"person A": "--------"},
+		"the secret A, which it is granted, has no value; set it with: skills-mcp secret set A; only the person can do so": {"oidc A": "another's value"},
+		"the secret A cannot be had: its command failed; tell the person":                                                  {"person A": ""},
+		"the secret A: too few letters; tell the person":                                                                   {"person A": "--------"},
 	} {
 		driver := &recorder{}
 		x := executorOf(t, driver, &secretive{secrets: []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}}}}, &run.Options{Vault: values})
