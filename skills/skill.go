@@ -112,6 +112,9 @@ type Skill struct {
 	// Calls are patterns of the qualified names of the skills that the skill's script
 	// wants to call while it runs, as [MatchesCall] reads them. Only a grant allows it.
 	Calls []string
+	// Secrets are the names of the secrets that the skill's script wants. Only a grant
+	// gives it some.
+	Secrets []string
 	// Task says how the skill is run for clients that know tasks.
 	Task Task
 	// Unavailable says why the skill cannot be run here; "" where it can.
@@ -181,6 +184,28 @@ func (s *Skill) CloneTo(copies map[*Skill]*Skill) {
 	for i, tool := range s.Tools {
 		copies[tool] = copied.Tools[i]
 	}
+}
+
+// WantedSecrets returns the names of the secrets that the skill asks for: those that it
+// calls so, and variables whose names say so.
+func (s *Skill) WantedSecrets() []string {
+	names := slices.Clone(s.Secrets)
+	wanted := s.Requires.Env
+	if s.Entry != nil {
+		wanted = slices.Concat(wanted, s.Entry.Env)
+	}
+	for _, name := range wanted {
+		if IsCredential(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// IsCredential reports whether the name of a variable says that its value is a secret.
+func IsCredential(name string) bool {
+	words := []string{"TOKEN", "KEY", "APIKEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PAT", "CREDENTIAL", "CREDENTIALS"}
+	return slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(word string) bool { return slices.Contains(words, word) })
 }
 
 // Text returns the instructions, as they were when the skill was read. The error

@@ -6,10 +6,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/feedback"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/check"
@@ -174,6 +176,7 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	if skill.Entry != nil && skill.Blocked == "" {
 		d.runs(skill)
 		d.Call = v.Plan(ctx, skill)
+		d.wants(skill)
 	}
 	if v.Installed != nil {
 		d.Installed = v.Installed(ctx, skill)
@@ -261,6 +264,19 @@ func (d *Skill) runs(skill *skills.Skill) {
 			Severity: skills.Note, Path: skill.File, Message: "it is of the workspace " + skill.Workspace + ", which is not trusted, so it is granted no variables and no hosts",
 			Remedy: "if you trust all skills there, say so in a terminal of yours, with skills-mcp trust " + skill.Workspace,
 		})
+	}
+}
+
+// wants adds the secrets that a skill asks for and does not have, with the commands that
+// give it them.
+func (d *Skill) wants(skill *skills.Skill) {
+	for _, name := range skill.WantedSecrets() {
+		if d.Call != nil && !slices.Contains(d.Call.Environment, name) && !slices.ContainsFunc(d.Call.Secrets, func(line string) bool { return strings.HasPrefix(line, name+",") }) {
+			d.Problems = append(d.Problems, skills.Problem{
+				Severity: skills.Note, Path: skill.File, Message: "it asks for the secret " + name + ", which it does not have",
+				Remedy: "if it should use one, " + run.SecretRemedy(skill, name),
+			})
+		}
 	}
 }
 

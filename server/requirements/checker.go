@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -29,6 +30,8 @@ type Options struct {
 	// that every sandbox has. It is not asked for skills of a workspace, which are
 	// granted none.
 	Env func(name string) bool
+	// Granted reports whether a skill is granted a secret in a variable; nil grants none.
+	Granted func(skill *skills.Skill, name string) bool
 	// HostEnv and HostHas report whether this machine's environment has a
 	// variable, and its PATH a program, for skills of instructions alone.
 	HostEnv, HostHas func(name string) bool
@@ -88,6 +91,9 @@ func (c *Checker) Apply(catalog *skills.Catalog) *skills.Catalog {
 			return c.instructions(skill, host)
 		}
 		at := c.sandbox(skill.Entry.ImageRole)
+		if c.options.Granted != nil {
+			at.env = func(name string) bool { return c.env(name) || c.options.Granted(skill, name) }
+		}
 		if skill.Untrusted() {
 			at.env, at.envRemedy = everywhere, func([]string) string {
 				return "it is of the workspace " + skill.Workspace + ", which the person does not trust, and whose skills are granted no variables"
@@ -112,7 +118,11 @@ func (c *Checker) instructions(skill *skills.Skill, host environment) environmen
 
 // grant returns the remedy for variables of scripts.
 func grant(names []string) string {
-	return "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
+	remedy := "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
+	if at := slices.IndexFunc(names, skills.IsCredential); at >= 0 {
+		remedy += fmt.Sprintf("; or keep it as a secret: skills-mcp secret set %[1]s and then skills-mcp secret grant SKILL %[1]s --host HOST", names[at])
+	}
+	return remedy
 }
 
 // export returns the remedy for variables of instructions.

@@ -257,7 +257,7 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 		return o, err
 	}
 	f := failure{
-		job: j, command: p.Command, outcome: o, variables: p.Variables, installed: x.options.InstallDependencies,
+		job: j, command: p.Command, outcome: o, variables: append(p.Decision.secretVariables(), p.Variables...), installed: x.options.InstallDependencies,
 		barred: x.options.Barred, none: x.options.noWorkspace(j.Principal), identify: x.runner.Identify,
 	}
 	f.explain(ctx, err)

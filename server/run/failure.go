@@ -64,7 +64,11 @@ const unheard = "where it was about to ask: a question is one line, with a newli
 // grant returns the command by which a person gives the skill something, which asks on a
 // terminal.
 func (f *failure) grant(flags string) string {
-	command := "skills-mcp grant " + shellWord(f.skill.QualifiedName(), "NAME") + " " + flags
+	return f.trusted("skills-mcp grant " + shellWord(f.skill.QualifiedName(), "NAME") + " " + flags)
+}
+
+// trusted puts the command before another that the skill's workspace needs.
+func (f *failure) trusted(command string) string {
 	if f.skill.Untrusted() {
 		return "skills-mcp trust " + shellWord(f.skill.Workspace, "DIR") + ", as a skill of a workspace that is not trusted is given nothing, and then " + command
 	}
@@ -134,13 +138,17 @@ var saysUnset = lazyregexp.New(`(?s:(?:<frozen os>|/os\.py).{0,400}?)KeyError: '
 
 // variable reports a script that names a variable which it was not given.
 func (f *failure) variable() string {
-	declared := slices.Concat(f.skill.Entry.Env, f.skill.Requires.Env)
+	declared := slices.Concat(f.skill.Entry.Env, f.skill.Requires.Env, f.skill.Secrets)
 	for _, m := range saysUnset.FindAllStringSubmatch(f.output, 4) {
 		declared = append(declared, m[1]+m[2])
 	}
 	for _, name := range declared {
 		if !slices.Contains(f.variables, name) && strings.Contains(f.output, name) {
-			return "it was not given the variable " + name + "; a person can give it: " + f.grant("--secret "+name)
+			remedy := f.grant("--secret " + name)
+			if skills.IsCredential(name) || slices.Contains(f.skill.Secrets, name) {
+				remedy = f.trusted(SecretRemedy(f.skill, name))
+			}
+			return "it was not given the variable " + name + "; a person can give it: " + remedy
 		}
 	}
 	return ""

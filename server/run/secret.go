@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/redact"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // A Vault has the values of secrets. Its methods must return when ctx is done, and may be
@@ -102,6 +103,20 @@ func (d *Decision) SecretLines() []string {
 		lines = append(lines, g.String())
 	}
 	return lines
+}
+
+// secretVariables returns the variables that hold secrets or their sentinels.
+func (d *Decision) secretVariables() (names []string) {
+	for _, g := range d.Secrets {
+		names = append(names, g.Variable())
+	}
+	return names
+}
+
+// SecretRemedy returns the commands by which the person gives a skill a secret that it asks
+// for. The second one asks on a terminal.
+func SecretRemedy(skill *skills.Skill, name string) string {
+	return fmt.Sprintf("skills-mcp secret set %s and then skills-mcp secret grant %s %s --host HOST", name, shellWord(skill.QualifiedName(), "NAME"), name)
 }
 
 // missingSecret returns the error of a run that is granted a secret without a value.

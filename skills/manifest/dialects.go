@@ -27,7 +27,7 @@ func dialects() []dialect {
 			"disallowed-tools", "model", "effort", "context", "agent", "hooks", "paths", "shell",
 		}},
 		{"Colony", []string{"script", "params", "sandbox_image_role", "timeout_seconds"}},
-		{"skills-mcp", []string{"additional", "asks", "calls", "class", "output_schema", "pin", "resources", "sandbox", "task"}},
+		{"skills-mcp", []string{"additional", "asks", "calls", "class", "output_schema", "pin", "resources", "sandbox", "secrets", "task"}},
 		{"ongrid", []string{"activation", "category", "env_allow"}},
 		{"OpenClaw", []string{"requires", "command-dispatch", "command-tool", "command-arg-mode", "homepage"}},
 		{"LinX", []string{

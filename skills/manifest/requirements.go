@@ -120,6 +120,9 @@ func (p requirementReader) openClaw(metadata fields) {
 			p.report(skills.Note, p.fields.pos("metadata"), "", `"install" is not honoured: nothing of it is run`)
 		}
 		p.skill.Key = own.text("skillKey")
+		if name := own.text("primaryEnv"); environmentName.MatchString(name) && !slices.Contains(p.skill.Secrets, name) {
+			p.skill.Secrets = append(p.skill.Secrets, name)
+		}
 		p.systems(&p.skill.Requires.OS, own, "os")
 		if always, ok := own.flag("always", false); !ok || !always {
 			p.programs(own)

@@ -41,6 +41,7 @@ func (p *parser) skillFile(folder string) error {
 	p.skill.Pinned = p.fields.boolean("pin", p.skill.Always())
 	of.asks()
 	of.calls()
+	p.skill.Secrets = variables(p.fields, "secrets")
 	of.task()
 	of.class()
 	requirementReader{p}.requirements()

@@ -34,7 +34,7 @@ func (c *collector) declared(s *skills.Skill) {
 		c.add(Item{Kind: Asks, Value: string(asked)})
 	}
 	c.addAll(Calls, s.Calls)
-	c.addAll(Variable, s.Requires.Env)
+	c.addAll(Variable, slices.Concat(s.Requires.Env, s.Secrets))
 	c.addAll(Command, slices.Concat(s.Requires.Bins, s.Requires.AnyBins))
 	c.addAll(Tool, slices.Concat(s.Requires.Capabilities, s.Requires.Config))
 	if e := s.Entry; e != nil {

@@ -29,6 +29,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 )
 
@@ -190,12 +191,13 @@ func (s *Sandboxes) Description() describe.Sandbox {
 
 // newGate returns a gate that checks the requirements of skills. It knows nothing
 // of sandboxes yet, and asks nobody.
-func newGate(c *config.Config, logger *slog.Logger) *requirements.Checker {
+func newGate(c *config.Config, boxes *Sandboxes, logger *slog.Logger) *requirements.Checker {
 	granted := environ(c.Sandbox.Env)
 	options := &requirements.Options{
 		Env: func(name string) bool {
 			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 		},
+		Granted: func(skill *skills.Skill, name string) bool { return boxes.Decider(nil).GivesSecret(skill, name) },
 		HostEnv: func(name string) bool {
 			_, set := os.LookupEnv(name)
 			return set

@@ -93,7 +93,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	s.Sandboxes.recorder = s.Recorder
 	s.Roots = &Roots{Config: c, home: home, Data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), logger), workspaces: w, trust: s.Trust, host: s.Host, logger: logger}
-	s.Gate = newGate(c, logger)
+	s.Gate = newGate(c, s.Sandboxes, logger)
 	s.Machine = s.newMachine()
 	w.addProject()
 	s.Sandboxes.Rules = newRules(c, policy.NewBook(s.Store, key, logger), s.Trust)
