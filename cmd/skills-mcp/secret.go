@@ -62,11 +62,11 @@ which does not show it, or from standard input; arguments are seen by others. Wi
 		Long: "Take a secret away from a skill, also in servers that are running.", ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.revoke(cmd.Context(), args[0], args[1]) },
 	}
-	cmd.AddCommand(set, list, rm, c.newGrant(), revoke)
+	cmd.AddCommand(set, list, rm, newSecretGrantCommand(c), revoke)
 	return cmd
 }
 
-func (c *secretCommand) newGrant() *cobra.Command {
+func newSecretGrantCommand(c *secretCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grant SKILL NAME",
 		Short: "Let a skill use a secret at the hosts that you name",
@@ -111,7 +111,7 @@ func (c *secretCommand) set(ctx context.Context, name string) error {
 		err = s.Secrets.SetCommand("", name, c.command)
 	} else {
 		var value string
-		if value, err = c.value(ctx, name); err == nil {
+		if value, err = readSecret(ctx, c.app, name); err == nil {
 			err = s.Secrets.Set("", name, value)
 		}
 	}
@@ -122,16 +122,16 @@ func (c *secretCommand) set(ctx context.Context, name string) error {
 	return err
 }
 
-// value reads a value from the terminal, or from standard input to its end.
-func (c *secretCommand) value(ctx context.Context, name string) (string, error) {
-	if isTerminal(c.stdin) {
-		terminal, err := newTerminal(c.stdin, c.stderr, c.proof(""))
+// readSecret reads a value from the terminal, or from standard input to its end.
+func readSecret(ctx context.Context, a *app, name string) (string, error) {
+	if isTerminal(a.stdin) {
+		terminal, err := newTerminal(a.stdin, a.stderr, a.proof(""))
 		if err != nil {
 			return "", err
 		}
 		return terminal.Hidden(ctx, "The value of "+name+", which is not shown: ")
 	}
-	text, err := io.ReadAll(io.LimitReader(c.stdin, maxInput))
+	text, err := io.ReadAll(io.LimitReader(a.stdin, maxInput))
 	if err != nil {
 		return "", fmt.Errorf("read the value from standard input: %w", err)
 	}

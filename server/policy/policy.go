@@ -221,7 +221,7 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person }
 
 // GivesSecret reports whether the rules give a skill a secret in a variable.
-func (p *Policy) GivesSecret(skill *skills.Skill, variable string) bool {
+func GivesSecret(p *Policy, skill *skills.Skill, variable string) bool {
 	t := apply(p.matches(p.options.Book.read(context.Background()), subject{skill: skill, accepted: true}), skill)
 	return slices.ContainsFunc(t.secrets, func(g run.SecretGrant) bool { return g.Variable() == variable })
 }

@@ -85,14 +85,3 @@ func PublicSecret(g run.SecretGrant) bool {
 		return err != nil || !host.Public()
 	})
 }
-
-// addSecretHosts adds the hosts of the secrets of terms to those of the skill.
-func (t *terms) addSecretHosts() {
-	for _, g := range t.secrets {
-		for _, host := range g.Hosts {
-			if !slices.Contains(t.hosts, host) {
-				t.hosts = append(t.hosts, host)
-			}
-		}
-	}
-}

@@ -230,6 +230,17 @@ func (p *settler) addHosts(t *terms, found []match, skill *skills.Skill) error {
 	return nil
 }
 
+// addSecretHosts adds the hosts of the secrets of terms to those of the skill.
+func (t *terms) addSecretHosts() {
+	for _, g := range t.secrets {
+		for _, host := range g.Hosts {
+			if !slices.Contains(t.hosts, host) {
+				t.hosts = append(t.hosts, host)
+			}
+		}
+	}
+}
+
 // limit returns an error if the mode or the profile refuses the class of terms.
 func (p *settler) limit(t *terms, profile string, skill *skills.Skill) error {
 	name := skill.QualifiedName()

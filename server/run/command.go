@@ -48,7 +48,7 @@ type invocation struct {
 
 // command fills in the command of a job as it was decided. It is the only place where
 // commands are made.
-func command(ctx context.Context, j *job, p *Proposal, d *Decision, o *Options) error {
+func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secrets, vault Vault) error {
 	program := &invocation{}
 	if j.invoke != nil {
 		var err error
@@ -56,7 +56,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, o *Options) 
 			return err
 		}
 	}
-	granted, err := o.Secrets.Values(ctx, j.Principal, d.Variables)
+	granted, err := secrets.Values(ctx, j.Principal, d.Variables)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, o *Options) 
 		Stderr:   j.Stderr,
 		Progress: j.Progress,
 	}
-	return missingSecret(o.Vault, j.Principal, d)
+	return missingSecret(vault, j.Principal, d)
 }
 
 // shorter returns the shorter of two times, of which 0 is unbounded.

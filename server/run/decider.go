@@ -159,6 +159,23 @@ type Decision struct {
 	Version string
 }
 
+// SecretLines returns a line for each grant of a secret.
+func (d *Decision) SecretLines() []string {
+	var lines []string
+	for _, g := range d.Secrets {
+		lines = append(lines, g.String())
+	}
+	return lines
+}
+
+// secretVariables returns the variables that hold secrets or their sentinels.
+func (d *Decision) secretVariables() (names []string) {
+	for _, g := range d.Secrets {
+		names = append(names, g.Variable())
+	}
+	return names
+}
+
 // Trust is a workspace that the person may trust.
 type Trust struct {
 	// Workspace is its absolute path, and Folder identifies the folder there.

@@ -197,7 +197,7 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 		return translate("the call", "", err)
 	}
 	p.Decision = d
-	if err := command(ctx, j, p, d, &x.options); err != nil {
+	if err := command(ctx, j, p, d, x.options.Secrets, x.options.Vault); err != nil {
 		return translate("the call", "", err)
 	}
 	p.Command.Folder = snap.Dir

@@ -75,6 +75,12 @@ func (f *failure) trusted(command string) string {
 	return command
 }
 
+// SecretRemedy returns the commands by which the person gives a skill a secret that it asks
+// for. The second one asks on a terminal.
+func SecretRemedy(skill *skills.Skill, name string) string {
+	return fmt.Sprintf("skills-mcp secret set %s and then skills-mcp secret grant %s %s --host HOST", name, shellWord(skill.QualifiedName(), "NAME"), name)
+}
+
 // shellWord returns a word if nothing of it means something to a shell, and otherwise another.
 func shellWord(word, other string) string {
 	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/_.") != "" {

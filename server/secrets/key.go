@@ -62,69 +62,78 @@ func bounded(call func() error) error {
 	}
 }
 
-// keyFile is the path of the key where no keyring has it.
-func (s *Store) keyFile() string { return filepath.Join(s.dir, "key") }
+// extension ends the names of sealed files.
+const extension = ".age"
 
-// Place names the place of the key, for people.
-func (s *Store) Place() string {
-	if _, err := os.Lstat(s.keyFile()); err == nil || s.options.Keyring == nil {
-		return s.keyFile()
+// A keyHolder has the key of the files in a folder.
+type keyHolder struct {
+	dir     string
+	keyring Keyring // nil is none
+}
+
+// keyFile is the path of the key where no keyring has it.
+func (k *keyHolder) keyFile() string { return filepath.Join(k.dir, "key") }
+
+// place names the place of the key, for people.
+func (k *keyHolder) place() string {
+	if _, err := os.Lstat(k.keyFile()); err == nil || k.keyring == nil {
+		return k.keyFile()
 	}
 	return "the system's keyring"
 }
 
 // key returns the key of the files, and makes it where there is neither one nor a file.
-func (s *Store) key(create bool) (*age.X25519Identity, error) {
-	key, err := s.readKey()
+func (k *keyHolder) key(create bool) (*age.X25519Identity, error) {
+	key, err := k.readKey()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
 	missing := errors.New("no keyring has it")
-	if s.options.Keyring != nil {
+	if k.keyring != nil {
 		var text string
-		if text, missing = s.options.Keyring.Get(); missing == nil {
+		if text, missing = k.keyring.Get(); missing == nil {
 			return age.ParseX25519Identity(text)
 		}
 	}
-	if others, _ := filepath.Glob(filepath.Join(s.dir, "*"+extension)); len(others) > 0 || !create {
-		return nil, fmt.Errorf("the key of your secrets cannot be had: %w; unlock the system's keyring, or remove %s and set your secrets again", missing, s.dir)
+	if others, _ := filepath.Glob(filepath.Join(k.dir, "*"+extension)); len(others) > 0 || !create {
+		return nil, fmt.Errorf("the key of your secrets cannot be had: %w; unlock the system's keyring, or remove %s and set your secrets again", missing, k.dir)
 	}
-	return s.makeKey()
+	return k.makeKey()
 }
 
 // makeKey keeps a new key in the keyring, or else in a file.
-func (s *Store) makeKey() (*age.X25519Identity, error) {
+func (k *keyHolder) makeKey() (*age.X25519Identity, error) {
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, err
 	}
-	if s.options.Keyring != nil && s.options.Keyring.Set(key.String()) == nil {
-		if text, err := s.options.Keyring.Get(); err == nil && text == key.String() {
+	if k.keyring != nil && k.keyring.Set(key.String()) == nil {
+		if text, err := k.keyring.Get(); err == nil && text == key.String() {
 			return key, nil
 		}
 	}
-	if err := atomicfile.Create(s.keyFile(), []byte(key.String()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := atomicfile.Create(k.keyFile(), []byte(key.String()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("keep the key of your secrets: %w", err)
 	}
-	return s.readKey() // perhaps another process's
+	return k.readKey() // perhaps another process's
 }
 
 // readKey reads the key's file, which nobody else can read.
-func (s *Store) readKey() (*age.X25519Identity, error) {
-	info, err := os.Lstat(s.keyFile())
+func (k *keyHolder) readKey() (*age.X25519Identity, error) {
+	info, err := os.Lstat(k.keyFile())
 	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("other users can read %s, and so your secrets; run chmod 600 on it, and replace the secrets where they were issued", s.keyFile())
+		return nil, fmt.Errorf("other users can read %s, and so your secrets; run chmod 600 on it, and replace the secrets where they were issued", k.keyFile())
 	}
-	text, err := os.ReadFile(s.keyFile())
+	text, err := os.ReadFile(k.keyFile())
 	if err != nil {
 		return nil, err
 	}
 	key, err := age.ParseX25519Identity(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no key; remove %s, and set your secrets again", s.keyFile(), s.dir)
+		return nil, fmt.Errorf("%s holds no key; remove %s, and set your secrets again", k.keyFile(), k.dir)
 	}
 	return key, nil
 }

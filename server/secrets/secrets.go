@@ -37,8 +37,9 @@ var ErrNone = errors.New("there is no such secret")
 
 // A Store keeps secrets in a folder. It may be used concurrently, also by several processes.
 type Store struct {
-	dir     string
-	options Options
+	dir   string
+	keys  keyHolder
+	shell []string
 }
 
 // Options configure a [Store]. The zero value is usable.
@@ -53,15 +54,18 @@ type Options struct {
 // New returns the secrets in a folder, which it makes when the first one is set. Options may
 // be nil.
 func New(dir string, options *Options) *Store {
-	s := &Store{dir: dir}
+	var o Options
 	if options != nil {
-		s.options = *options
+		o = *options
 	}
-	if s.options.Shell == nil {
-		s.options.Shell = []string{"/bin/sh", "-c"}
+	if o.Shell == nil {
+		o.Shell = []string{"/bin/sh", "-c"}
 	}
-	return s
+	return &Store{dir, keyHolder{dir, o.Keyring}, o.Shell}
 }
+
+// Place names the place of the key, for people.
+func (s *Store) Place() string { return s.keys.place() }
 
 // Owner returns the owner of a principal's secrets: subjects of an issuer have their own,
 // and everybody else those of the person whose program this is.
@@ -131,7 +135,7 @@ func (s *Store) Value(ctx context.Context, owner, name string) (string, error) {
 	case found.Command == "":
 		return string(found.Value), nil
 	}
-	value, err := s.run(ctx, found.Command)
+	value, err := runCommand(ctx, s.shell, found.Command)
 	if err == nil {
 		err = Check(value)
 	}
@@ -170,9 +174,6 @@ func (s *Store) Remove(owner, name string) error {
 	return err
 }
 
-// extension ends the names of sealed files.
-const extension = ".age"
-
 // file returns the path of a secret's file, whose name tells nobody the secret's.
 func (s *Store) file(owner, name string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + name))
@@ -187,7 +188,7 @@ func (s *Store) read(file string) (*sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.key(false)
+	key, err := s.keys.key(false)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (s *Store) write(content *sealed) error {
 	if err := CheckName(content.Name); err != nil {
 		return err
 	}
-	key, err := s.key(true)
+	key, err := s.keys.key(true)
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func TestReadableKey(t *testing.T) {
 	if err := s.Set("", "TOKEN", token); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(s.keyFile(), 0o644); err != nil {
+	if err := os.Chmod(s.keys.keyFile(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Value(t.Context(), "", "TOKEN"); err == nil || !strings.Contains(err.Error(), "other users can read") {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -33,12 +34,12 @@ func Check(value string) error {
 	return nil
 }
 
-// run returns the output of a command without the line break at its end. The error has
+// runCommand returns the output of a command without the line break at its end. The error has
 // nothing of the output.
-func (s *Store) run(ctx context.Context, command string) (string, error) {
+func runCommand(ctx context.Context, shell []string, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.options.Shell[0], append(s.options.Shell[1:], command)...)
+	cmd := exec.CommandContext(ctx, shell[0], append(slices.Clip(shell[1:]), command)...)
 	out := &limited{}
 	cmd.Stdout, cmd.WaitDelay = out, time.Second
 	err := cmd.Run()

@@ -197,7 +197,9 @@ func newGate(c *config.Config, boxes *Sandboxes, logger *slog.Logger) *requireme
 		Env: func(name string) bool {
 			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 		},
-		Granted: func(skill *skills.Skill, name string) bool { return boxes.Decider(nil).GivesSecret(skill, name) },
+		Granted: func(skill *skills.Skill, name string) bool {
+			return policy.GivesSecret(boxes.Decider(nil), skill, name)
+		},
 		HostEnv: func(name string) bool {
 			_, set := os.LookupEnv(name)
 			return set
