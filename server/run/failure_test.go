@@ -85,7 +85,8 @@ func TestHintOfTrust(t *testing.T) {
 	skill.Workspace = "/work"
 	for said, want := range map[string]string{
 		"Could not resolve host: x":                  "hosts: skills-mcp trust /work, as a skill of a workspace that is not trusted is given nothing, and then skills-mcp grant",
-		"run.sh: line 2: WX_TOKEN: unbound variable": "it was not given the variable WX_TOKEN; a person can give it: skills-mcp trust /work",
+		"run.sh: line 2: WX_TOKEN: unbound variable": "it was not given the variable WX_TOKEN; a person can give it: skills-mcp trust /work, as a skill of a workspace that is not trusted is given nothing, and then skills-mcp secret set WX_TOKEN and then skills-mcp secret grant demo WX_TOKEN --host HOST",
+		"run.sh: line 2: WX_CITY: unbound variable":  "and then skills-mcp grant demo --secret WX_CITY",
 	} {
 		if o := fails(t, &skill, nil, 1, said, &sandbox.Exit{}, nil); !strings.Contains(o.Hint, want) {
 			t.Errorf("%s: %q", said, o.Hint)
