@@ -13,6 +13,12 @@ import (
 	"strings"
 )
 
+// The reasons for which a skill is blocked.
+const (
+	BlockedByChange = "it has changed since it was accepted, and could do more now. A person has to accept that first"
+	BlockedByScan   = "the scan found something in its files, so nobody may use it"
+)
+
 // A Skill is a folder that teaches something (instructions), and may have
 // something to run (an [Entry]). It is not changed once its catalog is
 // published.
@@ -119,9 +125,10 @@ type Skill struct {
 	Task Task
 	// Unavailable says why the skill cannot be run here; "" where it can.
 	Unavailable string
-	// Blocked says why nobody may use the skill before a person accepts a change of it;
-	// "" is not blocked. Its texts are not those of its files then: Unblocked has them.
-	Blocked string
+	// Blocked says why nobody may use the skill before a person decides about it; "" is not
+	// blocked. Its texts are not those of its files then: Unblocked has them. BlockedBy is
+	// [BlockedByChange] or [BlockedByScan].
+	Blocked, BlockedBy string
 	// Unblocked is the skill as it was read; nil unless it is blocked.
 	Unblocked *Skill
 

@@ -119,7 +119,7 @@ func (c *listCommand) print(found []describe.Listed) error {
 			found = slices.Clone(found)
 			slices.SortStableFunc(found, func(a, b describe.Listed) int { return cmp.Compare(a.Category, b.Category) })
 		}
-		described, state := "", func(s describe.Listed) string { return plain.Flat(s.State) }
+		described, state := "", flagged
 		if isTerminal(c.stdout) {
 			described, state = "\tDESCRIPTION", stateAndDescription
 		}
@@ -130,10 +130,18 @@ func (c *listCommand) print(found []describe.Listed) error {
 	}, "TOOL", "KIND", "SOURCE", "REACHED BY", "CATEGORY", "CLASS")
 }
 
+// flagged returns a skill's state, and what the last scan of its files found.
+func flagged(s describe.Listed) string {
+	if s.Scan == "" {
+		return plain.Flat(s.State)
+	}
+	return plain.Flat(s.State) + "; scan: " + s.Scan
+}
+
 // stateAndDescription returns the cells of a skill's state, in few words, and of what
 // else is known of it, in as many as there is room for.
 func stateAndDescription(s describe.Listed) string {
-	state, why, found := strings.Cut(plain.Flat(s.State), ": ")
+	state, why, found := strings.Cut(flagged(s), ": ")
 	if by, shadowed := strings.CutPrefix(state, "shadowed "); shadowed {
 		state, why, found = "shadowed", by, true
 	}

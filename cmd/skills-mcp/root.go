@@ -74,7 +74,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"Install skills of others", []*cobra.Command{
 			newInstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newRollbackCommand(a),
-			newUninstallCommand(a), newVerifyCommand(a), newLockCommand(a), newConnectServerCommand(a),
+			newUninstallCommand(a), newVerifyCommand(a), newScanCommand(a), newLockCommand(a), newConnectServerCommand(a),
 			newDisconnectServerCommand(a),
 		}},
 		{"Decide what they may do", []*cobra.Command{

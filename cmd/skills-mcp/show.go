@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 	"github.com/spf13/cobra"
 )
 
@@ -24,7 +25,7 @@ func newShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show NAME",
 		Short:             "Show one skill in full",
-		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its capabilities and, if it has changed\nsince it was accepted, the difference, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
+		Long:              "Show one skill: what it does, its parameters, what a call of it would execute and\nbe granted, its files and their digest, its capabilities, the findings of the scan\nand, if it has changed since it was accepted, the difference, its prompt, the URIs under which clients\nread it, and its problems. NAME is a skill's name, plugin/name, or the name of\nits tool; SOURCE:NAME (session:deploy) or the path of its folder also means one\nwhose name another one has. Nothing of it is run.",
 		Example:           "  skills-mcp show colony-samples/code-complexity",
 		ValidArgsFunction: a.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
@@ -60,13 +61,21 @@ func (c *showCommand) run(ctx context.Context, name string) error {
 		return err
 	}
 	pin := report.NewPinInfo(skill, compared)
+	found, err := s.Sandboxes.Verdicts.Of(ctx, skill)
+	if err != nil {
+		return err
+	}
+	if info.Scan = verdict.Counts(found); s.Sandboxes.Verdicts.Blocks(found) {
+		info.State = describe.BlockedByScan
+	}
 	if c.json {
-		return c.printJSON(shown{info, compared.Surface.Items, pin})
+		return c.printJSON(shown{info, compared.Surface.Items, found, pin})
 	}
 	if err := c.print(skill, info); err != nil {
 		return err
 	}
 	report.WriteSurface(c.stdout, compared.Surface)
+	report.WriteFindings(c.stdout, found)
 	if pin != nil && compared.Changed() {
 		pin.Write(c.stdout)
 	}
@@ -76,8 +85,9 @@ func (c *showCommand) run(ctx context.Context, name string) error {
 // shown is a skill with its capabilities, and its accepted version, if there is one.
 type shown struct {
 	*describe.Skill
-	Surface []surface.Item  `json:"capabilities"`
-	Pin     *report.PinInfo `json:"pin,omitempty"`
+	Surface  []surface.Item    `json:"capabilities"`
+	Findings []verdict.Finding `json:"findings"`
+	Pin      *report.PinInfo   `json:"pin,omitempty"`
 }
 
 func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {

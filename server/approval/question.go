@@ -60,6 +60,8 @@ type Question struct {
 	Fetch *run.Fetch `json:"fetch,omitempty"`
 	// Grown are the capabilities that the skill has gained since it was accepted.
 	Grown []string `json:"grown,omitempty"`
+	// Scan is what the scan of its files found, in a line; "" is nothing.
+	Scan string `json:"scan,omitempty"`
 	// Differs are the ways in which the call differs from the last approved one.
 	Differs []string `json:"differs,omitempty"`
 	// Needed is the number of people who have to confirm; Signed names those who have.
@@ -135,7 +137,7 @@ func newQuestion(p *run.Proposal) *Question {
 		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: cmp.Or(d.Class, p.Skill.Class), Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Secrets: d.SecretLines(), Calls: d.Calls,
-		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Needed: max(1, d.Signatures), Scopes: scopes(p),
+		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Scan: d.Scan, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	all := encode(p.Args)
 	q.All = Argument{Size: len(all), Sum: digestOf(all)}

@@ -115,6 +115,9 @@ func (q *Question) head(b bounds) []string {
 		third = "It could do more now than you have accepted: " + first(1, q.Grown, 80) + ". " + third
 	}
 	all := []string{opening, second, third}
+	if q.Scan != "" {
+		all = append(all, "The scan of its files found "+q.Scan)
+	}
 	if len(q.Differs) > 0 {
 		all = append(all, "Since the last approval of this skill: "+strings.Join(q.Differs, "; ")+".")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // A Skill is everything known of a skill: the result of get_skill and the output of
@@ -98,6 +99,8 @@ type View struct {
 	// Installed returns where an installed skill comes from, nil for another one; nil is
 	// none of any.
 	Installed func(context.Context, *skills.Skill) *Installed
+	// Scan returns what the last scan of a skill's files found; nil is nothing.
+	Scan func(*skills.Skill) []verdict.Finding
 	// Texts returns nil if the texts of a skill may be passed on, or else the error of
 	// [View.Skill]; nil passes on all.
 	Texts func(context.Context, *skills.Skill) error
@@ -136,6 +139,9 @@ func (v *View) tool(skill *skills.Skill) string {
 func (v *View) Listed(skill *skills.Skill) Listed {
 	l := Listed{Summary: summarize(skill, v.tool(skill)), Decision: v.Exposed.Of(skill), File: skill.File, Category: skill.Category}
 	l.State = v.StateOf(skill)
+	if v.Scan != nil {
+		l.Scan = verdict.Counts(v.Scan(skill))
+	}
 	return l
 }
 

@@ -35,6 +35,9 @@ func summarize(skill *skills.Skill, tool string) Summary {
 	}
 }
 
+// BlockedByScan is the state of a skill that the scan of its files blocks.
+const BlockedByScan = "blocked: the scan found something in its files"
+
 // State returns whether a model can use a skill, in a word or two: "ready",
 // "unavailable: why", "blocked: why", "person only", "needs trust in its workspace", or "needs
 // approval".
@@ -42,6 +45,8 @@ func State(skill *skills.Skill) string {
 	switch {
 	case skill.Unavailable != "":
 		return "unavailable: " + skill.Unavailable
+	case skill.BlockedBy == skills.BlockedByScan:
+		return BlockedByScan
 	case skill.Blocked != "":
 		return "blocked: it has changed since it was accepted"
 	case !skill.ModelInvocable:
@@ -132,6 +137,7 @@ type Listed struct {
 	exposure.Decision
 	File     string `json:"file"`
 	Category string `json:"category,omitempty"`
+	Scan     string `json:"scan,omitempty"` // the numbers of what the scan of its files found
 
 	Installed *Installed `json:"installed,omitempty"` // nil: it is not, or nobody asked
 }

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"sync"
 
@@ -30,6 +31,17 @@ type Options struct {
 	// Logger gets the pins that moved, the skills that were blocked, and a store that
 	// does not work; nil discards them.
 	Logger *slog.Logger
+	// Scan blocks skills by the findings in their files; nil blocks none.
+	Scan Scan
+}
+
+// A Scan knows the findings in the files of skills.
+type Scan interface {
+	// Refuse returns a [*run.Error] for a skill that files with a digest block.
+	Refuse(skill *skills.Skill, digest string, files fs.FS) error
+	// Blocked returns the reasons, by origin, of the skills of a catalog that are blocked,
+	// as far as is known without reading anything.
+	Blocked(catalog *skills.Catalog) map[string]string
 }
 
 // Pins are the accepted states of skills. They may be used concurrently, also by several

@@ -13,6 +13,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 )
 
@@ -32,11 +33,22 @@ func (p *Pins) MayHaveGrown(skill *skills.Skill) bool {
 // accepted it, a line each, and the digests that it had since without gaining anything.
 // The error is a [*run.Error].
 func (p *Pins) Grown(ctx context.Context, proposal *run.Proposal) (grown, ancestors []string, err error) {
+	if err := p.refuse(proposal.Skill, proposal.Digest, proposal.Folder); err != nil {
+		return nil, nil, err
+	}
 	now, err := p.check(ctx, proposal.Skill, proposal.Digest, proposal.Folder)
 	if err != nil {
 		return nil, nil, unreadable(proposal.Skill, err)
 	}
 	return lines(now.grown), now.ancestors, nil
+}
+
+// refuse returns the error of a skill that the scan blocks.
+func (p *Pins) refuse(skill *skills.Skill, digest, folder string) error {
+	if p.options.Scan == nil {
+		return nil
+	}
+	return p.options.Scan.Refuse(skill, digest, skillfs.DirFS(folder))
 }
 
 // Accepted records that people have approved a proposal, and with it the files of its
@@ -91,13 +103,17 @@ func unreadable(skill *skills.Skill, err error) error {
 
 // Text returns nil if the texts and files of a skill may be passed on: its first ones,
 // or those that gained nothing since. Otherwise the error is a [*run.Error] with the
-// difference. Skills that are not guarded cost nothing.
+// difference, or the findings of the scan that blocks it. Skills that are not guarded cost
+// nothing, unless a scan may block them.
 func (p *Pins) Text(ctx context.Context, skill *skills.Skill) error {
-	if !skill.Guarded() {
+	if !skill.Guarded() && p.options.Scan == nil {
 		return nil
 	}
 	digest, folder, err := p.snapshot(ctx, skill, "")
-	if err != nil {
+	if err == nil {
+		err = p.refuse(skill, digest, folder)
+	}
+	if err != nil || !skill.Guarded() {
 		return err
 	}
 	now, err := p.check(ctx, skill, digest, folder)
@@ -166,50 +182,66 @@ func (p *Pins) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catal
 	if err != nil {
 		p.options.Logger.Warn("the blocked skills cannot be read", "error", err)
 	}
-	if len(rows) == 0 {
+	var found map[string]string
+	if p.options.Scan != nil {
+		found = p.options.Scan.Blocked(catalog)
+	}
+	if len(rows) == 0 && len(found) == 0 {
 		p.filter = filter{}
 		return catalog
 	}
 	blocked, pins := map[string]string{}, map[string]*Pin{}
+	maps.Copy(blocked, found)
 	for i := range rows {
 		pin := decode(&rows[i], true)
 		blocked[pin.Origin], pins[pin.Origin] = pin.GrownDigest, pin
 	}
 	if p.filter.before != catalog || !maps.Equal(p.filter.blocked, blocked) {
-		p.filter = filter{catalog, marked(catalog, pins), blocked}
+		p.filter = filter{catalog, marked(catalog, pins, found), blocked}
 	}
 	return p.filter.after
 }
 
-// marked returns the catalog with copies of the skills that have one of the pins.
-func marked(catalog *skills.Catalog, pins map[string]*Pin) *skills.Catalog {
+// marked returns the catalog with copies of the skills that have one of the pins, or that
+// were found to be blocked, for a reason.
+func marked(catalog *skills.Catalog, pins map[string]*Pin, found map[string]string) *skills.Catalog {
 	copies := map[*skills.Skill]*skills.Skill{}
 	for _, skill := range catalog.Skills {
 		owner := skill.Owner()
-		if pin, ok := pins[owner.Origin().String()]; ok && copies[owner] == nil && owner.Guarded() {
-			mark(owner, pin, copies)
+		origin := owner.Origin().String()
+		if copies[owner] != nil {
+			continue
+		}
+		if why := found[origin]; why != "" {
+			mark(owner, why, skills.BlockedByScan, copies)
+		} else if pin := pins[origin]; pin != nil && owner.Guarded() {
+			mark(owner, pin.why(owner), skills.BlockedByChange, copies)
 		}
 	}
 	return catalog.Replace(copies)
 }
 
-// mark adds copies of a skill and its tools without their texts.
-func mark(owner *skills.Skill, pin *Pin, copies map[*skills.Skill]*skills.Skill) {
+// why returns the reason for a model why a pin blocks a skill.
+func (pin *Pin) why(owner *skills.Skill) string {
 	state, ok := (&Pins{}).settled(subject{skill: owner, digest: pin.GrownDigest}, pin)
-	why := "its difference cannot be read; look at it with: skills-mcp show " + owner.QualifiedName()
-	if ok {
-		why = blocked(owner, state.grown).Model
+	if !ok {
+		return "its difference cannot be read; look at it with: skills-mcp show " + owner.QualifiedName()
 	}
+	return blocked(owner, state.grown).Model
+}
+
+// mark adds copies of a skill and its tools without their texts.
+func mark(owner *skills.Skill, why, by string, copies map[*skills.Skill]*skills.Skill) {
 	owner.CloneTo(copies)
 	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
-		block(copies[s], s, why)
+		block(copies[s], s, why, by)
 	}
 }
 
 // block takes the texts from a copy of a skill that is blocked for a reason.
-func block(copied, s *skills.Skill, why string) {
-	copied.Blocked, copied.Unblocked = why, s
-	copied.Description = "Blocked: it has changed since it was accepted, and could do more now. A person has to accept that first."
+func block(copied, s *skills.Skill, why, by string) {
+	copied.Blocked, copied.BlockedBy, copied.Unblocked = why, by, s
+	copied.Description = "Blocked: " + by + "."
 	copied.DisplayName, copied.ShortDescription, copied.DefaultPrompt, copied.WhenToUse, copied.ArgumentHint = "", "", "", "", ""
 	copied.Keywords, copied.Frontmatter, copied.Resources, copied.Stored = nil, map[string]any{"name": s.Name}, nil, nil
 	copied.Instructions = why

@@ -67,6 +67,9 @@ type Options struct {
 	Workspaces Workspaces
 	// Pins knows the accepted versions of skills; nil accepts all.
 	Pins Pins
+	// Scan returns what the scan of a proposal's files found, in a line for the person who is
+	// asked; "" is nothing. nil finds nothing.
+	Scan func(p *run.Proposal) string
 	// PersonOnly opens the skills that only a person may call to models, for tests.
 	PersonOnly bool
 	// Approver gets confirmations; without one, the runs that need some are refused.

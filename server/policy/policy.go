@@ -72,6 +72,9 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	if len(grown) > 0 && (d.Signatures > 0 || skill.Guarded()) {
 		d.Grown, d.Signatures = grown, max(d.Signatures, 1)
 	}
+	if d.Signatures > 0 && skill != nil && proposal.Digest != "" && p.options.Scan != nil {
+		d.Scan = p.options.Scan(proposal)
+	}
 	return d, nil
 }
 

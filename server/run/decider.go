@@ -144,6 +144,8 @@ type Decision struct {
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string
+	// Scan is what the scan of the skill's files found, in a line; "" is nothing.
+	Scan string
 	// Ancestors are digests that the skill had earlier, and since which it has gained
 	// nothing: an answer that covered one of them may cover this one. The newest is first.
 	Ancestors []string

@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // Path is the beginning of the paths of the page.
@@ -27,6 +28,8 @@ type Options struct {
 	Manage Manage
 	// Pins knows the accepted versions of skills; nil shows none.
 	Pins Pins
+	// Findings returns what the scan of a skill's files finds; nil is nothing.
+	Findings func(ctx context.Context, skill *skills.Skill) ([]verdict.Finding, error)
 	// Folders are the folders in which the person can put a skill, the best first.
 	Folders []string
 	Version string

@@ -22,6 +22,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/web/markdown"
 	"github.com/skillsmcp/skills-mcp/server/web/markup"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // A skillScreen is the data of the screen of a skill.
@@ -34,6 +35,7 @@ type skillScreen struct {
 	Parameters   []*form.Field
 	Sizes        []fileSize
 	Argv         string
+	Findings     []verdict.Finding
 	Change       *change // since it was accepted; nil is none
 	Runs         []*store.Run
 }
@@ -69,6 +71,11 @@ func (p skillScreens) skill(r *http.Request) (*content, error) {
 	screen.Switches = p.switches(ctx, info.Name)
 	if screen.Change, err = p.change(ctx, found); err != nil {
 		p.options.Logger.Warn("compare a skill with its accepted version", "skill", info.Name, "error", err)
+	}
+	if p.options.Findings != nil {
+		if screen.Findings, err = p.options.Findings(ctx, found); err != nil {
+			p.options.Logger.Warn("scan a skill", "skill", info.Name, "error", err)
+		}
 	}
 	runs, err := p.options.Service.Runs(ctx, api.RunQuery{Skill: info.Name, Limit: 10})
 	if err != nil {
@@ -138,6 +145,8 @@ func remedy(info *describe.Skill) string {
 	switch {
 	case word == "unavailable":
 		return "The section Doctor shows what this machine has and lacks."
+	case info.State == describe.BlockedByScan:
+		return "Look at the findings below; scan.block in the configuration blocks it."
 	case word == "blocked":
 		return "Look at what has changed below, and accept it or leave the skill blocked."
 	case word == "off":

@@ -33,16 +33,17 @@ type folder struct {
 	bytes   int64
 	rest    sum // over the files that are not read
 	unread  int
+	visitor func(*File) // may be nil
 }
 
 // folder adds what the files of a skill's folder do.
-func (c *collector) folder(owner *skills.Skill, files fs.FS) error {
+func (c *collector) folder(owner *skills.Skill, files fs.FS, visit func(*File)) error {
 	held, release, err := skillfs.Hold(files)
 	if err != nil {
 		return err
 	}
 	defer release()
-	f := &folder{collector: c, files: held, main: map[string]bool{}, scripts: map[string][]string{}, rest: newHash()}
+	f := &folder{collector: c, files: held, main: map[string]bool{}, scripts: map[string][]string{}, rest: newHash(), visitor: visit}
 	f.main[path.Base(strings.ReplaceAll(owner.File, `\`, "/"))] = true
 	for _, s := range append([]*skills.Skill{owner}, owner.Tools...) {
 		if s.Entry != nil {
@@ -147,7 +148,7 @@ func (f *folder) read(name string, info fs.FileInfo) error {
 		f.add(item)
 	}
 	if isText {
-		f.text(f.source(name, text, executable))
+		f.collect(f.source(name, text, executable), f.visitor)
 	}
 	return nil
 }

@@ -13,18 +13,27 @@ func (c *collector) prose(s *source) {
 	if places, count := skills.HiddenPlaces(s.content, 1); count > 0 {
 		c.add(Item{Kind: Hidden, Value: "characters", File: s.name, Line: places[0].Line})
 	}
-	all := plain(s.content)
-	for _, d := range directives() {
-		if at := d.find(all); at >= 0 {
-			line := all[at].line
-			c.add(Item{Kind: Instruction, Value: d.value, Text: lineAt(s.content, s.offset(line)), File: s.name, Line: line})
-		}
+	for _, item := range Instructions(s.content) {
+		item.Text, item.File = lineAt(s.content, s.offset(item.Line)), s.name
+		c.add(item)
 	}
 	for _, tag := range []string{"<|im_start|>", "<|system|>", "[inst]", "<<sys>>", "<system>", "<system-reminder>"} {
 		if at := strings.Index(s.lower, tag); at >= 0 {
 			c.add(Item{Kind: Instruction, Value: "take a text for its system's", Text: lineAt(s.content, at), File: s.name, Line: s.line(at)})
 		}
 	}
+}
+
+// Instructions returns the instructions of a text to a model against the person, with the
+// line of each.
+func Instructions(text string) (found []Item) {
+	all := plain(text)
+	for _, d := range directives() {
+		if at := d.find(all); at >= 0 {
+			found = append(found, Item{Kind: Instruction, Value: d.value, Line: all[at].line})
+		}
+	}
+	return found
 }
 
 // A word is one of a text, in lower case.

@@ -48,13 +48,33 @@ var allSigns = sync.OnceValue(func() []sign { return append(credentialSigns(), c
 
 // find returns the offset of the first whole occurrence of a passage; -1 without one.
 func find(text, passage string) int {
-	for at := range occurrences(text, passage) {
-		end := at + len(passage)
-		if (at == 0 || !isWord(passage[0]) || !isWord(text[at-1])) && (end == len(text) || !isWord(passage[len(passage)-1]) || !isWord(text[end])) {
-			return at
-		}
+	for at := range Whole(text, passage) {
+		return at
 	}
 	return -1
+}
+
+// Whole yields the offsets of a passage in a text, where a letter or digit at its beginning
+// or end is that of a word.
+func Whole(text, passage string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for at := range occurrences(text, passage) {
+			end := at + len(passage)
+			if (at == 0 || !isWord(passage[0]) || !isWord(text[at-1])) && (end == len(text) || !isWord(passage[len(passage)-1]) || !isWord(text[end])) && !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// Passages returns the passages, in lower case, that show a capability.
+func Passages(kind Kind, value string) []string {
+	for _, g := range allSigns() {
+		if g.kind == kind && g.value == value {
+			return g.passages
+		}
+	}
+	return nil
 }
 
 // occurrences yields the offsets of a passage in a text.
@@ -82,7 +102,7 @@ func credentialSigns() []sign {
 		credential("~/.pgpass", ".pgpass", ".my.cnf"),
 		credential("~/.docker/config.json", ".docker/config.json"),
 		credential("~/.kube", ".kube/", `".kube"`, `'.kube'`),
-		credential("~/.config/gh", ".config/gh/", "gh/hosts.yml", "gh auth token"),
+		credential("~/.config/gh", ".config/gh/", "gh/hosts.yml", `"gh" / "hosts.yml"`, `"gh", "hosts.yml"`, `'gh', 'hosts.yml'`, "gh auth token"),
 		credential("~/.config/gcloud", "application_default_credentials", ".config/gcloud", "gcloud auth print-access-token"),
 		credential("~/.azure", ".azure/", `".azure"`, `'.azure'`),
 		credential("~/.gnupg", ".gnupg"),

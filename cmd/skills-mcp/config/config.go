@@ -18,6 +18,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 	"github.com/skillsmcp/skills-mcp/skills/scan"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // A Config is the content of a configuration file, with defaults for missing keys.
@@ -33,7 +34,7 @@ type Config struct {
 	Plugins []string `yaml:"plugins"`
 	// Roots switches built-in roots.
 	Roots Roots `yaml:"roots"`
-	// Scan bounds how far each root is read.
+	// Scan bounds how far each root is read, and says which findings block a skill.
 	Scan Scan `yaml:"scan"`
 	// Workspaces are the folders that skills may see.
 	Workspaces []string `yaml:"workspaces"`
@@ -102,6 +103,17 @@ type Scan struct {
 	// Strict leaves out each SKILL.md without a description and the name that the Agent
 	// Skills standard wants.
 	Strict bool `yaml:"strict"`
+	// Block is the severity from which on a finding in its files blocks a skill: critical,
+	// warning or never.
+	Block string `yaml:"block"`
+}
+
+// Blocks returns the severity that blocks a skill; "" is none.
+func (s Scan) Blocks() verdict.Severity {
+	if s.Block == "never" {
+		return ""
+	}
+	return verdict.Severity(s.Block)
 }
 
 // Sandbox configures how skills are run.
@@ -190,7 +202,7 @@ func Default() *Config {
 	limits, slots := sandbox.DefaultLimits(), admission.DefaultSlots()
 	return &Config{
 		Roots:  Roots{Session: true, User: true, System: true, Samples: true, Copilot: true, Gemini: true, Codex: true},
-		Scan:   Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders},
+		Scan:   Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders, Block: "never"},
 		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
 			Driver: "auto",

@@ -88,6 +88,9 @@ func (c *Config) validate() error {
 	if !slices.Contains(Drivers(), s.Driver) {
 		return fmt.Errorf("sandbox.driver is %q; write one of %s", s.Driver, strings.Join(Drivers(), ", "))
 	}
+	if !slices.Contains([]string{"critical", "warning", "never"}, c.Scan.Block) {
+		return fmt.Errorf("scan.block is %q; write one of critical, warning, never", c.Scan.Block)
+	}
 	if s.Dependencies != DependenciesReport && s.Dependencies != DependenciesBuild {
 		return fmt.Errorf("sandbox.dependencies is %q; write one of %s, %s", s.Dependencies, DependenciesReport, DependenciesBuild)
 	}

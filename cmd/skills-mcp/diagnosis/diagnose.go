@@ -15,6 +15,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+	scanned "github.com/skillsmcp/skills-mcp/skills/verdict"
 	"github.com/skillsmcp/skills-mcp/skills/watch"
 )
 
@@ -71,7 +73,7 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) (
 	d := &diagnosis{s, catalog}
 	sections := []Section{
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
-		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkExposed(s.Exposed(ctx, catalog)))},
+		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkScan(ctx), d.checkExposed(s.Exposed(ctx, catalog)))},
 	}
 	for _, name := range []string{"docker", "native"} {
 		if chosen := d.settings.Sandbox.Driver; chosen != name && chosen != "auto" {
@@ -267,6 +269,21 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 		if p.Severity == skills.Error {
 			findings = append(findings, problem("problem", p))
 		}
+	}
+	return findings
+}
+
+// checkScan returns the skills in whose files the scan finds something critical.
+func (d *diagnosis) checkScan(ctx context.Context) []sandbox.Finding {
+	verdicts, findings := d.settings.Sandboxes.Verdicts, []sandbox.Finding{}
+	verdicts.ScanAll(ctx, d.catalog, runtime.GOMAXPROCS(0))
+	for _, s := range d.catalog.Skills {
+		if found := verdicts.Known(s); s.Of == nil && scanned.Worst(found) == scanned.Critical {
+			findings = append(findings, warning("scan", s.QualifiedName()+": "+scanned.Summary(found), "look at it with: skills-mcp scan "+s.QualifiedName()))
+		}
+	}
+	if len(findings) == 0 {
+		findings = append(findings, ok("scan", "nothing critical in the files of the skills"))
 	}
 	return findings
 }

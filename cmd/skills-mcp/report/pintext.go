@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // A PinInfo is the accepted version of a skill, with the difference since.
@@ -89,6 +90,16 @@ func WriteSurface(w io.Writer, s *surface.Surface) {
 		if item.Kind != surface.Name {
 			fmt.Fprintln(w, "  "+plain.Visible(item.String()))
 		}
+	}
+}
+
+// WriteFindings prints the findings in the files of a skill.
+func WriteFindings(w io.Writer, found []verdict.Finding) {
+	if len(found) > 0 {
+		fmt.Fprintln(w, "\nthe scan found:")
+	}
+	for _, f := range found {
+		fmt.Fprintln(w, "  "+f.String())
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -217,11 +218,28 @@ func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runne
 	edited := func(ctx context.Context, skill *skills.Skill) {
 		executor.Renew(ctx, skill)
 		s.Sandboxes.Pins.Recheck(ctx, skill)
+		scanFiles(ctx, s, &skills.Catalog{Skills: []*skills.Skill{skill}})
+	}
+	settled := func(ctx context.Context, catalog *skills.Catalog) {
+		s.Sandboxes.Pins.RecheckAll(ctx, catalog)
+		scanFiles(ctx, s, catalog)
 	}
 	return live.New(scanner, &live.Options{
-		Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Edited: edited, Idle: idle, Settled: s.Sandboxes.Pins.RecheckAll, Logger: s.Logger,
+		Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Edited: edited, Idle: idle, Settled: settled, Logger: s.Logger,
 		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins}, Watch: watch,
 	})
+}
+
+// scanFiles scans the files of skills in the background, and has those published that are
+// blocked since, or no longer.
+func scanFiles(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) {
+	if !s.Sandboxes.Verdicts.ScanAll(ctx, catalog, 1) {
+		return
+	}
+	err := s.Store.ChangeDecisions(ctx, store.Announced, "scan", func(*store.Decisions) error { return nil })
+	if err != nil {
+		s.Logger.Warn("the skills that the scan blocks are listed until the next change", "error", err)
+	}
 }
 
 // An asker asks the person of a call by the jobs of the page. It implements

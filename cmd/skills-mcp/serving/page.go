@@ -41,7 +41,7 @@ func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authe
 		withdraw = func() {}
 	}
 	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newMachine(b.settings, agent), withdraw: withdraw}
-	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.settings.Sandboxes.Pins, Folders: b.settings.Roots.ForSkills(), Version: build.Read().Version, Logger: b.settings.Logger})
+	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.settings.Sandboxes.Pins, Findings: b.settings.Sandboxes.Verdicts.Of, Folders: b.settings.Roots.ForSkills(), Version: build.Read().Version, Logger: b.settings.Logger})
 	return p
 }
 

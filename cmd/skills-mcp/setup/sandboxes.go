@@ -29,8 +29,11 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/verdicts"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // Sandboxes say how skills are run.
@@ -44,7 +47,8 @@ type Sandboxes struct {
 	host       *skillshost.Host
 	secrets    *secrets.Store
 	Pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
-	Single     bool       // one call is made, so nothing is prepared for others
+	Verdicts   *verdicts.Verdicts
+	Single     bool // one call is made, so nothing is prepared for others
 }
 
 // Runner returns a runner of commands in sandboxes, which the caller closes.
@@ -175,6 +179,13 @@ func (s *Sandboxes) Decider(approver policy.Approver) *policy.Policy {
 	options := s.Rules
 	options.CodeNeedsGrant, options.PersonOnly = !s.Tools.RunCode, s.Tools.PersonOnly
 	options.Approver = approver
+	options.Scan = func(p *run.Proposal) string {
+		found, err := s.Verdicts.At(p.Skill, p.Digest, skillfs.DirFS(p.Folder))
+		if err != nil {
+			return err.Error() + "."
+		}
+		return verdict.Summary(found)
+	}
 	if s.Pins != nil {
 		options.Pins = s.Pins
 	}

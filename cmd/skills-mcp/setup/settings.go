@@ -31,6 +31,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
+	"github.com/skillsmcp/skills-mcp/server/verdicts"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
@@ -87,7 +88,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	state = cmp.Or(state, store.New(StoreFile(home), &store.Options{Logger: logger}))
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
 	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Secrets: newSecrets(state.File()), Host: newHost(home, state, key, logger)}
-	s.Sandboxes = &Sandboxes{Config: c, home: home, workspaces: w, host: s.Host, secrets: s.Secrets, logger: logger}
+	s.Sandboxes = &Sandboxes{Config: c, Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: s.Secrets, logger: logger}
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}
@@ -103,6 +104,15 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 		}
 	}
 	return s, nil
+}
+
+// newVerdicts returns the verdicts that the cache has.
+func newVerdicts(c *config.Config, logger *slog.Logger) *verdicts.Verdicts {
+	file := ""
+	if dir, err := CacheDir(); err == nil {
+		file = filepath.Join(dir, "verdicts.json")
+	}
+	return verdicts.New(file, &verdicts.Options{Block: c.Scan.Blocks(), Logger: logger})
 }
 
 // newMachine returns the machine whose skills are installed by these settings.
@@ -145,6 +155,10 @@ func (s *Settings) SearchClawHub(ctx context.Context, query string, limit int) (
 
 // Pins returns the accepted versions of skills, compared with their snapshots.
 func (s *Settings) Pins(snapshots *snapshot.Store) *pins.Pins {
+	options := &pins.Options{Logger: s.Logger}
+	if s.Config.Scan.Blocks() != "" {
+		options.Scan = s.Sandboxes.Verdicts
+	}
 	return pins.New(s.Store, s.key, func(ctx context.Context, skill *skills.Skill, had string) (digest, folder string, err error) {
 		use := run.UseOf(skill)
 		if had != "" {
@@ -156,7 +170,7 @@ func (s *Settings) Pins(snapshots *snapshot.Store) *pins.Pins {
 			return "", "", err
 		}
 		return taken.Digest, taken.Dir, nil
-	}, &pins.Options{Logger: s.Logger})
+	}, options)
 }
 
 // OpenPins returns the accepted versions of skills: those of the server, if one runs.
