@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -164,4 +165,15 @@ func FuzzShorten(f *testing.F) {
 			t.Errorf("%q is longer than %d", got, most)
 		}
 	})
+}
+
+// A person who is asked reads what the scan found.
+func TestQuestionHasFindings(t *testing.T) {
+	p := proposed(nil)
+	p.Decision.Scan = "1 critical: It mines."
+	q := newQuestion(p)
+	const want = "The scan of its files found 1 critical: It mines."
+	if !strings.Contains(q.Form(), "\n"+want+"\n") || !slices.Contains(q.Terminal(), want) {
+		t.Errorf("%s", q.Form())
+	}
 }

@@ -3,6 +3,7 @@ package pins_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -437,5 +438,42 @@ func TestCompareFiles(t *testing.T) {
 	p.forge(func(row *store.Decision) { row.Proofs = [][]byte{make([]byte, 80)} })
 	if c, err := one.Compare(t.Context(), p.skill); err != nil || !strings.HasPrefix(c.Diff, gone) || !strings.Contains(c.Diff, "+print('formatted well')") {
 		t.Errorf("of a pin that somebody else wrote: %+v, %v", c, err)
+	}
+}
+
+// A scan blocks every skill.
+type scan struct{}
+
+func (scan) Refuse(skill *skills.Skill, digest string, files fs.FS) error {
+	if _, err := fs.ReadFile(files, "SKILL.md"); err != nil || digest == "" {
+		return errors.Join(errors.New("not the files of the skill"), err)
+	}
+	return &run.Error{Code: run.PermissionDenied, Message: "found something in " + skill.Name}
+}
+
+func (scan) Blocked(catalog *skills.Catalog) map[string]string {
+	return map[string]string{catalog.Skills[0].Origin().String(): "found something"}
+}
+
+// A skill that the scan blocks is refused with its texts and its calls, also one of the
+// person's own, and the catalog has neither its texts nor its description.
+func TestScan(t *testing.T) {
+	p := newPerson(t)
+	p.skill.Plugin = ""
+	one := pins.New(p.store, p.key(), func(context.Context, *skills.Skill, string) (string, string, error) {
+		return "sha256:0", p.skill.Dir, nil
+	}, &pins.Options{Scan: scan{}})
+	for name, err := range map[string]error{"texts": one.Text(t.Context(), p.skill), "call": func() error { _, _, err := one.Grown(t.Context(), p.proposal()); return err }()} {
+		if refused, ok := errors.AsType[*run.Error](err); !ok || refused.Code != run.PermissionDenied || !strings.Contains(refused.Message, "found something") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	catalog := &skills.Catalog{Skills: []*skills.Skill{p.skill}}
+	marked := one.Apply(t.Context(), catalog)
+	if s := marked.Skills[0]; s.Blocked != "found something" || s.BlockedBy != skills.BlockedByScan || s.Unblocked != p.skill || strings.Contains(s.Description, "Formats") || s.Instructions != s.Blocked {
+		t.Errorf("marked %+v", s)
+	}
+	if one.Apply(t.Context(), catalog) != marked {
+		t.Error("a catalog is not marked the same twice")
 	}
 }
