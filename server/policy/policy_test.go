@@ -159,7 +159,7 @@ func TestLoweredOfStranger(t *testing.T) {
 // other: a safe call is not scanned for it.
 func TestDecisionHasFindings(t *testing.T) {
 	scanned := 0
-	p := policy.New(&policy.Options{Scan: func(*run.Proposal) string { scanned++; return "1 critical" }})
+	p := New(&Options{Scan: func(*run.Proposal) string { scanned++; return "1 critical" }})
 	for class, want := range map[skills.Class]string{skills.Safe: "", skills.Mutating: "1 critical"} {
 		skill := &skills.Skill{Name: "a", Class: class, ModelInvocable: true, Entry: &skills.Entry{Script: "run.sh"}}
 		d, err := p.Decide(t.Context(), &run.Proposal{Action: run.ActionSkill, Skill: skill, Digest: "sha256:0", Principal: identity.Principal{Kind: identity.Model}})

@@ -279,11 +279,11 @@ func (d *diagnosis) checkScan(ctx context.Context) []sandbox.Finding {
 	verdicts.ScanAll(ctx, d.catalog, runtime.GOMAXPROCS(0))
 	for _, s := range d.catalog.Skills {
 		if found := verdicts.Known(s); s.Of == nil && scanned.Worst(found) == scanned.Critical {
-			findings = append(findings, warning("scan", s.QualifiedName()+": "+scanned.Summary(found), "look at it with: skills-mcp scan "+s.QualifiedName()))
+			findings = append(findings, sandbox.Warning("scan", s.QualifiedName()+": "+scanned.Summary(found), "look at it with: skills-mcp scan "+s.QualifiedName()))
 		}
 	}
 	if len(findings) == 0 {
-		findings = append(findings, ok("scan", "nothing critical in the files of the skills"))
+		findings = append(findings, sandbox.OK("scan", "nothing critical in the files of the skills"))
 	}
 	return findings
 }
