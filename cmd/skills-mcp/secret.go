@@ -176,7 +176,7 @@ func (c *secretCommand) list(ctx context.Context) error {
 		if e.Command != "" {
 			kind = "command: " + e.Command
 		}
-		rows = append(rows, secretRow{e.Name, e.Owner, kind, plain.NonNil(granted[e.Name])})
+		rows = append(rows, secretRow{e.Name, e.Owner, kind, append([]string{}, granted[e.Name]...)})
 		delete(granted, e.Name)
 	}
 	for name, to := range granted {

@@ -38,16 +38,12 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // Address is the host and port of the proxy inside of a sandbox.
 const Address = "127.0.0.1:3128"
-
-// headTimeout bounds the time that the head of a request takes.
-const headTimeout = 15 * time.Second
 
 // A Proxy connects one sandbox to the hosts of its rules. It may be used
 // concurrently.

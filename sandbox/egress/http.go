@@ -12,9 +12,6 @@ import (
 	"strings"
 )
 
-// maxHeader bounds the head of a request, and of a response, in bytes.
-const maxHeader = 64 << 10
-
 // A handler handles the requests of a sandbox.
 type handler struct {
 	connector  *connector
@@ -102,21 +99,6 @@ func newForwarder(c *connector, silent *log.Logger) *httputil.ReverseProxy {
 		ResponseHeaderTimeout:  c.options.IdleTimeout,
 	}
 	return p
-}
-
-// newReverseProxy returns a reverse proxy that streams, and says why a host does not answer.
-func newReverseProxy(silent *log.Logger) *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		FlushInterval: -1,
-		ErrorLog:      silent,
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			var f *fault
-			if !errors.As(err, &f) {
-				f = &fault{status: http.StatusBadGateway, message: fmt.Sprintf("%s did not answer: %s", r.URL.Host, reason(err))}
-			}
-			answer(w, r, f)
-		},
-	}
 }
 
 // tunnel handles a CONNECT: it connects, and then copies both ways until both have

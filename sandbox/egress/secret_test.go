@@ -275,11 +275,16 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// raw begins TLS with a host through a tunnel, for requests that no library makes.
+// raw begins TLS with a host through a tunnel, for requests that no library makes. It waits
+// for the end of a tunnel in which that fails.
 func (v *visitor) raw(host, name string) (*tls.Conn, error) {
 	_, conn := v.connect(host)
 	secure := tls.Client(conn, &tls.Config{RootCAs: v.trusted, ServerName: name})
-	return secure, secure.Handshake()
+	err := secure.Handshake()
+	if err != nil {
+		_, _ = io.Copy(io.Discard, conn)
+	}
+	return secure, err
 }
 
 // Requests that say one thing to the proxy and another to the host, or that hide a second

@@ -1,11 +1,6 @@
 package egress
 
 import (
-	"bufio"
-	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,7 +12,6 @@ import (
 	"net/http/httputil"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/redact"
@@ -28,7 +22,6 @@ import (
 type terminator struct {
 	connector *connector
 	secrets   []*secret
-	masked    *redact.Replacer // of each value by its sentinel, in what comes back
 	leaves    leaves
 	conns     chan net.Conn // whose TLS is begun
 	closed    chan struct{}
@@ -52,7 +45,6 @@ func newTerminator(c *connector, secrets *sandbox.Secrets, silent *log.Logger) (
 		t.secrets = append(t.secrets, parsed)
 		masks[s.Value] = s.Sentinel
 	}
-	t.masked = redact.New(masks)
 	t.transport = &http.Transport{
 		DialContext:            c.dialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: c.options.Roots, MinVersion: tls.VersionTLS12},
@@ -71,7 +63,7 @@ func newTerminator(c *connector, secrets *sandbox.Secrets, silent *log.Logger) (
 		r.Out.Header.Del("Sec-Websocket-Extensions")
 	}
 	forward.Transport = finalOnly{t.transport}
-	forward.ModifyResponse = t.mask
+	forward.ModifyResponse = masker{redact.New(masks)}.response
 	t.forward = forward
 	t.server = &http.Server{
 		Handler:           http.HandlerFunc(t.serve),
@@ -156,11 +148,6 @@ func (t *terminator) carry(ctx context.Context, conn net.Conn, early io.Reader, 
 	}
 }
 
-// serverName returns the name that a client wants to reach, "" for none.
-func serverName(hello *tls.ClientHelloInfo) string {
-	return strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
-}
-
 // handshakeFault says why a program of the sandbox did not begin TLS.
 func handshakeFault(err error) string {
 	var alert tls.AlertError
@@ -233,178 +220,3 @@ func (t *terminator) prepare(r *http.Request, target Rule) *fault {
 	}
 	return nil
 }
-
-// mask puts the sentinels in place of the secrets in a response.
-func (t *terminator) mask(r *http.Response) error {
-	t.maskFields(r.Header)
-	r.Status = t.masked.String(r.Status)
-	if r.StatusCode == http.StatusSwitchingProtocols {
-		if both, ok := r.Body.(io.ReadWriteCloser); ok {
-			r.Body = struct {
-				io.Reader
-				io.Writer
-				io.Closer
-			}{t.masked.Reader(both), both, both}
-		}
-		return nil
-	}
-	if r.Request.Method == http.MethodHead || r.Body == nil || r.Body == http.NoBody {
-		return nil
-	}
-	plain, err := decompress(r)
-	if err != nil {
-		return err
-	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{&trailed{t.masked.Reader(plain), r, t}, r.Body}
-	return nil
-}
-
-// maskFields masks header fields or trailers.
-func (t *terminator) maskFields(fields http.Header) {
-	for name, values := range fields {
-		for i, value := range values {
-			values[i] = t.masked.String(value)
-		}
-		if masked := t.masked.String(name); masked != name {
-			delete(fields, name)
-		}
-	}
-}
-
-// trailed is a body; when it has ended, its trailers are masked too.
-type trailed struct {
-	io.Reader
-	response   *http.Response
-	terminator *terminator
-}
-
-func (b *trailed) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if err != nil {
-		b.terminator.maskFields(b.response.Trailer)
-	}
-	return n, err
-}
-
-// decompress returns the body of a response as it was before a host compressed it, though
-// it was not asked to, and takes the word of that out of its head.
-func decompress(r *http.Response) (io.Reader, error) {
-	encoding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ",")))
-	var plain io.Reader
-	switch {
-	case encoding == "" || encoding == "identity":
-		return r.Body, nil
-	case r.StatusCode == http.StatusPartialContent:
-	case encoding == "gzip" || encoding == "x-gzip":
-		plain = &lazy{from: r.Body, open: func(from io.Reader) (io.Reader, error) { return gzip.NewReader(from) }}
-	case encoding == "deflate":
-		plain = &lazy{from: r.Body, open: inflate}
-	}
-	if plain == nil {
-		return nil, &fault{status: http.StatusBadGateway, message: fmt.Sprintf("%s answers with %.40q, in which a secret could not be seen", r.Request.URL.Host, encoding)}
-	}
-	r.Header.Del("Content-Encoding")
-	r.Header.Del("Content-Length")
-	r.ContentLength = -1
-	return plain, nil
-}
-
-// inflate reads what HTTP names deflate: a zlib stream, or, of some hosts, one without its
-// head.
-func inflate(from io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReader(from)
-	head, err := buffered.Peek(2)
-	if err == nil && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
-		return zlib.NewReader(buffered)
-	}
-	return flate.NewReader(buffered), nil
-}
-
-// lazy opens a reader when it is first read, so that a response's head does not wait for
-// its body.
-type lazy struct {
-	from   io.Reader
-	open   func(io.Reader) (io.Reader, error)
-	opened io.Reader
-}
-
-func (l *lazy) Read(p []byte) (int, error) {
-	if l.opened == nil {
-		var err error
-		if l.opened, err = l.open(l.from); err != nil {
-			return 0, err
-		}
-	}
-	return l.opened.Read(p)
-}
-
-// finalOnly keeps responses of the 100s to itself: their fields are passed on unmasked.
-type finalOnly struct{ http.RoundTripper }
-
-func (f finalOnly) RoundTrip(r *http.Request) (*http.Response, error) {
-	return f.RoundTripper.RoundTrip(r.WithContext(untraced{r.Context()}))
-}
-
-// untraced is a context without values, and so without what listens to responses of the
-// 100s.
-type untraced struct{ context.Context }
-
-func (untraced) Value(any) any { return nil }
-
-// helloChecked is what a sandbox sends through a tunnel to a host. If it begins TLS for
-// another name, it ends with a fault: a host that serves several names would be reached by
-// one that was not granted.
-type helloChecked struct {
-	from   io.Reader
-	target Rule
-	held   []byte // read, and not returned
-	done   bool   // it may be passed on
-}
-
-func (h *helloChecked) Read(p []byte) (int, error) {
-	for !h.done {
-		n, err := h.from.Read(p)
-		h.held = append(h.held, p[:n]...)
-		name, whole := helloName(h.held)
-		if name != "" && name != h.target.name {
-			return 0, &fault{message: fmt.Sprintf("its TLS is for %.100q, and the connection to %s", name, h.target)}
-		}
-		h.done = whole || err != nil
-	}
-	if len(h.held) > 0 {
-		n := copy(p, h.held)
-		h.held = h.held[n:]
-		return n, nil
-	}
-	return h.from.Read(p)
-}
-
-// helloName returns the name in the first message of TLS, and whether all of it is there.
-// Whole is true also of bytes that are not TLS.
-func helloName(sent []byte) (name string, whole bool) {
-	if len(sent) == 0 || sent[0] != 0x16 || len(sent) > maxHeader {
-		return "", len(sent) > 0
-	}
-	seen := errors.New("seen")
-	err := tls.Server(readOnly{Reader: bytes.NewReader(sent)}, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		name = serverName(hello)
-		return nil, seen
-	}}).Handshake()
-	return name, !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// readOnly is a connection that has sent something, and hears nothing.
-type readOnly struct {
-	io.Reader
-	net.Conn
-}
-
-func (c readOnly) Read(p []byte) (int, error)     { return c.Reader.Read(p) }
-func (readOnly) Write(p []byte) (int, error)      { return len(p), nil }
-func (readOnly) Close() error                     { return nil }
-func (readOnly) SetDeadline(time.Time) error      { return nil }
-func (readOnly) SetReadDeadline(time.Time) error  { return nil }
-func (readOnly) SetWriteDeadline(time.Time) error { return nil }
