@@ -86,7 +86,7 @@ func (c *showCommand) run(ctx context.Context, name string) error {
 type shown struct {
 	*describe.Skill
 	Surface  []surface.Item    `json:"capabilities"`
-	Findings []verdict.Finding `json:"findings"`
+	Findings []verdict.Finding `json:"findings,omitempty"`
 	Pin      *report.PinInfo   `json:"pin,omitempty"`
 }
 
