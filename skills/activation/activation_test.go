@@ -166,7 +166,7 @@ func TestHostileGlobs(t *testing.T) {
 	}
 	start := time.Now()
 	active, _ := find(t.Context(), catalog, []string{workspace(t, names...)}, bounds{20_000, 12, 200 * time.Millisecond})
-	if d := time.Since(start); d > 5*time.Second || len(active) > 0 {
+	if d := time.Since(start); d > time.Minute || len(active) > 0 {
 		t.Errorf("%d active after %s", len(active), d)
 	}
 }

@@ -91,7 +91,7 @@ func FuzzGlob(f *testing.F) {
 			if _, err := doublestar.Match(cleaned, name); err != nil {
 				t.Errorf("%q: %v", cleaned, err)
 			}
-			if d := time.Since(start); d > time.Second {
+			if d := time.Since(start); d > 30*time.Second {
 				t.Errorf("%q took %s with %q", cleaned, d, name)
 			}
 		}

@@ -64,7 +64,7 @@ func TestHostile(t *testing.T) {
 			start := time.Now()
 			Read("tool.py", []byte(source))
 			Tools([]byte(source))
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > 3*time.Minute {
 				t.Errorf("took %v", took)
 			} else {
 				t.Logf("took %v", took)

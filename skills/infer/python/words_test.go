@@ -24,7 +24,7 @@ func TestWordsHostile(t *testing.T) {
 	for _, source := range []string{b.String(), calls + "f200(sys.argv)\n", deep} {
 		start := time.Now()
 		Read("tool.py", []byte(source))
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > 3*time.Minute {
 			t.Errorf("%.60s: %v", source, took)
 		}
 	}

@@ -122,7 +122,7 @@ func TestHostile(t *testing.T) {
 	for _, part := range []string{"[", "[a ", "Usage: x [a|b] c\n", "usage:", "  -a", "<", "( ( ", "Usage:\n x [", "a, ", "-a,", "Arguments:\n  a: b\n", "x: y\n   ", "  -x  y\n     ", "[a] [b] (c|d) "} {
 		start := time.Now()
 		Parse("Usage: x " + strings.Repeat(part, maxText/len(part)-10))
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > 3*time.Minute {
 			t.Errorf("%q: %v", part, took)
 		}
 	}
