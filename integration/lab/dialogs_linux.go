@@ -121,7 +121,14 @@ func (a *Account) newDisplay(environ []string, name string, args ...string) *dis
 		if a.T.Failed() {
 			a.T.Logf("the screen:\n%s", s.text())
 		}
-		_, _ = s.tmux("kill-server") // the program may have ended
+		pid, _ := s.tmux("display-message", "-p", "#{pane_pid}") // the program may have ended
+		_, _ = s.tmux("kill-server")
+		if pid = strings.TrimSpace(pid); pid != "" { // it still writes as it ends
+			Awaits(a.T, "^$", func() string {
+				line, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // of one that has ended, nothing
+				return string(line)
+			})
+		}
 		a.leave()
 	})
 	return s
