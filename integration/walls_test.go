@@ -186,7 +186,7 @@ var walls = map[string]string{
 	"server/output":               "server/identity",
 	"server/verdicts":             "server/run server/termtext skills skills/atomicfile skills/snapshot skills/verdict",
 	"server/pins":                 "server/run server/seal server/store server/termtext skills skills/skillfs skills/surface",
-	"server/policy":               "sandbox sandbox/egress server/identity server/run server/seal server/store server/termtext skills skills/lazyregexp",
+	"server/policy":               "sandbox sandbox/egress server/identity server/run server/seal server/secrets server/store server/termtext skills skills/lazyregexp",
 	"server/requirements":         "sandbox skills skills/atomicfile",
 	"server/result":               "sandbox server/identity server/media server/output server/run server/scriptio server/termtext skills skills/schema",
 	"server/rpc":                  "",

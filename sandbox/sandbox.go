@@ -172,7 +172,7 @@ type Grant struct {
 	// [github.com/skillsmcp/skills-mcp/sandbox/egress] writes them, such as
 	// "api.example.com:443". None is no network.
 	Hosts []string
-	// Secrets are what the proxy puts into requests to some of Hosts; nil is nothing.
+	// Secrets go into requests to some of Hosts, by the proxy; nil is none.
 	Secrets *Secrets
 }
 

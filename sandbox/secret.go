@@ -22,14 +22,14 @@ type Secret struct {
 	// secret is for; "" where it exchanges the sentinel.
 	Header, Prefix string
 
-	// Hosts are those that the secret is for, as in [Grant].Hosts; without a port, it is
-	// 443. None is none.
+	// Hosts take the secret, as in [Grant].Hosts; without a port, at 443. None takes it
+	// where there are none.
 	Hosts []string
-	// Methods are those of the requests; none is all.
+	// Methods bound the requests that carry it; none is all.
 	Methods []string
-	// Paths are patterns of the requests' paths, such as "/repos/**"; none is all.
+	// Paths bound them too, by patterns such as "/repos/**"; none is all.
 	Paths []string
-	// InPath and InBody say that the sentinel is exchanged there too, and not only in the
-	// query and in header fields for credentials.
-	InPath, InBody bool
+	// In names the parts of a request in which the sentinel is exchanged: "header", which
+	// has only fields for credentials, "query", "path" and "body"; none is header and query.
+	In []string
 }

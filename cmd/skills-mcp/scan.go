@@ -71,16 +71,15 @@ func (c *scanCommand) run(ctx context.Context, names []string) error {
 		}
 		wanted = append(wanted, skill.Owner())
 	}
-	s.Sandboxes.Verdicts.ScanAll(ctx, &skills.Catalog{Skills: wanted}, runtime.GOMAXPROCS(0))
+	if err := s.Sandboxes.Verdicts.ScanAll(ctx, &skills.Catalog{Skills: wanted}, runtime.GOMAXPROCS(0)); err != nil {
+		return err
+	}
 	all, code := []verdict.Scanned{}, error(nil)
 	for _, skill := range wanted {
 		if skill.Of != nil {
 			continue
 		}
-		found, err := s.Sandboxes.Verdicts.Of(ctx, skill)
-		if err != nil {
-			return err
-		}
+		found := s.Sandboxes.Verdicts.Known(skill)
 		if verdict.Worst(found) == verdict.Critical {
 			code = exitcode.Silent(exitcode.Failed)
 		}

@@ -99,7 +99,7 @@ func (b *bank) heard(program string) bool {
 	return b.came[program]
 }
 
-// options are those of a proxy for which every name is the bank's.
+// options returns the options of a proxy that takes every name for the bank's.
 func (b *bank) options(t *testing.T) *egress.Options {
 	t.Helper()
 	server := httptest.NewUnstartedServer(b)

@@ -27,6 +27,9 @@ type secret struct {
 // parseSecret checks a secret.
 func parseSecret(s sandbox.Secret) (*secret, error) {
 	parsed := &secret{Secret: s, exchange: redact.New(map[string]string{s.Sentinel: s.Value})}
+	if len(s.In) == 0 {
+		parsed.In = []string{"header", "query"}
+	}
 	if len(s.Value) < redact.MinLength || len(s.Sentinel) != len(s.Value) {
 		return nil, fmt.Errorf("the secret %s cannot be masked: it has less than %d bytes, or its sentinel has another length", s.Name, redact.MinLength)
 	}
@@ -69,46 +72,26 @@ func (s *secret) fill(r *http.Request) *fault {
 	if signedByAWS(r) {
 		return refuse("cannot sign requests in the sandbox, as AWS has it: programs sign with the secret itself, which is not there; it has to be granted as plain")
 	}
-	uri := r.URL.EscapedPath()
-	inPath, query := s.exchange.String(uri), s.exchange.String(r.URL.RawQuery)
-	header := http.Header{}
-	for name, values := range r.Header {
-		for i, value := range values {
-			filled := s.fillField(name, value)
-			if filled == value {
-				continue
-			}
-			if !credential(name) {
-				return refuse("is sent in header fields for credentials, such as Authorization, and not in %s", name)
-			}
-			if header[name] == nil {
-				header[name] = slices.Clone(values)
-			}
-			header[name][i] = filled
-		}
-	}
-	body := s.InBody && r.Body != nil && r.Body != http.NoBody
+	filled := s.filled(r)
+	body := slices.Contains(s.In, "body") && r.Body != nil && r.Body != http.NoBody
 	switch {
-	case inPath == uri && query == r.URL.RawQuery && len(header) == 0 && !body:
+	case len(filled.parts) == 0 && (!body || !allowed): // a body that may have it goes as it is
 		return nil
-	case !allowed && inPath == uri && query == r.URL.RawQuery && len(header) == 0:
-		return nil // a body that may have it goes as it is
 	case !allowed:
 		return refuse("was not granted for %s %s", r.Method, r.URL.Path)
-	case inPath != uri && !s.InPath:
-		return refuse("was granted for the query and for header fields, and not for the path")
+	case filled.bare != "":
+		return refuse("is sent in header fields for credentials, such as Authorization, and not in %s", filled.bare)
 	}
-	if inPath != uri {
-		plain, err := url.PathUnescape(inPath)
-		if err != nil {
-			return refuse("makes a path that is none")
+	for _, part := range filled.parts {
+		if !slices.Contains(s.In, part) {
+			return refuse("was granted for %s, and not for %s", strings.Join(s.In, " and "), part)
 		}
-		r.URL.Path, r.URL.RawPath = plain, inPath
 	}
-	r.URL.RawQuery = query
-	for name, values := range header {
-		r.Header[name] = values
+	path, err := url.PathUnescape(filled.path)
+	if err != nil {
+		return refuse("makes a path that is none")
 	}
+	r.URL.Path, r.URL.RawPath, r.URL.RawQuery, r.Header = path, filled.path, filled.query, filled.header
 	if body {
 		if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 			return refuse("cannot be put into a body that is compressed as %.20q", encoding)
@@ -122,17 +105,35 @@ func (s *secret) fill(r *http.Request) *fault {
 	return nil
 }
 
-// stands reports whether the sentinel stands in the head of a request.
-func (s *secret) stands(r *http.Request) bool {
-	if text := r.URL.String(); s.exchange.String(text) != text {
-		return true
+// A filling is the head of a request with the value in place of the sentinel.
+type filling struct {
+	path, query string // escaped
+	header      http.Header
+	parts       []string // that have the value: header, query, path
+	bare        string   // a header field with the value that is none for credentials
+}
+
+// filled returns the head of a request with the value.
+func (s *secret) filled(r *http.Request) *filling {
+	path := r.URL.EscapedPath()
+	f := &filling{path: s.exchange.String(path), query: s.exchange.String(r.URL.RawQuery), header: r.Header.Clone()}
+	if f.path != path {
+		f.parts = append(f.parts, "path")
 	}
-	for name, values := range r.Header {
-		if slices.ContainsFunc(values, func(value string) bool { return s.fillField(name, value) != value }) {
-			return true
+	if f.query != r.URL.RawQuery {
+		f.parts = append(f.parts, "query")
+	}
+	for name, values := range f.header {
+		for i, value := range values {
+			if values[i] = s.fillField(name, value); values[i] == value {
+				continue
+			}
+			if f.parts = append(f.parts, "header"); !credential(name) {
+				f.bare = name
+			}
 		}
 	}
-	return false
+	return f
 }
 
 // credential reports whether header fields of a name carry credentials. Others, such as
@@ -158,9 +159,15 @@ func (s *secret) fillField(name, value string) string {
 	return s.exchange.String(value)
 }
 
+// overrides are header fields by which a request names another method or path to some hosts.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+
 // allows reports whether a request's method and path are among those granted.
 func (s *secret) allows(r *http.Request) bool {
 	if len(s.Methods) > 0 && !slices.Contains(s.Methods, r.Method) {
+		return false
+	}
+	if len(s.Methods)+len(s.Paths) > 0 && slices.ContainsFunc(overrides, func(name string) bool { return r.Header.Get(name) != "" }) {
 		return false
 	}
 	if len(s.Paths) == 0 {

@@ -102,7 +102,7 @@ func (t *terminator) plain(r *http.Request) *fault {
 		return nil
 	}
 	for _, s := range t.secrets {
-		if s.Header == "" && s.stands(r) {
+		if s.Header == "" && len(s.filled(r).parts) > 0 {
 			return &fault{status: http.StatusForbidden, message: "the secret " + s.Name + " is sent over TLS alone; ask for https://" + r.URL.Host}
 		}
 	}

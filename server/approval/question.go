@@ -60,7 +60,7 @@ type Question struct {
 	Fetch *run.Fetch `json:"fetch,omitempty"`
 	// Grown are the capabilities that the skill has gained since it was accepted.
 	Grown []string `json:"grown,omitempty"`
-	// Scan is what the scan of its files found, in a line; "" is nothing.
+	// Scan has the findings in its files, in a line; "" is none.
 	Scan string `json:"scan,omitempty"`
 	// Differs are the ways in which the call differs from the last approved one.
 	Differs []string `json:"differs,omitempty"`

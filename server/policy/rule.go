@@ -76,7 +76,7 @@ type Rule struct {
 	Unprotected []string
 	// Env are names of variables that the skill is given beside those that it names.
 	Env []string
-	// Secrets are those that the skill is given, as [CheckSecret] writes them; nil is not set.
+	// Secrets gives the skill secrets, on the terms of [CheckSecret]; nil is not set.
 	Secrets []run.SecretGrant
 	// Calls are patterns of the skills that the skill may call, of those that it declares,
 	// as [skills.MatchesCall] reads them; nil is not set.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 var (
-	secretName  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 	headerField = lazyregexp.New(`^[!#$%&'*+.^_|~0-9A-Za-z-]+(: ?[!-~]+( [!-~]+)*)?$`) // RFC 9110, and a scheme
 	methodName  = lazyregexp.New(`^[A-Z]{1,20}$`)
 )
@@ -23,9 +23,9 @@ var (
 // methods in capitals. The error has the remedy.
 func CheckSecret(g *run.SecretGrant) error {
 	switch masks := len(g.Hosts)+len(g.Methods)+len(g.Paths)+len(g.In) > 0 || g.Header != ""; {
-	case !secretName.MatchString(g.Name):
-		return fmt.Errorf("%.70q is no name of a secret; write letters, digits and _, such as GITHUB_TOKEN", g.Name)
-	case g.As != "" && !secretName.MatchString(g.As):
+	case secrets.CheckName(g.Name) != nil:
+		return secrets.CheckName(g.Name)
+	case g.As != "" && secrets.CheckName(g.As) != nil:
 		return fmt.Errorf("%.70q is no name of a variable", g.As)
 	case g.Plain && masks:
 		return errors.New("a skill that sees a secret can send it to any of its hosts, so plain goes without hosts, methods, paths, places and header; give it hosts with: skills-mcp grant NAME --network HOST")

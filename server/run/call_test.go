@@ -238,7 +238,7 @@ func TestPerson(t *testing.T) {
 				return test.confirm(ctx, p)
 			})
 		}
-		x := executorOf(t, driver, policy.New(options), &run.Options{Workspaces: []string{"/work"}, Secrets: run.Environ{"A=1", "B=2"}})
+		x := executorOf(t, driver, policy.New(options), &run.Options{Workspaces: []string{"/work"}, Variables: run.Environ{"A=1", "B=2"}})
 		outcome, err := x.Run(t.Context(), r)
 		if test.refused != "" {
 			wantError(t, err, run.ApprovalRequired, test.refused)

@@ -48,7 +48,7 @@ type invocation struct {
 
 // command fills in the command of a job as it was decided. It is the only place where
 // commands are made.
-func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secrets, vault Vault) error {
+func command(ctx context.Context, j *job, p *Proposal, d *Decision, variables Variables, secrets Secrets) error {
 	program := &invocation{}
 	if j.invoke != nil {
 		var err error
@@ -56,7 +56,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 			return err
 		}
 	}
-	granted, err := secrets.Values(ctx, j.Principal, d.Variables)
+	granted, err := variables.Values(ctx, j.Principal, d.Variables)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, secrets Secr
 		Stderr:   j.Stderr,
 		Progress: j.Progress,
 	}
-	return missingSecret(vault, j.Principal, d)
+	return missingSecret(secrets, j.Principal, d)
 }
 
 // shorter returns the shorter of two times, of which 0 is unbounded.

@@ -45,8 +45,8 @@ type Recorder interface {
 	Record(ctx context.Context, r Record)
 }
 
-// Secrets supplies the values of variables.
-type Secrets interface {
+// Variables supplies the values of variables.
+type Variables interface {
 	// Values returns, as "NAME=value", those of the named variables that the
 	// principal may pass on. It must return when ctx is done.
 	Values(ctx context.Context, p identity.Principal, names []string) ([]string, error)
@@ -117,7 +117,7 @@ type Decision struct {
 	Grant sandbox.Grant
 	// Variables are the names of the variables that it may be given.
 	Variables []string
-	// Secrets are those that it is given, without their values.
+	// Secrets gives it secrets, without their values here.
 	Secrets []SecretGrant
 	// Class is the class of the grant: that of the skill, or a higher one that the
 	// person's rule makes it.
@@ -144,7 +144,7 @@ type Decision struct {
 	// Grown are the capabilities that the skill has gained since the person accepted it,
 	// a line each; the run then needs a signature that accepts them. none is unchanged.
 	Grown []string
-	// Scan is what the scan of the skill's files found, in a line; "" is nothing.
+	// Scan has the findings in the skill's files, in a line; "" is none.
 	Scan string
 	// Ancestors are digests that the skill had earlier, and since which it has gained
 	// nothing: an answer that covered one of them may cover this one. The newest is first.
@@ -216,11 +216,11 @@ type Record struct {
 	Err     error    // an [*Error], or nil
 }
 
-// Environ is the [Secrets] of a fixed list of "NAME=value", the same for every
+// Environ is the [Variables] of a fixed list of "NAME=value", the same for every
 // principal.
 type Environ []string
 
-// Values implements [Secrets].
+// Values implements [Variables].
 func (e Environ) Values(_ context.Context, _ identity.Principal, names []string) ([]string, error) {
 	var values []string
 	for _, variable := range e {

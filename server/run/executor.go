@@ -34,10 +34,10 @@ type Options struct {
 	NoWorkspace string
 	// Barred returns the reason why sandboxes cannot enter a workspace, or ""; nil is none.
 	Barred func(workspace string) string
-	// Secrets supplies the variables that skills may have; nil supplies none.
+	// Variables supplies the variables that skills may have; nil supplies none.
+	Variables Variables
+	// Secrets has the values of the secrets that skills may use; nil has none.
 	Secrets Secrets
-	// Vault has the secrets that skills may have; nil has none.
-	Vault Vault
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
 	// Standing reads the given approvals; nil is none.
@@ -62,11 +62,11 @@ func (o *Options) withDefaults() Options {
 	if c.Barred == nil {
 		c.Barred = func(string) string { return "" }
 	}
-	if c.Secrets == nil {
-		c.Secrets = Environ(nil)
+	if c.Variables == nil {
+		c.Variables = Environ(nil)
 	}
 	c.Recorder = cmp.Or[Recorder](c.Recorder, discard{})
-	c.Vault = cmp.Or[Vault](c.Vault, noVault{})
+	c.Secrets = cmp.Or[Secrets](c.Secrets, noSecrets{})
 	if c.Standing == nil {
 		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
 	}
@@ -197,7 +197,7 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 		return translate("the call", "", err)
 	}
 	p.Decision = d
-	if err := command(ctx, j, p, d, x.options.Secrets, x.options.Vault); err != nil {
+	if err := command(ctx, j, p, d, x.options.Variables, x.options.Secrets); err != nil {
 		return translate("the call", "", err)
 	}
 	p.Command.Folder = snap.Dir
@@ -269,7 +269,7 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 
 // start runs a command, with its secrets, in a fresh sandbox or in the session of its call.
 func (x *Executor) start(ctx context.Context, j *job, p *Proposal) (*sandbox.Result, error) {
-	command, err := reveal(ctx, x.options.Vault, p)
+	command, err := reveal(ctx, x.options.Secrets, p)
 	if err != nil {
 		return nil, err
 	}

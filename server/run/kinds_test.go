@@ -65,7 +65,7 @@ func printing(text string, stdin *string) *recorder {
 
 func TestKinds(t *testing.T) {
 	catalog := kinds(t)
-	options := &run.Options{Workspaces: []string{"/work"}, Secrets: run.Environ{"TOKEN=secret", "UNASKED=x"}}
+	options := &run.Options{Workspaces: []string{"/work"}, Variables: run.Environ{"TOKEN=secret", "UNASKED=x"}}
 	for _, test := range []struct {
 		skill, args       string
 		argv, stdin, want string // want are the variables

@@ -78,7 +78,7 @@ func TestHosts(t *testing.T) {
 // variables, whatever its name.
 func TestWorkspaceIsGrantedNothing(t *testing.T) {
 	driver := &recorder{}
-	x := newExecutor(t, driver, &run.Options{Secrets: run.Environ{"KEY=secret"}}, rules(t, "api.example.com")...)
+	x := newExecutor(t, driver, &run.Options{Variables: run.Environ{"KEY=secret"}}, rules(t, "api.example.com")...)
 	for _, fields := range []string{"sandbox: {env: [KEY]}", "metadata: {openclaw: {requires: {env: [KEY]}}}"} {
 		skill := demo(t, "script: run.sh\n"+fields)
 		skill.Workspace = "/work"

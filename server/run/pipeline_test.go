@@ -79,7 +79,7 @@ func TestPipeline(t *testing.T) {
 	} {
 		s := &steps{}
 		driver := &keeper{}
-		x := executorOf(t, driver, s, &run.Options{Secrets: s, Recorder: s})
+		x := executorOf(t, driver, s, &run.Options{Variables: s, Recorder: s})
 		if err := test.do(x); err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func (x *Executor) Plan(ctx context.Context, skill *skills.Skill, workspaces []s
 	j.timeout = timeout
 	words, invalid := planArgv(skill, j.args)
 	j.invoke = func(sandbox.Grant) (*invocation, error) { return &invocation{argv: words, args: j.args}, nil }
-	failed := command(ctx, j, p, d, x.options.Secrets, x.options.Vault)
+	failed := command(ctx, j, p, d, x.options.Variables, x.options.Secrets)
 	return p.Command, d, cmp.Or(translate("the call", "", refused), cannotRun(skill), invalid, late, translate("the call", "", failed))
 }
 

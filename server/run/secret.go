@@ -13,9 +13,9 @@ import (
 )
 
 // missingSecret returns the error of a run that is granted a secret without a value.
-func missingSecret(v Vault, p identity.Principal, d *Decision) error {
+func missingSecret(s Secrets, p identity.Principal, d *Decision) error {
 	for _, g := range d.Secrets {
-		if !v.Has(p, g.Name) {
+		if !s.Has(p, g.Name) {
 			return (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s, which it is granted, has no value; set it with: skills-mcp secret set %s", g.Name, g.Name)}).Told("only the person can do so")
 		}
 	}
@@ -24,21 +24,21 @@ func missingSecret(v Vault, p identity.Principal, d *Decision) error {
 
 // reveal returns the command of a proposal with its secrets. They are nowhere else: neither
 // the proposal nor its record has their values.
-func reveal(ctx context.Context, v Vault, p *Proposal) (*sandbox.Command, error) {
+func reveal(ctx context.Context, s Secrets, p *Proposal) (*sandbox.Command, error) {
 	if p.Decision == nil || len(p.Decision.Secrets) == 0 {
 		return p.Command, nil
 	}
 	command, named := *p.Command, map[string]string{}
 	command.Env = slices.Clone(command.Env)
 	for _, g := range p.Decision.Secrets {
-		value, err := v.Value(ctx, p.Principal, g.Name)
+		value, err := s.Value(ctx, p.Principal, g.Name)
 		if err != nil {
 			return nil, (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s cannot be had: %v", g.Name, err), Retryable: true, Err: err}).Told("tell the person")
 		}
 		named[value] = "[secret " + g.Name + "]"
 		shown := value
 		if !g.Plain {
-			if shown, err = v.Sentinel(value); err != nil {
+			if shown, err = s.Sentinel(value); err != nil {
 				return nil, (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s: %v", g.Name, err), Err: err}).Told("tell the person")
 			}
 			if command.Grant.Secrets == nil {

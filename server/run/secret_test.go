@@ -82,13 +82,13 @@ func TestSecrets(t *testing.T) {
 		return &sandbox.Exit{Out: files, Connections: []sandbox.Connection{{Host: "plain-value.example", Refused: "plain-value"}}}, nil
 	}}
 	decider := &secretive{secrets: secrets}
-	x := executorOf(t, driver, decider, &run.Options{Vault: values, Recorder: decider})
+	x := executorOf(t, driver, decider, &run.Options{Secrets: values, Recorder: decider})
 	o, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []sandbox.Secret{
-		{Name: "MASKED", Value: "masked-value", Sentinel: "MASKED-VALUE", Hosts: []string{"a.example:443"}, Methods: []string{"GET"}, Paths: []string{"/x/**"}, InBody: true},
+		{Name: "MASKED", Value: "masked-value", Sentinel: "MASKED-VALUE", Hosts: []string{"a.example:443"}, Methods: []string{"GET"}, Paths: []string{"/x/**"}, In: []string{"header", "body"}},
 		{Name: "ADDED", Value: "added-value", Sentinel: "ADDED-VALUE", Header: "Authorization", Prefix: "Bearer ", Hosts: []string{"a.example:443"}},
 	}
 	if diff := cmp.Diff(want, got.List); diff != "" {
@@ -118,7 +118,7 @@ func TestSecretsThatCannotBeHad(t *testing.T) {
 		"the secret A: too few letters; tell the person":                                                                   {"person A": "--------"},
 	} {
 		driver := &recorder{}
-		x := executorOf(t, driver, &secretive{secrets: []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}}}}, &run.Options{Vault: values})
+		x := executorOf(t, driver, &secretive{secrets: []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}}}}, &run.Options{Secrets: values})
 		_, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh")})
 		wantError(t, err, run.Unavailable, want)
 		if len(driver.commands) > 0 {
@@ -132,7 +132,7 @@ func TestSecretsInErrors(t *testing.T) {
 	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 		return nil, fmt.Errorf("cannot start with %s", cmd.Env)
 	}}
-	x := executorOf(t, driver, &secretive{secrets: []run.SecretGrant{{Name: "A", Plain: true}}}, &run.Options{Vault: safe{"person A": "plain-value"}})
+	x := executorOf(t, driver, &secretive{secrets: []run.SecretGrant{{Name: "A", Plain: true}}}, &run.Options{Secrets: safe{"person A": "plain-value"}})
 	_, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh")})
 	if err == nil || strings.Contains(err.Error(), "plain-value") || !strings.Contains(err.Error(), "A=[secret A]") {
 		t.Errorf("%v", err)

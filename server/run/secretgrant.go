@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// A Vault has the values of secrets. Its methods must return when ctx is done, and may be
+// Secrets has the values of secrets. Its methods must return when ctx is done, and may be
 // called concurrently.
-type Vault interface {
+type Secrets interface {
 	// Has reports whether a principal's secret of a name was set.
 	Has(p identity.Principal, name string) bool
 	// Value returns its value.
@@ -23,28 +22,28 @@ type Vault interface {
 	Sentinel(value string) (string, error)
 }
 
-// noVault is the [Vault] without secrets.
-type noVault struct{}
+// noSecrets is the [Secrets] without secrets.
+type noSecrets struct{}
 
-func (noVault) Has(identity.Principal, string) bool { return false }
-func (noVault) Value(context.Context, identity.Principal, string) (string, error) {
+func (noSecrets) Has(identity.Principal, string) bool { return false }
+func (noSecrets) Value(context.Context, identity.Principal, string) (string, error) {
 	return "", errors.New("there are no secrets here")
 }
-func (noVault) Sentinel(string) (string, error) { return "", errors.New("there are no secrets here") }
+func (noSecrets) Sentinel(string) (string, error) { return "", errors.New("there are no secrets here") }
 
 // A SecretGrant gives a run one secret. Package policy checks it.
 type SecretGrant struct {
 	Name string `json:"name"`
-	// Hosts are those that a masked secret is sent to, with their ports.
+	// Hosts take a masked secret; each has its port.
 	Hosts []string `json:"hosts,omitempty"`
-	// Methods and Paths, which are patterns, are those of the requests; none is all.
+	// Methods and Paths, by patterns, bound the requests; none is all.
 	Methods []string `json:"methods,omitempty"`
 	Paths   []string `json:"paths,omitempty"`
 	// In are the parts of requests in which the sentinel is exchanged: header, query, path
 	// and body; none is header and query.
 	In []string `json:"in,omitempty"`
-	// Header is a header field, with what comes before the value, that is added to each of
-	// the requests, as "Authorization: Bearer"; "" where the skill has a sentinel.
+	// Header is a header field with the beginning of its value, such as "Authorization:
+	// Bearer", which is added to each of the requests; "" where the skill has a sentinel.
 	Header string `json:"header,omitempty"`
 	// As is the variable that holds the sentinel, or the plain value; "" is Name.
 	As string `json:"as,omitempty"`
@@ -66,12 +65,9 @@ func (g SecretGrant) String() string {
 		return g.Name + ", plain: the skill sees it, in the variable " + g.Variable()
 	}
 	method, path := cmp.Or(strings.Join(g.Methods, " or "), "any method"), cmp.Or(strings.Join(g.Paths, " or "), "any path")
-	where := "in header and query"
-	if len(g.In) > 0 {
-		where = "in " + strings.Join(g.In, " and ")
-	}
-	if where += ", for what the skill has in the variable " + g.Variable(); g.Header != "" {
-		where = "added as " + g.Header + " …"
+	where := "added as " + g.Header + " …"
+	if g.Header == "" {
+		where = fmt.Sprintf("in %s, for what the skill has in the variable %s", cmp.Or(strings.Join(g.In, " and "), "header and query"), g.Variable())
 	}
 	return fmt.Sprintf("%s, masked: to %s, %s, %s, %s", g.Name, strings.Join(g.Hosts, " or "), method, path, where)
 }
@@ -79,8 +75,7 @@ func (g SecretGrant) String() string {
 // secret returns the grant for the proxy.
 func (g *SecretGrant) secret(value, sentinel string) sandbox.Secret {
 	s := sandbox.Secret{
-		Name: g.Name, Value: value, Sentinel: sentinel, Hosts: g.Hosts, Methods: g.Methods, Paths: g.Paths,
-		InPath: slices.Contains(g.In, "path"), InBody: slices.Contains(g.In, "body"),
+		Name: g.Name, Value: value, Sentinel: sentinel, Hosts: g.Hosts, Methods: g.Methods, Paths: g.Paths, In: g.In,
 	}
 	if name, prefix, found := strings.Cut(g.Header, ":"); found {
 		s.Header, s.Prefix = name, strings.TrimSpace(prefix)

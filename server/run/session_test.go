@@ -231,7 +231,7 @@ func TestRunCodeRefused(t *testing.T) {
 func TestRunCodeVariables(t *testing.T) {
 	driver := &keeper{}
 	decider := policy.New(&policy.Options{Rules: []policy.Rule{{Pattern: "demo", Env: []string{"KEY"}}}, Approver: confirmer(yes)})
-	x := executorOf(t, driver, decider, &run.Options{Secrets: run.Environ{"KEY=hush", "OTHER=no"}})
+	x := executorOf(t, driver, decider, &run.Options{Variables: run.Environ{"KEY=hush", "OTHER=no"}})
 	skill, other := demo(t, "description: A text."), demo(t, "description: Another text.")
 	other.Name = "other"
 	kept, err := x.OpenSession(t.Context(), run.OpenRequest{Skill: skill})

@@ -1,20 +1,25 @@
 // Package verdicts keeps the verdict on each skill by the digest of its files, so that the
 // same files are scanned once, and finds the skills that the scan blocks.
 //
-// Start with [New]. [Verdicts.ScanAll] scans in the background, [Verdicts.Of] a skill as it
-// is now.
+// Start with [New]. [Verdicts.ScanChanged] scans in the background, [Verdicts.Of] a skill as
+// it is now.
 package verdicts
 
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
@@ -48,9 +53,11 @@ type Verdicts struct {
 // A state is the content of the file.
 type state struct {
 	Version string `json:"version"` // of the rules: with others everything is scanned again
-	// Found has the findings by digest, and Digests the last digest of each skill by origin.
+	// Found has the findings by digest; Digests and Looks have the last digest, and the look
+	// of the files at it, of each skill by origin.
 	Found   map[string][]verdict.Finding `json:"found"`
 	Digests map[string]string            `json:"digests"`
+	Looks   map[string]string            `json:"looks"`
 }
 
 // New returns the verdicts that are kept in a file, which is read at the first use; "" keeps
@@ -68,8 +75,8 @@ func New(file string, options *Options) *Verdicts {
 func (v *Verdicts) read() {
 	v.load.Do(func() {
 		data, err := os.ReadFile(v.file)
-		if err != nil || json.Unmarshal(data, &v.state) != nil || v.Version != verdict.Version() || len(v.Digests) > maxSkills || v.Found == nil || v.Digests == nil {
-			v.state = state{verdict.Version(), map[string][]verdict.Finding{}, map[string]string{}}
+		if err != nil || json.Unmarshal(data, &v.state) != nil || v.Version != verdict.Version() || len(v.Digests) > maxSkills || v.Found == nil || v.Digests == nil || v.Looks == nil {
+			v.state = state{verdict.Version(), map[string][]verdict.Finding{}, map[string]string{}, map[string]string{}}
 		}
 	})
 }
@@ -126,7 +133,7 @@ func (v *Verdicts) At(skill *skills.Skill, digest string, files fs.FS) ([]verdic
 	if !known {
 		var err error
 		if found, err = verdict.Of(skill, files); err != nil {
-			return nil, fmt.Errorf("scan skill %s: %w", skill.QualifiedName(), err)
+			return nil, err
 		}
 		if verdict.Worst(found) == verdict.Critical {
 			v.options.Logger.Info("the scan of a skill found something critical", "skill", skill.QualifiedName(), "found", found[0].String())
@@ -148,31 +155,81 @@ func (v *Verdicts) Known(skill *skills.Skill) []verdict.Finding {
 	return v.Found[v.Digests[asRead(skill).Origin().String()]]
 }
 
-// ScanAll scans the skills of a catalog, several at once, until ctx is done, keeps the
-// verdicts, and reports whether another set of skills is blocked since. A skill that cannot
-// be read is scanned when it can.
-func (v *Verdicts) ScanAll(ctx context.Context, catalog *skills.Catalog, atOnce int) (changed bool) {
+// ScanAll reads and scans the skills of a catalog, several at once, until ctx is done, and
+// keeps the verdicts. The error names the skills that cannot be read.
+func (v *Verdicts) ScanAll(ctx context.Context, catalog *skills.Catalog, atOnce int) error {
+	return v.scan(ctx, catalog, atOnce, func(skill *skills.Skill) error {
+		_, err := v.Of(ctx, skill)
+		return err
+	})
+}
+
+// ScanChanged is ScanAll for a server's background: one skill at a time, and none whose files
+// have the sizes and times that they had at its last scan. It reports whether another set of
+// skills is blocked since. Calls look at the content: see [Verdicts.Refuse].
+func (v *Verdicts) ScanChanged(ctx context.Context, catalog *skills.Catalog) (changed bool) {
 	before := v.Blocked(catalog)
-	all := make(chan *skills.Skill)
-	var workers sync.WaitGroup
-	for range atOnce {
-		workers.Go(func() {
-			for skill := range all {
-				if _, err := v.Of(ctx, skill); err != nil && ctx.Err() == nil {
-					v.options.Logger.Info("a skill cannot be scanned", "skill", skill.QualifiedName(), "error", err)
-				}
-			}
-		})
+	err := v.scan(ctx, catalog, 1, func(skill *skills.Skill) error {
+		key, looks := asRead(skill).Origin().String(), look(asRead(skill).Files)
+		v.mu.Lock()
+		same := looks != "" && v.Looks[key] == looks
+		v.mu.Unlock()
+		if same {
+			return nil
+		}
+		_, err := v.Of(ctx, skill)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if err == nil {
+			v.Looks[key], v.fresh = looks, true
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil { // they are scanned when they can be read
+		v.options.Logger.Info("skills cannot be scanned", "error", err)
 	}
-	for _, skill := range catalog.Skills {
+	return !maps.Equal(before, v.Blocked(catalog))
+}
+
+// scan calls one for each skill that has files of its own, several at once, and keeps the
+// verdicts.
+func (v *Verdicts) scan(ctx context.Context, catalog *skills.Catalog, atOnce int, one func(*skills.Skill) error) error {
+	v.read()
+	var workers errgroup.Group
+	workers.SetLimit(atOnce)
+	failed := make([]error, len(catalog.Skills))
+	for i, skill := range catalog.Skills {
 		if skill.Of == nil && ctx.Err() == nil {
-			all <- skill
+			workers.Go(func() error {
+				if err := one(skill); err != nil {
+					failed[i] = fmt.Errorf("scan skill %s: %w", skill.QualifiedName(), err)
+				}
+				return nil
+			})
 		}
 	}
-	close(all)
-	workers.Wait()
+	_ = workers.Wait() // none fails as a whole
 	v.save()
-	return !maps.Equal(before, v.Blocked(catalog))
+	return errors.Join(failed...)
+}
+
+// look returns the names, sizes and times of files in short; "" if they cannot be listed.
+func look(files fs.FS) string {
+	sum := sha256.New()
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			fmt.Fprintf(sum, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // Blocked returns the reasons, by origin, of the skills of a catalog that the last scan
@@ -204,7 +261,7 @@ func (v *Verdicts) Refuse(skill *skills.Skill, digest string, files fs.FS) error
 	found, err := v.At(skill, digest, files)
 	switch {
 	case err != nil:
-		return &run.Error{Code: run.Unavailable, Message: err.Error(), Err: err}
+		return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot be scanned: %v", skill.QualifiedName(), err), Err: err}
 	case v.Blocks(found):
 		return refusal(skill, found)
 	}

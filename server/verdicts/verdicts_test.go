@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -36,7 +38,7 @@ func scans(t *testing.T, file string, all ...*skills.Skill) (v *verdicts.Verdict
 	t.Helper()
 	var log bytes.Buffer
 	v = verdicts.New(file, &verdicts.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	v.ScanAll(t.Context(), catalog(all...), 2)
+	v.ScanChanged(t.Context(), catalog(all...))
 	return v, strings.Count(log.String(), "found something critical")
 }
 
@@ -90,7 +92,7 @@ func TestBlock(t *testing.T) {
 		if got := strings.Join(refused, " "); got != test.want {
 			t.Errorf("block: %q refuses %q, want %q", test.block, got, test.want)
 		}
-		if v.ScanAll(t.Context(), catalog(all...), 1); len(v.Blocked(catalog(all...))) != len(refused) {
+		if v.ScanChanged(t.Context(), catalog(all...)); len(v.Blocked(catalog(all...))) != len(refused) {
 			t.Errorf("block: %q blocks %v in the catalog, want %q", test.block, v.Blocked(catalog(all...)), test.want)
 		}
 	}
@@ -99,11 +101,11 @@ func TestBlock(t *testing.T) {
 // TestBlockedSince: a scan reports that it blocks a skill, and that it does no longer.
 func TestBlockedSince(t *testing.T) {
 	v, s := verdicts.New("", &verdicts.Options{Block: verdict.Critical}), skill("bad", harm)
-	if !v.ScanAll(t.Context(), catalog(s), 1) || v.ScanAll(t.Context(), catalog(s), 1) {
+	if !v.ScanChanged(t.Context(), catalog(s)) || v.ScanChanged(t.Context(), catalog(s)) {
 		t.Error("the first scan blocks, the second changes nothing")
 	}
 	s.Files.(fstest.MapFS)["run.sh"].Data = []byte("echo ok\n")
-	if !v.ScanAll(t.Context(), catalog(s), 1) || len(v.Blocked(catalog(s))) != 0 {
+	if !v.ScanChanged(t.Context(), catalog(s)) || len(v.Blocked(catalog(s))) != 0 {
 		t.Error("a skill without the line is blocked")
 	}
 }
@@ -113,8 +115,44 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	v, s := verdicts.New("", nil), skill("bad", harm)
-	v.ScanAll(ctx, catalog(s), 1)
+	_ = v.ScanAll(ctx, catalog(s), 1)
 	if found := v.Known(s); found != nil {
 		t.Error(found)
+	}
+}
+
+// A counted counts the files of a skill that are opened.
+type counted struct {
+	fstest.MapFS
+	opened int
+}
+
+func (c *counted) Open(name string) (fs.File, error) {
+	if strings.Contains(name, ".") && name != "." {
+		c.opened++
+	}
+	return c.MapFS.Open(name)
+}
+
+// TestLooks: in the background the files of a skill are read once, until one has another size
+// or time. A scan by command reads them each time.
+func TestLooks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "verdicts.json")
+	s := skill("bad", harm)
+	files := &counted{MapFS: s.Files.(fstest.MapFS)}
+	s.Files = files
+	for i, want := range []bool{true, false, true} {
+		files.opened = 0
+		if i == 2 {
+			files.MapFS["run.sh"].ModTime = time.Unix(1, 0)
+		}
+		verdicts.New(file, nil).ScanChanged(t.Context(), catalog(s))
+		if read := files.opened > 0; read != want {
+			t.Errorf("start %d opens %d files", i+1, files.opened)
+		}
+	}
+	files.opened = 0
+	if err := verdicts.New(file, nil).ScanAll(t.Context(), catalog(s), 2); err != nil || files.opened == 0 {
+		t.Errorf("a scan opens %d files: %v", files.opened, err)
 	}
 }

@@ -13,7 +13,7 @@ type Severity string
 
 // The severities.
 const (
-	Info     Severity = "info"     // worth a look by whoever is curious
+	Info     Severity = "info"     // worth a look
 	Warning  Severity = "warning"  // harmless skills do it, too
 	Critical Severity = "critical" // harmless skills hardly do it
 )

@@ -276,7 +276,9 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 // checkScan returns the skills in whose files the scan finds something critical.
 func (d *diagnosis) checkScan(ctx context.Context) []sandbox.Finding {
 	verdicts, findings := d.settings.Sandboxes.Verdicts, []sandbox.Finding{}
-	verdicts.ScanAll(ctx, d.catalog, runtime.GOMAXPROCS(0))
+	if err := verdicts.ScanAll(ctx, d.catalog, runtime.GOMAXPROCS(0)); err != nil {
+		findings = append(findings, sandbox.Warning("scan", err.Error(), "see that the files can be read"))
+	}
 	for _, s := range d.catalog.Skills {
 		if found := verdicts.Known(s); s.Of == nil && scanned.Worst(found) == scanned.Critical {
 			findings = append(findings, sandbox.Warning("scan", s.QualifiedName()+": "+scanned.Summary(found), "look at it with: skills-mcp scan "+s.QualifiedName()))

@@ -233,7 +233,7 @@ func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runne
 // scanFiles scans the files of skills in the background, and has those published that are
 // blocked since, or no longer.
 func scanFiles(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) {
-	if !s.Sandboxes.Verdicts.ScanAll(ctx, catalog, 1) {
+	if !s.Sandboxes.Verdicts.ScanChanged(ctx, catalog) {
 		return
 	}
 	err := s.Store.ChangeDecisions(ctx, store.Announced, "scan", func(*store.Decisions) error { return nil })

@@ -40,7 +40,7 @@ func entryNames(entries []string) []string {
 // and those that a rule names, with the value of this program's environment.
 type grantable []string
 
-// Values implements [run.Secrets]. The policy decides which names it is asked for.
+// Values implements [run.Variables]. The policy decides which names it is asked for.
 func (entries grantable) Values(_ context.Context, _ identity.Principal, names []string) ([]string, error) {
 	configured := environ(entries)
 	var values []string
@@ -71,21 +71,21 @@ func newSecrets(state string) *secrets.Store {
 	return secrets.New(dir, options)
 }
 
-// A vault is the [run.Vault] of a store.
-type vault struct{ *secrets.Store }
+// ownedSecrets are the [run.Secrets] of a store.
+type ownedSecrets struct{ *secrets.Store }
 
-// Has implements [run.Vault].
-func (v vault) Has(p identity.Principal, name string) bool {
-	return v.Store.Has(secrets.Owner(p), name)
+// Has implements [run.Secrets].
+func (o ownedSecrets) Has(p identity.Principal, name string) bool {
+	return o.Store.Has(secrets.Owner(p), name)
 }
 
-// Value implements [run.Vault].
-func (v vault) Value(ctx context.Context, p identity.Principal, name string) (string, error) {
-	return v.Store.Value(ctx, secrets.Owner(p), name)
+// Value implements [run.Secrets].
+func (o ownedSecrets) Value(ctx context.Context, p identity.Principal, name string) (string, error) {
+	return o.Store.Value(ctx, secrets.Owner(p), name)
 }
 
-// Sentinel implements [run.Vault].
-func (v vault) Sentinel(value string) (string, error) { return secrets.Sentinel(value) }
+// Sentinel implements [run.Secrets].
+func (o ownedSecrets) Sentinel(value string) (string, error) { return secrets.Sentinel(value) }
 
 // Personal reports whether a flag's values come from this person's environment.
 func Personal(flag string, values []string) bool {

@@ -29,7 +29,7 @@ const (
 	query        // the query or the fragment
 )
 
-// A context is where an execution stands in its document, by the text of templates that it has
+// A context is the place of an execution in its document, by the text of templates that it has
 // written.
 type context struct {
 	place place

@@ -100,8 +100,8 @@ func fetchFolder(ctx context.Context, dir string, into *quarantine.Folder) (*sou
 	return &source.Fetched{Revision: digest, Trees: []source.Tree{{Path: "."}}}, nil
 }
 
-// fetchArchive unpacks an archive of this machine. It is copied first, so that the bytes
-// that were unpacked are those of the digest, also if another program writes to it meanwhile.
+// fetchArchive unpacks an archive of this machine. It is copied first, so that the digest is
+// of the bytes that were unpacked, also if another program writes to it meanwhile.
 func fetchArchive(ctx context.Context, s source.Source, into *quarantine.Folder) (*source.Fetched, error) {
 	file, err := open(s.Location)
 	if err != nil {
