@@ -43,7 +43,8 @@ recorded about a run.
 
 The outcomes:
   ok           it ended well
-  error        it ended with an error of its own, such as another exit code than 0
+  error        it ended with an error of its own: another exit code than 0, an output
+               that is not as declared, or a result that says isError
   failed       it could not start, or a limit ended it
   refused      it is not allowed, or nobody has confirmed it
   invalid      the arguments were wrong

@@ -18,7 +18,7 @@ import (
 
 // A Client receives a report.
 type Client struct {
-	Outputs *output.Store // gets the data of the links
+	Outputs *output.Store // gets the data of the links; nil keeps none
 	Owner   identity.Key  // of these outputs
 	// Links and Sounds report that the client knows these kinds of content.
 	Links, Sounds bool
@@ -194,7 +194,7 @@ func (a *attachments) fits(kind string, size int) bool {
 // store stores a piece of the run, and returns its URI, or "" if there is no room.
 func (a *attachments) store(piece, mediaType string, data []byte) (uri string) {
 	uri = output.URI(a.runID, piece)
-	if !a.Outputs.Put(a.Owner, uri, output.Item{MIMEType: mediaType, Data: data}) {
+	if a.Outputs == nil || !a.Outputs.Put(a.Owner, uri, output.Item{MIMEType: mediaType, Data: data}) {
 		return ""
 	}
 	return uri

@@ -22,8 +22,8 @@ func (c Callees) Find(ctx context.Context, name string) (*skills.Skill, error) {
 func (Callees) Answer(skill *skills.Skill, o *run.Outcome, err error) json.RawMessage {
 	output := parseOutput(skill, o, err)
 	r := newRun(skill, o, output, maxCallText)
-	if r.Error == nil && output.failed() {
-		r.Error = &run.Error{Code: run.ExecutionError, Message: o.What + " says that it has failed (isError); its output says why"}
+	if output.failed() {
+		r.Error = output.reason(o)
 	}
 	return encoded(r)
 }

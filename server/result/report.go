@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
@@ -180,18 +180,22 @@ func lastText(o sandbox.Output) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(all), "\ufffd"))
 }
 
-// CheckOutput returns an error if a run ended well and its output is a result object with
-// a fault, or not of the skill's output_schema. The error is a [*run.Error].
+// CheckOutput returns the error that callers get for the output of a run that ended well: a
+// result object that has a fault or says isError, or an output that is not of the skill's
+// output_schema. The error is a [*run.Error].
 func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
+	if (skill == nil || skill.Entry == nil || skill.Entry.Output == nil) && !bytes.Contains(o.Stdout.Head, []byte(`"mcp"`)) {
+		return nil // most output: not to be decoded for it
+	}
 	s := parseOutput(skill, o, nil)
 	if s.result != nil {
-		a := attachments{Client: Client{Outputs: output.New(), Links: true, Sounds: true}} // whose contents nobody gets
+		a := attachments{Client: Client{Links: true, Sounds: true}} // whose contents nobody gets
 		if _, err := a.items(s.result.Items, o.Out.Taken); err != nil {
 			s.reject(o, err)
 		}
 	}
-	if o.Code == 0 && s.err != nil {
-		return s.err
+	if o.Code == 0 && s.failed() {
+		return s.reason(o)
 	}
 	return nil
 }

@@ -66,6 +66,11 @@ func (s *scriptOutput) fail(o *run.Outcome, why string) {
 // failed reports whether the call's result is an error.
 func (s *scriptOutput) failed() bool { return s.err != nil || s.result != nil && s.result.IsError }
 
+// reason returns the error of a result that failed.
+func (s *scriptOutput) reason(o *run.Outcome) *run.Error {
+	return cmp.Or(s.err, &run.Error{Code: run.ExecutionError, Message: o.What + " says that it has failed (isError); its output says why"})
+}
+
 // Advise returns advice for the author of a skill whose output clients receive as plain
 // text although it looks like more; "" is none.
 func Advise(skill *skills.Skill, o *run.Outcome) string {

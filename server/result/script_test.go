@@ -70,6 +70,7 @@ func TestAdvise(t *testing.T) {
 		"an object":            {`{"a": 1}`, nil, "", ""},
 		"a result object":      {`{"mcp": {"content": ["a", {"path": "a.png"}]}}`, nil, "", ""},
 		"a file that is not":   {`{"mcp": {"content": [{"path": "b.png"}]}}`, nil, `"b.png" is not among the files`, ""},
+		"it says isError":      {`{"mcp": {"content": ["no"], "isError": true}}`, nil, "skill a says that it has failed (isError); its output says why", ""},
 		"not JSON":             {`{"mcp": {"content": ["a",]}}`, nil, "", "its output has a result object"},
 		"more output":          {"loading\n  {\"mcp\":{\"content\": []}}\n", nil, "", "its output has a result object"},
 		"an undeclared asking": {"{\"mcp\": {\"ask\": \"ok?\"}}\ndone\n", nil, "", `a line of its output asks`},

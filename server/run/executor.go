@@ -40,6 +40,9 @@ type Options struct {
 	Secrets Secrets
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
+	// CheckOutput returns the error that callers report for the output of a run that ended
+	// well, for the record; nil finds none. skill is nil for code without one.
+	CheckOutput func(skill *skills.Skill, o *Outcome) error
 	// Standing reads the given approvals; nil is none.
 	Standing func(ctx context.Context) Standing
 	// MaxTimeout bounds the timeouts of skills and calls; 0 is the sandbox's default
@@ -66,6 +69,9 @@ func (o *Options) withDefaults() Options {
 		c.Variables = Environ(nil)
 	}
 	c.Recorder = cmp.Or[Recorder](c.Recorder, discard{})
+	if c.CheckOutput == nil {
+		c.CheckOutput = func(*skills.Skill, *Outcome) error { return nil }
+	}
 	c.Secrets = cmp.Or[Secrets](c.Secrets, noSecrets{})
 	if c.Standing == nil {
 		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
@@ -104,7 +110,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	if o.Sessions == nil {
 		o.Sessions = session.New(runner, nil)
 	}
-	return &Executor{runner: runner, snapshots: snapshots, decider: decider, records: records{o.Recorder}, waits: elicit.NewWaitLimiter(o.Asking), callers: newCallerLimiter(o.Asking), options: o}
+	return &Executor{runner: runner, snapshots: snapshots, decider: decider, records: records{o.Recorder, o.CheckOutput}, waits: elicit.NewWaitLimiter(o.Asking), callers: newCallerLimiter(o.Asking), options: o}
 }
 
 // Workspaces returns the absolute host folders that skills may be granted.

@@ -1,9 +1,16 @@
 package run
 
-import "context"
+import (
+	"context"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+)
 
 // records tells a [Recorder] of calls, also of those whose context has ended.
-type records struct{ recorder Recorder }
+type records struct {
+	recorder Recorder
+	check    func(*skills.Skill, *Outcome) error // [Options.CheckOutput]
+}
 
 // begin tells of a run that is about to start.
 func (r records) begin(ctx context.Context, p *Proposal) error {
@@ -18,8 +25,11 @@ func (r records) refuse(ctx context.Context, p *Proposal, c *Call, err error) er
 	return err
 }
 
-// record tells of a proposal that has ended.
+// record tells of a proposal that has ended. The record has the error of the output, too.
 func (r records) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
+	if err == nil && o != nil {
+		err = r.check(p.Skill, o)
+	}
 	r.recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
 }
 

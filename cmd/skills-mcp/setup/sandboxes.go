@@ -25,6 +25,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
+	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
@@ -162,10 +163,10 @@ func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, 
 	return run.New(runner, snapshots, hostedDecider{s.Decider(approvals), s.host}, &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces.Folders, NoWorkspace: s.workspaces.None,
-		Barred:     func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },
-		Variables:  grantable(s.Sandbox.Env),
-		Secrets:    ownedSecrets{s.secrets},
-		Recorder:   s.recorder,
+		Barred:    func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },
+		Variables: grantable(s.Sandbox.Env),
+		Secrets:   ownedSecrets{s.secrets},
+		Recorder:  s.recorder, CheckOutput: result.CheckOutput,
 		Standing:   approval.Standing(approvals),
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     elicit.Limits(s.Sandbox.Asking),
