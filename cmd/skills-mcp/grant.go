@@ -11,13 +11,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/spf13/cobra"
 )
 
@@ -102,11 +103,7 @@ func (c *ruleCommand) open(ctx context.Context, name string) (*ruling, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &ruling{Settings: s, skill: skill, decider: s.Sandboxes.Decider(nil), rule: policy.Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}}
-	if now := s.Sandboxes.Rules.Book.Of(ctx, skill); now != nil {
-		r.rule = *now
-	}
-	return r, nil
+	return &ruling{Settings: s, skill: skill, decider: s.Sandboxes.Decider(nil), rule: s.Sandboxes.Rules.Book.RuleOf(ctx, skill)}, nil
 }
 
 func (r *ruling) put(ctx context.Context) error {
@@ -160,7 +157,7 @@ func (c *ruleCommand) grant(ctx context.Context, name string) error {
 		return exitcode.Usage(errors.New("--remove withdraws all of a grant; leave out the other flags"))
 	case c.remove:
 		done := "has no grant of yours"
-		if len(grantLines(&r.rule)) > 0 {
+		if len(r.rule.Lines()) > 0 {
 			done = "has its grant no more"
 		}
 		r.rule = policy.Rule{Pattern: r.rule.Pattern, Origin: r.rule.Origin, Enabled: r.rule.Enabled}
@@ -192,17 +189,10 @@ func (c *ruleCommand) make(ctx context.Context, r *ruling) error {
 	if r.skill.Untrusted() {
 		return fmt.Errorf("%s is of the workspace %s, which is not trusted, and is given nothing", r.rule.Pattern, r.skill.Workspace)
 	}
-	if err := c.ask(ctx, r, "grant it", grantLines(&r.rule)); err != nil {
+	if err := c.ask(ctx, r, "grant it", r.rule.Lines()); err != nil {
 		return err
 	}
-	if err := r.put(ctx); err != nil {
-		return err
-	}
-	all, err := r.OpenPins()
-	if err != nil {
-		return err
-	}
-	return all.Granted(ctx, r.skill)
+	return r.Secrets.Grant(ctx, &manage.SecretProposal{Skill: r.skill, Rule: r.rule})
 }
 
 // empty reports whether no flag grants anything.
@@ -227,40 +217,12 @@ func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
 	if err != nil {
 		return exitcode.Usage(err)
 	}
-	if by := r.configured(&flags); by != "" {
+	if by := r.Configured(&flags); by != "" {
 		return exitcode.Usage(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
 	}
-	snap, err := report.SnapshotOf(ctx, r.skill)
-	if err != nil {
-		return err
-	}
 	merge(&r.rule, &flags, r.skill)
-	r.rule.Digest = snap.Digest
-	return nil
-}
-
-// configured returns which key of the configuration sets a field that is to be granted, or
-// "".
-func (r *ruling) configured(given *policy.Rule) string {
-	own, there := r.Policy.Skills[r.rule.Pattern]
-	for _, field := range []struct {
-		key      string
-		set, has bool
-	}{
-		{"network", own.Network != nil, given.Hosts != nil},
-		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
-		{"secrets", slices.ContainsFunc(own.Secrets, func(s config.SecretItem) bool { return s.Grant.Name != "" }), given.Secrets != nil},
-		{"calls", own.Calls != nil, given.Calls != nil},
-		{"workspace", own.Workspace != "", given.Write != nil},
-		{"write", own.Write != nil, given.Unprotected != nil},
-		{"class", own.Class != "", given.Class != ""},
-		{"approve", own.Approve != "", given.Approve != ""},
-	} {
-		if there && field.set && field.has {
-			return fmt.Sprintf("policy.skills.%s.%s of the configuration says so", r.rule.Pattern, field.key)
-		}
-	}
-	return ""
+	r.rule.Digest, err = snapshot.Digest(ctx, r.skill.Files)
+	return err
 }
 
 // merge adds what is given to a rule. The hosts are beside those that the skill declares.
@@ -288,44 +250,6 @@ func union[T comparable](list, more []T) []T {
 		}
 	}
 	return list
-}
-
-// grantLines describes a rule to the person who makes it.
-func grantLines(r *policy.Rule) []string {
-	var lines []string
-	if r.Hosts != nil {
-		names := make([]string, len(r.Hosts))
-		for i, host := range r.Hosts {
-			names[i] = host.String()
-		}
-		lines = append(lines, "connects to "+strings.Join(names, ", "))
-	}
-	if r.Env != nil {
-		lines = append(lines, "is given "+strings.Join(r.Env, ", "))
-	}
-	for _, g := range r.Secrets {
-		lines = append(lines, "uses your secret "+g.String())
-	}
-	if r.Calls != nil {
-		lines = append(lines, "may call the skills "+strings.Join(r.Calls, ", "))
-	}
-	if r.Write != nil {
-		access := "reads"
-		if *r.Write {
-			access = "writes to"
-		}
-		lines = append(lines, access+" the workspaces")
-	}
-	if r.Unprotected != nil {
-		lines = append(lines, "writes there also to what your own programs run: "+strings.Join(r.Unprotected, ", "))
-	}
-	if r.Class != "" {
-		lines = append(lines, "is of the class "+string(r.Class))
-	}
-	if r.Approve != "" {
-		lines = append(lines, "is asked about: "+string(r.Approve))
-	}
-	return lines
 }
 
 // ask asks the person on the terminal about a rule. The error says that there is none, or

@@ -10,9 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/spf13/cobra"
@@ -108,7 +106,7 @@ func (c *secretCommand) set(ctx context.Context, name string) error {
 		return err
 	}
 	if c.command != "" {
-		err = s.Secrets.SetCommand("", name, c.command)
+		err = s.Secrets.Store.SetCommand("", name, c.command)
 	} else {
 		var value string
 		if value, err = readSecret(ctx, c.app, name); err == nil {
@@ -116,9 +114,9 @@ func (c *secretCommand) set(ctx context.Context, name string) error {
 		}
 	}
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	_, err = fmt.Fprintf(c.stderr, "%s is kept, with the key in %s; skills-mcp secret grant SKILL %s --host HOST lets a skill use it\n", name, s.Secrets.Place(), name)
+	_, err = fmt.Fprintf(c.stderr, "%s is kept, with the key in %s; skills-mcp secret grant SKILL %s --host HOST lets a skill use it\n", name, s.Secrets.Store.Place(), name)
 	return err
 }
 
@@ -143,21 +141,19 @@ func (c *secretCommand) rm(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Secrets.Remove("", name); errors.Is(err, secrets.ErrNone) {
-		return exitcode.Usage(fmt.Errorf("there is no secret %q; skills-mcp secret list names them", plain.Visible(name)))
-	} else if err != nil {
-		return err
+	if err := s.Secrets.Remove("", name); err != nil {
+		return usage(err)
 	}
 	_, err = fmt.Fprintf(c.stderr, "%s is removed; replace it where it was issued, if somebody may have seen it\n", name)
 	return err
 }
 
-// A secretRow describes a secret in a list.
-type secretRow struct {
-	Name   string   `json:"name"`
-	Owner  string   `json:"owner,omitempty"`
-	Kind   string   `json:"kind"`
-	Grants []string `json:"grants"`
+// usage returns an error that the caller of an operation can mend as wrong usage.
+func usage(err error) error {
+	if e, ok := errors.AsType[*run.Error](err); ok && e.Code != run.PermissionDenied {
+		return exitcode.Usage(err)
+	}
+	return err
 }
 
 func (c *secretCommand) list(ctx context.Context) error {
@@ -165,73 +161,41 @@ func (c *secretCommand) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.Secrets.List()
+	rows, err := s.Secrets.List(ctx, "")
 	if err != nil {
 		return err
 	}
-	granted := grantedSecrets(ctx, s)
-	var rows []secretRow
-	for _, e := range entries {
-		kind := "value"
-		if e.Command != "" {
-			kind = "command: " + e.Command
-		}
-		rows = append(rows, secretRow{e.Name, e.Owner, kind, append([]string{}, granted[e.Name]...)})
-		delete(granted, e.Name)
+	if !c.json && slices.ContainsFunc(rows, func(r manage.Secret) bool { return !r.Set.IsZero() }) {
+		fmt.Fprintf(c.stderr, "sealed; the key is in %s\n", s.Secrets.Store.Place())
 	}
-	for name, to := range granted {
-		rows = append(rows, secretRow{name, "", "no value", to})
-	}
-	slices.SortStableFunc(rows, func(a, b secretRow) int { return strings.Compare(a.Owner+a.Name, b.Owner+b.Name) })
-	if !c.json && len(entries) > 0 {
-		fmt.Fprintf(c.stderr, "sealed; the key is in %s\n", s.Secrets.Place())
-	}
-	return listing[secretRow]{
+	return listing[manage.Secret]{
 		key: "secrets", none: "there are no secrets; skills-mcp secret set NAME keeps one", headings: "NAME\tKIND\tGRANTED TO", optional: []string{"KIND"},
-		row: func(r secretRow) string {
-			return fmt.Sprintf("%s\t%s\t%s", plain.Visible(r.Name), plain.Visible(r.Kind), plain.Visible(strings.Join(r.Grants, "; ")))
+		row: func(r manage.Secret) string {
+			grants := make([]string, len(r.Grants))
+			for i, g := range r.Grants {
+				grants[i] = g.Skill + " (" + g.Terms + ")"
+			}
+			return fmt.Sprintf("%s\t%s\t%s", plain.Visible(r.Name), plain.Visible(r.Kind), plain.Visible(strings.Join(grants, "; ")))
 		},
 	}.print(c.app, c.json, rows)
 }
 
-// grantedSecrets returns the skills, with the terms, that each secret is granted to.
-func grantedSecrets(ctx context.Context, s *setup.Settings) map[string][]string {
-	all := map[string][]string{}
-	for _, r := range slices.Concat(s.Sandboxes.Rules.Rules, s.Sandboxes.Rules.Book.Rules(ctx)) {
-		for _, g := range r.Secrets {
-			_, terms, _ := strings.Cut(g.String(), ", ")
-			all[g.Name] = append(all[g.Name], r.Pattern+" ("+terms+")")
-		}
-	}
-	return all
-}
-
 func (c *secretCommand) grantSecret(ctx context.Context, skill, name string) error {
-	c.given.Name = name
-	if err := policy.CheckSecret(&c.given); err != nil {
-		return exitcode.Usage(err)
-	}
-	if !policy.PublicSecret(c.given) {
-		return exitcode.Usage(errors.New("one of the hosts is not public; such addresses are granted in the configuration: policy.skills"))
-	}
 	r, err := c.open(ctx, skill)
 	if err != nil {
 		return err
 	}
-	if by := r.configured(&policy.Rule{Secrets: []run.SecretGrant{c.given}}); by != "" {
-		return exitcode.Usage(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
-	}
-	snap, err := report.SnapshotOf(ctx, r.skill)
+	c.given.Name = name
+	p, err := r.Secrets.Propose(ctx, r.skill, c.given)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	r.rule.AddSecret(c.given)
-	r.rule.Digest = snap.Digest
+	r.rule = p.Rule
 	if err := c.make(ctx, r); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.stderr, "granted; skills-mcp secret revoke %s %s takes it away\n", plain.Visible(skill), name)
-	if !r.Secrets.Has("", name) {
+	if !r.Secrets.Store.Has("", name) {
 		fmt.Fprintf(c.stderr, "it has no value yet: skills-mcp secret set %s\n", name)
 	}
 	return nil
@@ -242,15 +206,8 @@ func (c *secretCommand) revoke(ctx context.Context, skill, name string) error {
 	if err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(slices.Clone(r.rule.Secrets), func(g run.SecretGrant) bool { return g.Name == name })
-	if len(left) == len(r.rule.Secrets) {
-		return exitcode.Usage(fmt.Errorf("%s has no grant of yours for %q; skills-mcp secret list names the grants, and those of the configuration are changed there", plain.Visible(r.rule.Pattern), plain.Visible(name)))
-	}
-	if r.rule.Secrets = left; len(left) == 0 {
-		r.rule.Secrets = nil
-	}
-	if err := r.put(ctx); err != nil {
-		return err
+	if err := r.Secrets.Revoke(ctx, r.rule.Pattern, name); err != nil {
+		return usage(err)
 	}
 	_, err = fmt.Fprintf(c.stderr, "%s does not have %s any more\n", plain.Visible(r.rule.Pattern), name)
 	return err

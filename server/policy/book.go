@@ -207,6 +207,14 @@ func (b *Book) Of(ctx context.Context, skill *skills.Skill) *Rule {
 	return nil
 }
 
+// RuleOf returns the rule of the book about a skill, or one that says nothing yet.
+func (b *Book) RuleOf(ctx context.Context, skill *skills.Skill) Rule {
+	if now := b.Of(ctx, skill); now != nil {
+		return *now
+	}
+	return Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}
+}
+
 // Put writes a rule in place of the one with its pattern and origin. A rule that says
 // nothing is removed.
 func (b *Book) Put(ctx context.Context, r Rule) error {

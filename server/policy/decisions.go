@@ -28,10 +28,8 @@ func (p *Policy) Pin(ctx context.Context, skill *skills.Skill, pinned bool) erro
 // false if there was none, or was one already. The error is a [*run.Error] where a
 // principal lacks the skill still.
 func (p *Policy) Enable(ctx context.Context, who identity.Principal, skill *skills.Skill, enabled bool) (changed bool, err error) {
-	b, r := p.options.Book, Rule{Pattern: skill.QualifiedName(), Origin: skill.Origin().String()}
-	if now := b.Of(ctx, skill); now != nil {
-		r = *now
-	}
+	b := p.options.Book
+	r := b.RuleOf(ctx, skill)
 	if changed = (r.Enabled == nil) != enabled; changed {
 		var body any
 		if !enabled {

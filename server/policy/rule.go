@@ -90,6 +90,44 @@ func (r *Rule) empty() bool {
 	return r.Enabled == nil && r.Class == "" && r.Approve == "" && r.Hosts == nil && r.Write == nil && r.Unprotected == nil && r.Env == nil && r.Secrets == nil && r.Calls == nil && r.Timeout == 0
 }
 
+// Lines describes the rule to the person who makes it.
+func (r *Rule) Lines() []string {
+	var lines []string
+	if r.Hosts != nil {
+		names := make([]string, len(r.Hosts))
+		for i, host := range r.Hosts {
+			names[i] = host.String()
+		}
+		lines = append(lines, "connects to "+strings.Join(names, ", "))
+	}
+	if r.Env != nil {
+		lines = append(lines, "is given "+strings.Join(r.Env, ", "))
+	}
+	for _, g := range r.Secrets {
+		lines = append(lines, "uses your secret "+g.String())
+	}
+	if r.Calls != nil {
+		lines = append(lines, "may call the skills "+strings.Join(r.Calls, ", "))
+	}
+	if r.Write != nil {
+		access := "reads"
+		if *r.Write {
+			access = "writes to"
+		}
+		lines = append(lines, access+" the workspaces")
+	}
+	if r.Unprotected != nil {
+		lines = append(lines, "writes there also to what your own programs run: "+strings.Join(r.Unprotected, ", "))
+	}
+	if r.Class != "" {
+		lines = append(lines, "is of the class "+string(r.Class))
+	}
+	if r.Approve != "" {
+		lines = append(lines, "is asked about: "+string(r.Approve))
+	}
+	return lines
+}
+
 // exact is the width of a pattern that matches one name, and the width of the name of a
 // skill for its tools is one less.
 const exact = math.MaxInt

@@ -27,7 +27,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
-	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/trust"
@@ -56,8 +55,8 @@ type Settings struct {
 	Host       *skillshost.Host // the connected MCP servers
 	Machine    *manage.Machine  // its installed skills
 	key        *seal.Key        // of the person's decisions, beside the store
-	Secrets    *secrets.Store   // of the person
-	Store      *store.Store     // opens its file when it is used
+	Secrets    *manage.Secrets
+	Store      *store.Store // opens its file when it is used
 	Recorder   *audit.Recorder
 }
 
@@ -87,8 +86,8 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	state = cmp.Or(state, store.New(StoreFile(home), &store.Options{Logger: logger}))
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
-	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Secrets: newSecrets(state.File()), Host: newHost(home, state, key, logger)}
-	s.Sandboxes = &Sandboxes{Config: c, Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: s.Secrets, logger: logger}
+	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
+	s.Sandboxes = &Sandboxes{Config: c, Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: newSecrets(state.File()), logger: logger}
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}
@@ -103,6 +102,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 			w.reject(err)
 		}
 	}
+	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: s.Configured, Pins: s.OpenPins}}
 	return s, nil
 }
 
