@@ -217,7 +217,7 @@ func (c *ruleCommand) widen(ctx context.Context, r *ruling) error {
 	if err != nil {
 		return exitcode.Usage(err)
 	}
-	if by := r.Configured(&flags); by != "" {
+	if by := r.Policy.Configured(&flags); by != "" {
 		return exitcode.Usage(fmt.Errorf("%s already; change it there, as the configuration comes first", by))
 	}
 	merge(&r.rule, &flags, r.skill)

@@ -143,6 +143,30 @@ func validateClass(key, class string) error {
 	return nil
 }
 
+// Configured returns which key of the configuration sets a field that a rule has for its
+// skill, or "".
+func (p *Policy) Configured(given *policy.Rule) string {
+	own, there := p.Skills[given.Pattern]
+	for _, field := range []struct {
+		key      string
+		set, has bool
+	}{
+		{"network", own.Network != nil, given.Hosts != nil},
+		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
+		{"secrets", slices.ContainsFunc(own.Secrets, func(s SecretItem) bool { return s.Grant.Name != "" }), given.Secrets != nil},
+		{"calls", own.Calls != nil, given.Calls != nil},
+		{"workspace", own.Workspace != "", given.Write != nil},
+		{"write", own.Write != nil, given.Unprotected != nil},
+		{"class", own.Class != "", given.Class != ""},
+		{"approve", own.Approve != "", given.Approve != ""},
+	} {
+		if there && field.set && field.has {
+			return fmt.Sprintf("policy.skills.%s.%s of the configuration says so", given.Pattern, field.key)
+		}
+	}
+	return ""
+}
+
 func validatePatterns(key string, lists ...[]string) error {
 	for _, pattern := range slices.Concat(lists...) {
 		if policy.CheckPattern(pattern) != nil {

@@ -36,30 +36,6 @@ func CheckProfile(p config.Policy, flag, name string) error {
 	return exitcode.Usage(fmt.Errorf("%s is %q; the configuration has %s", flag, name, strings.Join(known, ", ")))
 }
 
-// Configured returns which key of the configuration sets a field that a rule has for its
-// skill, or "".
-func (s *Settings) Configured(given *policy.Rule) string {
-	own, there := s.Policy.Skills[given.Pattern]
-	for _, field := range []struct {
-		key      string
-		set, has bool
-	}{
-		{"network", own.Network != nil, given.Hosts != nil},
-		{"secrets", len(own.Secrets)+len(own.Env) > 0, given.Env != nil},
-		{"secrets", slices.ContainsFunc(own.Secrets, func(s config.SecretItem) bool { return s.Grant.Name != "" }), given.Secrets != nil},
-		{"calls", own.Calls != nil, given.Calls != nil},
-		{"workspace", own.Workspace != "", given.Write != nil},
-		{"write", own.Write != nil, given.Unprotected != nil},
-		{"class", own.Class != "", given.Class != ""},
-		{"approve", own.Approve != "", given.Approve != ""},
-	} {
-		if there && field.set && field.has {
-			return fmt.Sprintf("policy.skills.%s.%s of the configuration says so", given.Pattern, field.key)
-		}
-	}
-	return ""
-}
-
 // stateUnder returns whether a skill can be used under a policy, in a few words.
 func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill, approved func(*skills.Skill) string) string {
 	client := identity.Principal{Kind: identity.Model}

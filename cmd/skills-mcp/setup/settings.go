@@ -102,7 +102,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 			w.reject(err)
 		}
 	}
-	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: s.Configured, Pins: s.OpenPins}}
+	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: c.Policy.Configured, Pins: s.OpenPins}}
 	return s, nil
 }
 
