@@ -127,6 +127,10 @@ func sign(template *x509.Certificate, parent *tls.Certificate) (tls.Certificate,
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, err
 }
 
+// maxLeaves bounds the certificates that are kept: a * stands for as many hosts as a program
+// thinks of.
+const maxLeaves = 256
+
 // leaves makes the certificate of each host once.
 type leaves struct {
 	authority tls.Certificate
@@ -160,7 +164,7 @@ func (l *leaves) of(host Rule) (*tls.Certificate, error) {
 		return nil, err
 	}
 	made.Certificate = slices.Concat(made.Certificate, l.authority.Certificate)
-	if l.made == nil {
+	if l.made == nil || len(l.made) >= maxLeaves {
 		l.made = map[string]*tls.Certificate{}
 	}
 	l.made[name] = &made

@@ -24,10 +24,9 @@ func (m masker) response(r *http.Response) error {
 	if r.StatusCode == http.StatusSwitchingProtocols {
 		if both, ok := r.Body.(io.ReadWriteCloser); ok {
 			r.Body = struct {
-				io.Reader
+				io.ReadCloser
 				io.Writer
-				io.Closer
-			}{m.values.Reader(both), both, both}
+			}{m.values.Reader(both), both}
 		}
 		return nil
 	}
@@ -38,10 +37,10 @@ func (m masker) response(r *http.Response) error {
 	if err != nil {
 		return err
 	}
-	r.Body = struct {
+	r.Body = &trailed{m.values.Reader(struct {
 		io.Reader
 		io.Closer
-	}{&trailed{m.values.Reader(plain), r, m}, r.Body}
+	}{plain, r.Body}), r, m}
 	return nil
 }
 
@@ -59,13 +58,13 @@ func (m masker) fields(fields http.Header) {
 
 // trailed is a body; when it has ended, its trailers are masked too.
 type trailed struct {
-	io.Reader
+	io.ReadCloser
 	response *http.Response
 	masker   masker
 }
 
 func (b *trailed) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
+	n, err := b.ReadCloser.Read(p)
 	if err != nil {
 		b.masker.fields(b.response.Trailer)
 	}

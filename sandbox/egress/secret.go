@@ -3,7 +3,6 @@ package egress
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -78,7 +77,7 @@ func (s *secret) fill(r *http.Request) *fault {
 	case len(filled.parts) == 0 && (!body || !allowed): // a body that may have it goes as it is
 		return nil
 	case !allowed:
-		return refuse("was not granted for %s %s", r.Method, r.URL.Path)
+		return refuse("was not granted for %s %.200s", r.Method, r.URL.Path)
 	case filled.bare != "":
 		return refuse("is sent in header fields for credentials, such as Authorization, and not in %s", filled.bare)
 	}
@@ -97,10 +96,7 @@ func (s *secret) fill(r *http.Request) *fault {
 			return refuse("cannot be put into a body that is compressed as %.20q", encoding)
 		}
 		// The length stays: a sentinel is as long as its value in each spelling.
-		r.Body = struct {
-			io.Reader
-			io.Closer
-		}{s.exchange.Reader(r.Body), r.Body}
+		r.Body = s.exchange.Reader(r.Body)
 	}
 	return nil
 }
@@ -159,23 +155,27 @@ func (s *secret) fillField(name, value string) string {
 	return s.exchange.String(value)
 }
 
-// overrides are header fields by which a request names another method or path to some hosts.
-var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url"}
+// overrides are header fields by which a request names another method or path to some hosts,
+// which take _ in their names for -.
+var overrides = []string{"x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-rewrite-url"}
 
 // allows reports whether a request's method and path are among those granted.
 func (s *secret) allows(r *http.Request) bool {
 	if len(s.Methods) > 0 && !slices.Contains(s.Methods, r.Method) {
 		return false
 	}
-	if len(s.Methods)+len(s.Paths) > 0 && slices.ContainsFunc(overrides, func(name string) bool { return r.Header.Get(name) != "" }) {
-		return false
+	for name := range r.Header {
+		if len(s.Methods)+len(s.Paths) > 0 && slices.Contains(overrides, strings.ReplaceAll(strings.ToLower(name), "_", "-")) {
+			return false
+		}
 	}
 	if len(s.Paths) == 0 {
 		return true
 	}
 	// Servers differ in what they take these for.
 	escaped := strings.ToLower(r.URL.EscapedPath())
-	if r.URL.Path != path.Clean(r.URL.Path)+strings.Repeat("/", trailing(r.URL.Path)) || strings.Contains(escaped, "%2f") || strings.Contains(escaped, "%5c") || strings.Contains(r.URL.Path, `\`) {
+	odd := []string{"%2f", "%5c", "%25", "/.;", "/..;"}
+	if r.URL.Path != path.Clean(r.URL.Path)+strings.Repeat("/", trailing(r.URL.Path)) || strings.Contains(r.URL.Path, `\`) || slices.ContainsFunc(odd, func(part string) bool { return strings.Contains(escaped, part) }) {
 		return false
 	}
 	return slices.ContainsFunc(s.Paths, func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, r.URL.Path) })

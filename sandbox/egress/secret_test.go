@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,6 +64,16 @@ func (b *bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "br")
 	case "/base64":
 		all = []byte(base64.StdEncoding.EncodeToString(all))
+	case "/range":
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(all))
+		return
+	case "/php":
+		all = bytes.ReplaceAll(all, []byte("/"), []byte(`\/`))
+	case "/quote":
+		all = []byte(strings.ReplaceAll(url.PathEscape(string(all)), "%2F", "/"))
+		all = []byte(strings.NewReplacer("+", "%2B", "=", "%3D").Replace(string(all)))
+	case "/html":
+		all = []byte(strings.ReplaceAll(html.EscapeString(string(all)), "+", "&#43;"))
 	case "/hex":
 		all = []byte(hex.EncodeToString(all))
 	case "/header":
@@ -221,6 +233,9 @@ func TestSecrets(t *testing.T) {
 		"a path that leads away": {secret: token(onlyRepos), url: "https://api.example.com/repos/%2e%2e/user", header: bearer, want: "not granted for GET"},
 		"an escaped slash":       {secret: token(onlyRepos), url: "https://api.example.com/repos/..%2fuser", header: bearer, want: "not granted for GET"},
 		"another method by name": {secret: token(onlyRepos), url: "https://api.example.com/repos/a", header: http.Header{"Authorization": {"Bearer " + tokenSentinel}, "X-Http-Method-Override": {"DELETE"}}, want: "not granted for GET"},
+		"by a name with _":       {secret: token(onlyRepos), url: "https://api.example.com/repos/a", header: http.Header{"Authorization": {"Bearer " + tokenSentinel}, "X_http_method_override": {"DELETE"}}, want: "not granted for GET"},
+		"a path as of Tomcat":    {secret: token(onlyRepos), url: "https://api.example.com/repos/..;/user", header: bearer, want: "not granted for GET"},
+		"a path escaped twice":   {secret: token(onlyRepos), url: "https://api.example.com/repos/%252e%252e/user", header: bearer, want: "not granted for GET"},
 		"the body alone":         {secret: token(func(s *sandbox.Secret) { s.In = []string{"body"} }), url: "https://api.example.com/", header: bearer, want: "was granted for body, and not for header"},
 		"the path alone":         {secret: token(func(s *sandbox.Secret) { s.In = []string{"path"} }), url: "https://api.example.com/?token=" + url.QueryEscape(tokenSentinel), want: "was granted for path, and not for query"},
 		"AWS":                    {url: "https://api.example.com/", header: http.Header{"Authorization": {"AWS4-HMAC-SHA256 Credential=AKIA/20261128/eu/s3/aws4_request"}}, want: "cannot sign requests in the sandbox"},
@@ -231,6 +246,10 @@ func TestSecrets(t *testing.T) {
 		"echoed in hex":       {url: "https://api.example.com/hex", header: bearer, heard: tokenValue, want: hex.EncodeToString([]byte(tokenSentinel))},
 		"echoed in a field":   {url: "https://api.example.com/header", header: bearer, heard: tokenValue, want: "X-Heard"},
 		"echoed in a trailer": {url: "https://api.example.com/trailer", header: bearer, heard: tokenValue, want: "X-Heard"},
+		"echoed in a part":    {url: "https://api.example.com/range", header: http.Header{"Authorization": {"Bearer " + tokenSentinel}, "Range": {"bytes=40-49"}}, heard: tokenValue, want: "200 OK"},
+		"echoed by PHP":       {url: "https://api.example.com/php", header: bearer, heard: tokenValue, want: strings.ReplaceAll(tokenSentinel, "/", `\/`)},
+		"echoed by Python":    {url: "https://api.example.com/quote", header: bearer, heard: tokenValue, want: "%2B/%3D"},
+		"echoed in HTML":      {url: "https://api.example.com/html", header: bearer, heard: tokenValue, want: "&#43;"},
 		"echoed early":        {url: "https://api.example.com/early", header: bearer, heard: tokenValue},
 		"echoed byte by byte": {url: "https://api.example.com/drop", header: bearer, heard: tokenValue, want: tokenSentinel},
 	} {
@@ -255,7 +274,7 @@ func TestSecrets(t *testing.T) {
 				}
 				answer := v.all(response)
 				for _, value := range []string{tokenValue, keyValue} {
-					for _, real := range []string{value, url.QueryEscape(value), hex.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte(value))[:16]} {
+					for _, real := range []string{value, value[8:18], url.QueryEscape(value), hex.EncodeToString([]byte(value)), base64.StdEncoding.EncodeToString([]byte(value))[:16]} {
 						if strings.Contains(answer, real) || strings.Contains(fmt.Sprint(v.Connections()), real) {
 							t.Errorf("the program sees %q:\n%s", real, answer)
 						}

@@ -28,6 +28,8 @@ type terminator struct {
 	server    *http.Server
 	transport *http.Transport
 	forward   http.Handler
+	masker    masker
+	active    chan struct{} // holds a token for each request under way
 }
 
 // newTerminator returns nil where there are no secrets.
@@ -35,7 +37,7 @@ func newTerminator(c *connector, secrets *sandbox.Secrets, silent *log.Logger) (
 	if secrets == nil {
 		return nil, nil
 	}
-	t := &terminator{connector: c, leaves: leaves{authority: secrets.Authority}, conns: make(chan net.Conn), closed: make(chan struct{})}
+	t := &terminator{connector: c, leaves: leaves{authority: secrets.Authority}, conns: make(chan net.Conn), closed: make(chan struct{}), active: make(chan struct{}, c.options.MaxConnections)}
 	masks := map[string]string{}
 	for _, s := range secrets.List {
 		parsed, err := parseSecret(s)
@@ -55,21 +57,26 @@ func newTerminator(c *connector, secrets *sandbox.Secrets, silent *log.Logger) (
 		ResponseHeaderTimeout:  c.options.IdleTimeout,
 		TLSHandshakeTimeout:    connectTimeout,
 		IdleConnTimeout:        c.options.IdleTimeout,
+		// Of a response that the sandbox does not read.
+		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: 1 << 20},
 	}
+	t.masker = masker{redact.New(masks)}
 	forward := newReverseProxy(silent)
 	forward.Rewrite = func(r *httputil.ProxyRequest) {
 		r.Out.URL.RawQuery = r.In.URL.RawQuery
 		r.Out.Header.Del("Accept-Encoding") // what comes back has to be read
 		r.Out.Header.Del("Sec-Websocket-Extensions")
+		r.Out.Header.Del("Range") // a part of a secret would not be seen
 	}
 	forward.Transport = finalOnly{t.transport}
-	forward.ModifyResponse = masker{redact.New(masks)}.response
+	forward.ModifyResponse = t.masker.response
 	t.forward = forward
 	t.server = &http.Server{
 		Handler:           http.HandlerFunc(t.serve),
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       c.options.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: c.options.MaxConnections},
 		ErrorLog:          silent,
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, targetKey{}, conn.(*tls.Conn).NetConn().(*terminated).target)
@@ -191,7 +198,15 @@ func (t *terminator) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 	target := r.Context().Value(targetKey{}).(Rule)
+	select {
+	case t.active <- struct{}{}:
+		defer func() { <-t.active }()
+	default:
+		answer(w, r, &fault{status: http.StatusServiceUnavailable, message: fmt.Sprintf("more than %d requests at once", cap(t.active))})
+		return
+	}
 	if f := t.prepare(r, target); f != nil {
+		f.message = t.masker.values.String(f.message) // a secret before may be in the path
 		t.connector.journal.begin(target.String()).end(f.message)
 		answer(w, r, f)
 		return
@@ -210,6 +225,9 @@ func (t *terminator) prepare(r *http.Request, target Rule) *fault {
 	}
 	r.URL.Scheme, r.URL.Host = "https", target.String()
 	r.Host = strings.TrimSuffix(target.String(), ":443")
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		r.Header.Del("Upgrade") // to a protocol in which a secret could not be seen, such as h2c
+	}
 	for _, s := range t.secrets {
 		if !s.isFor(target) {
 			continue

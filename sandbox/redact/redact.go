@@ -1,10 +1,10 @@
 // Package redact replaces secret values in texts and streams, in each spelling in which
-// they commonly travel: as they are, in base64 and hexadecimal, escaped for a URL, and
-// escaped for JSON.
+// they commonly travel: as they are, in base64 and hexadecimal, escaped for a URL, for JSON
+// and for HTML.
 //
 // A [Replacer] of values that are replaced by texts of their length and alphabet keeps the
-// length of what passes. It finds a value over the borders of chunks, and holds back only
-// the bytes that a value may begin with.
+// length of what passes. It finds a value over the borders of chunks, and holds back the end
+// of one that a value of such characters may begin with.
 package redact
 
 import (
@@ -12,11 +12,14 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // MinLength is the length in bytes below which a value is not replaced: it would be found
@@ -27,6 +30,8 @@ const MinLength = 8
 // concurrently.
 type Replacer struct {
 	starts  [256][]pattern // by the first byte, longest first
+	text    *strings.Replacer
+	within  [256]bool // the characters of values, and all letters and digits
 	longest int
 }
 
@@ -37,31 +42,35 @@ type pattern struct{ from, to []byte }
 // stands in the value's spelling, any other as it is. New returns nil where no value has
 // [MinLength] bytes.
 func New(values map[string]string) *Replacer {
-	r := &Replacer{}
-	seen := map[string]bool{}
+	found := map[string]string{} // texts by spellings
 	for value, text := range values {
 		if len(value) < MinLength {
 			continue
 		}
 		to := spellings(text)
 		for i, from := range spellings(value) {
-			if seen[from] {
+			if _, seen := found[from]; seen {
 				continue
 			}
-			seen[from] = true
-			spelled := text
+			found[from] = text
 			if len(text) == len(value) {
-				spelled = to[i]
+				found[from] = to[i]
 			}
-			r.starts[from[0]] = append(r.starts[from[0]], pattern{[]byte(from), []byte(spelled)})
-			r.longest = max(r.longest, len(from))
 		}
 	}
-	if r.longest == 0 {
+	if len(found) == 0 {
 		return nil
 	}
-	for _, patterns := range r.starts {
-		slices.SortFunc(patterns, func(a, b pattern) int { return len(b.from) - len(a.from) })
+	r := &Replacer{}
+	var pairs []string
+	for _, from := range slices.SortedFunc(maps.Keys(found), func(a, b string) int { return len(b) - len(a) }) {
+		pairs = append(pairs, from, found[from])
+		r.starts[from[0]] = append(r.starts[from[0]], pattern{[]byte(from), []byte(found[from])})
+		r.longest = max(r.longest, len(from))
+	}
+	r.text = strings.NewReplacer(pairs...) // the first that fits counts
+	for _, c := range []byte("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/-_" + strings.Join(pairs, "")) {
+		r.within[c] = true
 	}
 	return r
 }
@@ -69,10 +78,14 @@ func New(values map[string]string) *Replacer {
 // spellings returns a text in each spelling, always in one order.
 func spellings(text string) []string {
 	quoted, _ := json.Marshal(text) // a string has a spelling
+	json := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
 	query := url.QueryEscape(text)
 	all := []string{
 		text, string(quoted[1 : len(quoted)-1]),
 		query, url.PathEscape(text), strings.ReplaceAll(query, "+", "%20"), lowerEscapes(query),
+		strings.ReplaceAll(strings.ReplaceAll(query, "+", "%20"), "%2F", "/"), // Python's quote
+		json, strings.ReplaceAll(json, "/", `\/`), // others' JSON, and PHP's
+		strings.ReplaceAll(html.EscapeString(text), "+", "&#43;"), // Go's html/template
 		hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))),
 	}
 	// In base64 a text has three spellings, by where it begins in a group of three bytes. The
@@ -100,51 +113,41 @@ func lowerEscapes(text string) string {
 
 // String returns s with every value replaced.
 func (r *Replacer) String(s string) string {
-	if r == nil || !r.contains(s) {
+	if r == nil {
 		return s
 	}
-	done, _ := r.replace(nil, []byte(s), true)
-	return string(done)
+	return r.text.Replace(s)
 }
 
-// contains reports whether s has a value.
-func (r *Replacer) contains(s string) bool {
-	for i := range len(s) {
-		for _, p := range r.starts[s[i]] {
-			if strings.HasPrefix(s[i:], string(p.from)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// replace appends in, with every value replaced, to out. It returns how much of in it has
-// used: unless it is the last, the rest may be the beginning of a value.
-func (r *Replacer) replace(out, in []byte, last bool) ([]byte, int) {
+// replace appends in, with every value that begins before in[end] replaced, to out. It
+// returns how much of in it has used.
+func (r *Replacer) replace(out, in []byte, end int) ([]byte, int) {
 	kept := 0 // in[kept:i] is to be copied
-	for i := 0; i < len(in); {
+	i := 0
+	for i < end {
 		at := in[i:]
-		match := -1
-		for k, p := range r.starts[at[0]] {
-			if bytes.HasPrefix(at, p.from) {
-				match = k
-				break
-			}
-			if !last && len(at) < len(p.from) && bytes.HasPrefix(p.from, at) {
-				return append(out, in[kept:i]...), i
-			}
-		}
+		patterns := r.starts[at[0]]
+		match := slices.IndexFunc(patterns, func(p pattern) bool { return bytes.HasPrefix(at, p.from) })
 		if match < 0 {
 			i++
 			continue
 		}
-		p := r.starts[at[0]][match]
+		p := patterns[match]
 		out = append(append(out, in[kept:i]...), p.to...)
 		i += len(p.from)
 		kept = i
 	}
-	return append(out, in[kept:]...), len(in)
+	return append(out, in[kept:i]...), i
+}
+
+// settled returns where the end of in begins that may be the beginning of a value, by its
+// characters and its length alone.
+func (r *Replacer) settled(in []byte) int {
+	i := len(in)
+	for i > 0 && len(in)-i < r.longest-1 && r.within[in[i-1]] {
+		i--
+	}
+	return i
 }
 
 // Writer returns a writer that writes to w what it is written, with every value replaced.
@@ -180,14 +183,13 @@ func (w *writer) Close() error {
 func (w *writer) flush(p []byte, last bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	in := p
-	if len(w.held) > 0 {
-		w.held = append(w.held, p...)
-		in = w.held
+	w.held = append(w.held, p...)
+	used := len(w.held)
+	if !last {
+		used = w.r.settled(w.held)
 	}
-	var used int
-	w.out, used = w.r.replace(w.out[:0], in, last)
-	w.held = append(w.held[:0], in[used:]...)
+	w.out, used = w.r.replace(w.out[:0], w.held, used)
+	w.held = w.held[:copy(w.held, w.held[used:])]
 	if len(w.out) == 0 {
 		return nil
 	}
@@ -195,41 +197,80 @@ func (w *writer) flush(p []byte, last bool) error {
 	return err
 }
 
-// Reader returns a reader of what from has, with every value replaced.
-func (r *Replacer) Reader(from io.Reader) io.Reader {
+// flushDelay is how long a reader waits for the rest of what may be a value: longer than the
+// packets of one message are apart.
+const flushDelay = 500 * time.Millisecond
+
+// Reader returns a reader of what from has, with every value replaced. It closes from.
+//
+// Which bytes wait for others depends on no value: who sees them wait, and can have a host
+// send texts of his choice, would find a value out character by character.
+func (r *Replacer) Reader(from io.ReadCloser) io.ReadCloser {
 	if r == nil {
 		return from
 	}
-	return &reader{r: r, from: from, in: make([]byte, 32<<10)}
+	s := &reader{r: r, from: from, reads: make(chan []byte), closed: make(chan struct{})}
+	go s.fetch()
+	return s
 }
 
 type reader struct {
-	r    *Replacer
-	from io.Reader
-	in   []byte
-	held int    // bytes of in that may begin a value
-	out  []byte // that Read has not returned
-	room []byte // of out
-	err  error  // of from
+	r      *Replacer
+	from   io.ReadCloser
+	reads  chan []byte // of from; closed by fetch
+	err    error       // of from, when reads is closed
+	once   sync.Once
+	closed chan struct{} // by Close, which waits for fetch
+	in     []byte        // not replaced
+	out    []byte        // that Read has not returned
+	room   []byte        // of out
+}
+
+// fetch reads from until it ends or the reader is closed. It has two buffers: Read uses the
+// one while it fills the other.
+func (r *reader) fetch() {
+	defer close(r.reads)
+	for buffers := [2][]byte{make([]byte, 32<<10), make([]byte, 32<<10)}; r.err == nil; buffers[0], buffers[1] = buffers[1], buffers[0] {
+		var n int
+		n, r.err = r.from.Read(buffers[0])
+		select {
+		case r.reads <- buffers[0][:n]:
+		case <-r.closed:
+			r.err = io.ErrClosedPipe
+			return
+		}
+	}
 }
 
 func (r *reader) Read(p []byte) (int, error) {
 	for len(r.out) == 0 {
-		if r.err != nil {
-			return 0, r.err
+		var late <-chan time.Time
+		if len(r.in) > 0 {
+			late = time.After(flushDelay)
 		}
-		if r.held+r.r.longest > len(r.in) {
-			r.in = append(r.in, make([]byte, len(r.in))...)
+		end := len(r.in)
+		select {
+		case read, open := <-r.reads:
+			if r.in = append(r.in, read...); open {
+				end = r.r.settled(r.in)
+			} else if len(r.in) == 0 {
+				return 0, r.err
+			}
+		case <-late:
 		}
-		n, err := r.from.Read(r.in[r.held:])
-		r.err = err
-		all := r.in[:r.held+n]
-		var used int
-		r.room, used = r.r.replace(r.room[:0], all, err != nil)
-		r.out = r.room
-		r.held = copy(r.in, all[used:])
+		r.room, end = r.r.replace(r.room[:0], r.in, end)
+		r.out, r.in = r.room, r.in[:copy(r.in, r.in[end:])]
 	}
 	n := copy(p, r.out)
 	r.out = r.out[n:]
 	return n, nil
+}
+
+// Close ends the reading under way.
+func (r *reader) Close() error {
+	r.once.Do(func() { close(r.closed) })
+	err := r.from.Close()
+	for range r.reads {
+	}
+	return err
 }

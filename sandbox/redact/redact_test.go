@@ -5,11 +5,15 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"html"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 )
 
 const (
@@ -32,7 +36,12 @@ func TestSpellings(t *testing.T) {
 		"form":       func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") },
 		"lower case": func(s string) string { return lowerEscapes(url.QueryEscape(s)) },
 		"hex":        func(s string) string { return hex.EncodeToString([]byte(s)) },
-		"HEX":        func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) },
+		"Python": func(s string) string {
+			return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
+		},
+		"PHP":  func(s string) string { return strings.NewReplacer("/", `\/`, `"`, `\"`).Replace(s) },
+		"HTML": func(s string) string { return strings.ReplaceAll(html.EscapeString(s), "+", "&#43;") },
+		"HEX":  func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) },
 	} {
 		for secret, text := range map[string]string{value: mask, other: mask2} {
 			in := "before " + spell(secret) + spell(secret) + " after " + spell(secret[:len(secret)-1])
@@ -64,8 +73,8 @@ func TestBase64(t *testing.T) {
 	}
 }
 
-// However a stream is cut, what comes out is the same, and only what may begin a value
-// waits.
+// However a stream is cut, what comes out is the same, and a line that has ended, or a prompt,
+// does not wait.
 func TestStreams(t *testing.T) {
 	in := "a" + value[:7] + value + hex.EncodeToString([]byte(value)) + other[:5] + other + url.QueryEscape(value) + value[:9]
 	want := both.String(in)
@@ -87,13 +96,13 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	for _, read := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
-		got, err := io.ReadAll(both.Reader(read(strings.NewReader(in))))
+		got, err := io.ReadAll(both.Reader(io.NopCloser(read(strings.NewReader(in)))))
 		if string(got) != want || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
 	var got bytes.Buffer
-	w := both.Writer(&got)
+	w := New(map[string]string{other: mask2}).Writer(&got)
 	if _, err := io.WriteString(w, "What is your name? "); err != nil || got.String() != "What is your name? " {
 		t.Errorf("a prompt waits: %q, %v", got.String(), err)
 	}
@@ -141,6 +150,56 @@ func FuzzStreams(f *testing.F) {
 		}
 		if len(both.String(in)) != len(in) {
 			t.Errorf("%q became %q", in, both.String(in))
+		}
+	})
+}
+
+// Whoever sees when bytes come out learns nothing of a value: a guess of its beginning waits
+// as long as any other text.
+func TestReadersKeepTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host, sent := io.Pipe()
+		masked := both.Reader(host)
+		came := make(chan []byte)
+		go func() {
+			defer close(came)
+			for buf := make([]byte, 4096); ; {
+				n, err := masked.Read(buf)
+				if err != nil {
+					return
+				}
+				came <- slices.Clone(buf[:n])
+			}
+		}()
+		wait := func(text string) (time.Duration, string) {
+			start := time.Now()
+			if _, err := io.WriteString(sent, text); err != nil {
+				t.Fatal(err)
+			}
+			var got []byte
+			for len(got) < len(text) {
+				got = append(got, <-came...)
+			}
+			return time.Since(start), string(got)
+		}
+		for n := range len(other) - 1 {
+			guess, miss := other[:n+1], strings.Repeat("x", n+1)
+			right, _ := wait(`{"heard": ` + guess)
+			wrong, _ := wait(`{"heard": ` + miss)
+			if right != wrong || right != flushDelay {
+				t.Errorf("%q waits %v, %q %v", guess, right, miss, wrong)
+			}
+		}
+		for _, text := range []string{"{}\n", "data: x\n\n", "<p>text</p>\r\n"} {
+			if took, got := wait(text); took != 0 || got != text {
+				t.Errorf("%q waits %v, and is %q", text, took, got)
+			}
+		}
+		_ = sent.Close()
+		for range came {
+		}
+		if err := masked.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -209,6 +209,9 @@ func TestSentinel(t *testing.T) {
 			t.Errorf("%s: %q and %q, %v", value, first, second, err)
 		}
 	}
+	if got, err := Sentinel("aB3xY_Qz4-wK" + token); err != nil || strings.HasPrefix(got, "aB3xY_") {
+		t.Errorf("the beginning of a random value is kept: %q, %v", got, err)
+	}
 	if got, err := Sentinel("---===---===äöü"); err == nil {
 		t.Errorf("a value without letters is %q", got)
 	}

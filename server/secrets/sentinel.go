@@ -37,7 +37,8 @@ func Sentinel(value string) (string, error) {
 }
 
 // prefixOf returns the public beginning of a value, by which scanners and clients know
-// whose it is. The groups of a UUID are longer than a word of one.
+// whose it is. The groups of a UUID are longer than a word of one, and those of random text
+// have letters of both cases.
 func prefixOf(value string) string {
 	for _, known := range []string{"AKIA", "ASIA", "AIza", "eyJ"} {
 		if strings.HasPrefix(value, known) {
@@ -46,7 +47,7 @@ func prefixOf(value string) string {
 	}
 	prefix := value[:strings.LastIndexAny(value[:min(len(value), 12)], "_-")+1]
 	for word := range strings.FieldsFuncSeq(prefix, func(r rune) bool { return r == '_' || r == '-' }) {
-		if len(word) > len("github") {
+		if len(word) > len("github") || strings.ToLower(word) != word && strings.ToUpper(word) != word {
 			return ""
 		}
 	}
