@@ -37,7 +37,7 @@ func arguments(p *run.Proposal, secrets []string) json.RawMessage {
 		secrets = append(marked, secrets...)
 	}
 	value := NewRedactor(secrets...).Value(args)
-	return encode(walk(value, func(text string) string { return cut(text, maxText) }), maxArgs)
+	return encode(walk(value, func(text string) string { return cut(p.Concealed(text), maxText) }), maxArgs)
 }
 
 // size returns the length of the strings in a value, up to a little above most.

@@ -108,7 +108,7 @@ type grant struct {
 func finish(row *store.Run, r run.Record, redact *Redactor) {
 	row.Outcome, row.Error = outcome(r), string(codeOf(r.Err))
 	if r.Err != nil {
-		row.Message = cut(redact.Text(r.Err.Error()), maxMessage)
+		row.Message = cut(redact.Text(r.Concealed(r.Err.Error())), maxMessage)
 	}
 	if limit, ok := errors.AsType[*sandbox.LimitError](r.Err); ok {
 		row.Limit = limit.Limit

@@ -24,7 +24,7 @@ func languages() []string { return []string{"bash", "python", "node", "typescrip
 func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error) {
 	j, err := x.codeJob(&r)
 	if err != nil {
-		return nil, x.records.refuse(ctx, &Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill, Args: r.arguments()}, &r.Call, err)
+		return nil, x.refuse(ctx, &Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill, Args: r.arguments()}, &r.Call, err)
 	}
 	return x.perform(ctx, j)
 }

@@ -30,7 +30,8 @@ type job struct {
 	workspaces []string
 	args       map[string]any // with defaults, checked
 	picked     bool
-	opened     *sandbox.Command // that the session was opened for; nil without one
+	opened     *sandbox.Command  // that the session was opened for; nil without one
+	kept       map[string]string // values of secrets by name, as far as they were read
 
 	// calls returns the function that answers the calls of a script; nil for one that
 	// neither asks nor calls.

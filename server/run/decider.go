@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/redact"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -109,6 +110,8 @@ type Proposal struct {
 	Variables []string
 	// Command is the command that will run; nil in Decide.
 	Command *sandbox.Command
+
+	redact *redact.Replacer // of the values of its secrets
 }
 
 // A Decision is the grant of a run that may start, perhaps after people have confirmed

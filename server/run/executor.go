@@ -143,6 +143,20 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 	return o, err
 }
 
+// refuse has a call recorded that was refused before there was a decision, and returns its
+// error.
+func (x *Executor) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
+	plan := *p
+	plan.Principal, plan.DryRun = c.Principal, true
+	if p.Skill != nil && len(p.Args) > 0 {
+		if plan.Decision, _ = x.decider.Decide(ctx, &plan); plan.Decision != nil {
+			_, _ = readKept(ctx, x.options.Secrets, &plan)
+		}
+	}
+	p.redact = plan.redact
+	return x.records.refuse(ctx, p, c, err)
+}
+
 // admitted runs an approved proposal, if its profile has room.
 func (x *Executor) admitted(ctx context.Context, j *job, p *Proposal) (*Outcome, error) {
 	leave, err := x.running.enter(p)
@@ -203,6 +217,9 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 		return translate("the call", "", err)
 	}
 	p.Decision = d
+	if j.kept, err = readKept(ctx, x.options.Secrets, p); err != nil {
+		return err
+	}
 	if err := command(ctx, j, p, d, x.options.Variables, x.options.Secrets); err != nil {
 		return translate("the call", "", err)
 	}
@@ -275,7 +292,7 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 
 // start runs a command, with its secrets, in a fresh sandbox or in the session of its call.
 func (x *Executor) start(ctx context.Context, j *job, p *Proposal) (*sandbox.Result, error) {
-	command, err := reveal(ctx, x.options.Secrets, p)
+	command, err := reveal(ctx, x.options.Secrets, j.kept, p)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -22,20 +24,59 @@ func missingSecret(s Secrets, p identity.Principal, d *Decision) error {
 	return nil
 }
 
-// reveal returns the command of a proposal with its secrets. They are nowhere else: neither
-// the proposal nor its record has their values.
-func reveal(ctx context.Context, s Secrets, p *Proposal) (*sandbox.Command, error) {
+// readKept returns the values, by name, of the secrets of a decided proposal that no command
+// prints, before anybody is asked about its arguments. The error is that of conceal.
+func readKept(ctx context.Context, s Secrets, p *Proposal) (map[string]string, error) {
+	if len(p.Args) == 0 || len(p.Decision.Secrets) == 0 {
+		return nil, nil
+	}
+	kept := map[string]string{}
+	for _, g := range p.Decision.Secrets {
+		if value, err := s.Value(ctx, p.Principal, g.Name, true); err == nil && value != "" { // reveal reports the error
+			kept[g.Name] = value
+		}
+	}
+	return kept, p.conceal(kept)
+}
+
+// conceal keeps values of secrets, by name, out of the record of a proposal. The error, an
+// [*Error], is that of an argument that holds one: it would be in the sandbox, and in the
+// question to the person.
+func (p *Proposal) conceal(values map[string]string) error {
+	named := map[string]string{}
+	for name, value := range values {
+		named[value] = "[secret " + name + "]"
+	}
+	p.redact = redact.New(named)
+	for _, name := range slices.Sorted(maps.Keys(p.Args)) {
+		text, _ := json.Marshal(p.Args[name]) // of JSON, so it is some
+		if p.Concealed(string(text)) != string(text) {
+			return invalid("the argument %s holds the value of a secret that the skill is granted; leave the value out: the skill has it already, or the proxy adds it", p.Concealed(name))
+		}
+	}
+	return nil
+}
+
+// Concealed returns a text without the values of the secrets that the run is granted.
+func (p *Proposal) Concealed(text string) string { return p.redact.String(text) }
+
+// reveal returns the command of a proposal with its secrets; kept are values that were read
+// already, by name. They are nowhere else: neither the proposal nor its record has them.
+func reveal(ctx context.Context, s Secrets, kept map[string]string, p *Proposal) (*sandbox.Command, error) {
 	if p.Decision == nil || len(p.Decision.Secrets) == 0 {
 		return p.Command, nil
 	}
-	command, named := *p.Command, map[string]string{}
+	command, values := *p.Command, map[string]string{}
 	command.Env = slices.Clone(command.Env)
 	for _, g := range p.Decision.Secrets {
-		value, err := s.Value(ctx, p.Principal, g.Name)
+		value, err := kept[g.Name], error(nil)
+		if value == "" {
+			value, err = s.Value(ctx, p.Principal, g.Name, false)
+		}
 		if err != nil {
 			return nil, (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s cannot be had: %v", g.Name, err), Retryable: true, Err: err}).Told("tell the person")
 		}
-		named[value] = "[secret " + g.Name + "]"
+		values[g.Name] = value
 		shown := value
 		if !g.Plain {
 			if shown, err = s.Sentinel(value); err != nil {
@@ -50,7 +91,10 @@ func reveal(ctx context.Context, s Secrets, p *Proposal) (*sandbox.Command, erro
 			command.Env = append(command.Env, variable+"="+shown)
 		}
 	}
-	command.Redact = redact.New(named)
+	if err := p.conceal(values); err != nil {
+		return nil, err
+	}
+	command.Redact = p.redact
 	return egress.Equip(&command)
 }
 

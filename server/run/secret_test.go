@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,7 +24,10 @@ func (s safe) Has(p identity.Principal, name string) bool {
 	return has
 }
 
-func (s safe) Value(_ context.Context, p identity.Principal, name string) (string, error) {
+func (s safe) Value(_ context.Context, p identity.Principal, name string, kept bool) (string, error) {
+	if kept && name == "PRINTED" { // by a command
+		return "", nil
+	}
 	if value := s[string(p.Kind)+" "+name]; value != "" {
 		return value, nil
 	}
@@ -39,8 +43,10 @@ func (safe) Sentinel(value string) (string, error) {
 
 // secretive decides that every run has the secrets, and keeps what it is told.
 type secretive struct {
-	secrets []run.SecretGrant
-	seen    strings.Builder
+	secrets  []run.SecretGrant
+	seen     strings.Builder
+	asked    bool
+	recorded string // the arguments and the error
 }
 
 func (s *secretive) MayAsk(identity.Principal, *skills.Skill) bool { return false }
@@ -53,13 +59,18 @@ func (s *secretive) keep(p *run.Proposal) {
 	fmt.Fprintf(&s.seen, "%+v %+v %+v", *p, p.Decision, p.Command)
 }
 
-func (s *secretive) Approve(_ context.Context, p *run.Proposal) error { s.keep(p); return nil }
+func (s *secretive) Approve(_ context.Context, p *run.Proposal) error {
+	s.keep(p)
+	s.asked = true
+	return nil
+}
 
 func (s *secretive) Begin(_ context.Context, p *run.Proposal) error { s.keep(p); return nil }
 
 func (s *secretive) Record(_ context.Context, r run.Record) {
 	s.keep(r.Proposal)
 	fmt.Fprintf(&s.seen, "%+v %v", r.Outcome, r.Err)
+	s.recorded = r.Concealed(fmt.Sprint(r.Args, r.Err))
 }
 
 // The command that runs has the secrets, and the proposal, its record and its errors do not.
@@ -124,6 +135,39 @@ func TestSecretsThatCannotBeHad(t *testing.T) {
 		if len(driver.commands) > 0 {
 			t.Errorf("%s: it ran", want)
 		}
+	}
+}
+
+// A call whose arguments hold a value is refused, before anybody is asked if no command prints
+// it, and its record has none: neither has that of a call with arguments that are not valid.
+func TestSecretsInArguments(t *testing.T) {
+	for name, test := range map[string]struct {
+		args  map[string]any
+		want  string // of the error; "" is none
+		asked bool
+	}{
+		"kept":     {map[string]any{"v": "use masked-value"}, "the argument v holds the value of a secret", false},
+		"spelled":  {map[string]any{"v": base64.StdEncoding.EncodeToString([]byte("masked-value"))}, "the argument v holds", false},
+		"nested":   {map[string]any{"all": []any{map[string]any{"masked-value": 1}}}, "the argument all holds", false},
+		"printed":  {map[string]any{"v": "printed-value"}, "the argument v holds", true},
+		"invalid":  {map[string]any{"n": "masked-value"}, `"n" must be an integer`, false},
+		"another":  {map[string]any{"v": "another-value"}, "", true},
+		"no value": {nil, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			driver, decider := &recorder{}, &secretive{secrets: []run.SecretGrant{{Name: "MASKED", Hosts: []string{"a.example:443"}}, {Name: "PRINTED", Plain: true}}}
+			x := executorOf(t, driver, decider, &run.Options{Secrets: safe{"person MASKED": "masked-value", "person PRINTED": "printed-value"}, Recorder: decider})
+			_, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh\nparams: {v: {type: string}, n: {type: integer}, all: {type: array}}"), Args: test.args})
+			if fault := new(run.Error); test.want != "" && (!errors.As(err, &fault) || fault.Code != run.InvalidParam || !strings.HasPrefix(fault.Message, test.want)) || test.want == "" && err != nil {
+				t.Error(err)
+			}
+			if (len(driver.commands) == 0) != (test.want != "") || decider.asked != test.asked {
+				t.Errorf("%d commands, asked: %t", len(driver.commands), decider.asked)
+			}
+			if text := decider.recorded; text == "" || strings.Contains(text, "masked-value") || strings.Contains(text, "printed-value") {
+				t.Errorf("recorded: %s", text)
+			}
+		})
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 type Secrets interface {
 	// Has reports whether a principal's secret of a name was set.
 	Has(p identity.Principal, name string) bool
-	// Value returns its value.
-	Value(ctx context.Context, p identity.Principal, name string) (string, error)
+	// Value returns its value. With kept it runs no command of the person's, and returns ""
+	// for a value that one prints.
+	Value(ctx context.Context, p identity.Principal, name string, kept bool) (string, error)
 	// Sentinel returns a new text of the shape of a value.
 	Sentinel(value string) (string, error)
 }
@@ -26,7 +27,7 @@ type Secrets interface {
 type noSecrets struct{}
 
 func (noSecrets) Has(identity.Principal, string) bool { return false }
-func (noSecrets) Value(context.Context, identity.Principal, string) (string, error) {
+func (noSecrets) Value(context.Context, identity.Principal, string, bool) (string, error) {
 	return "", errors.New("there are no secrets here")
 }
 func (noSecrets) Sentinel(string) (string, error) { return "", errors.New("there are no secrets here") }

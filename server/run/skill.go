@@ -21,7 +21,7 @@ import (
 func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
 	j, err := x.skillJob(&r)
 	if err != nil {
-		return nil, x.records.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: r.Skill, Args: r.Args, Picked: r.Picked}, &r.Call, err)
+		return nil, x.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: r.Skill, Args: r.Args, Picked: r.Picked}, &r.Call, err)
 	}
 	return x.perform(ctx, j)
 }

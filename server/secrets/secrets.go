@@ -122,8 +122,9 @@ func (s *Store) Has(owner, name string) bool {
 	return err == nil
 }
 
-// Value returns the value of a secret, or [ErrNone].
-func (s *Store) Value(ctx context.Context, owner, name string) (string, error) {
+// Value returns the value of a secret, or [ErrNone]. With kept it runs no command, and
+// returns "" for a value that one prints.
+func (s *Store) Value(ctx context.Context, owner, name string, kept bool) (string, error) {
 	found, err := s.read(s.file(owner, name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -132,7 +133,7 @@ func (s *Store) Value(ctx context.Context, owner, name string) (string, error) {
 		return "", err
 	case found.Owner != owner || found.Name != name:
 		return "", fmt.Errorf("the file of the secret %s holds another one; set it again", name)
-	case found.Command == "":
+	case found.Command == "" || kept:
 		return string(found.Value), nil
 	}
 	value, err := runCommand(ctx, s.shell, found.Command)

@@ -46,7 +46,7 @@ func TestStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "secrets")
 			s := New(dir, &Options{Keyring: keyring})
-			if _, err := s.Value(ctx, "", "TOKEN"); !errors.Is(err, ErrNone) || s.Has("", "TOKEN") {
+			if _, err := s.Value(ctx, "", "TOKEN", false); !errors.Is(err, ErrNone) || s.Has("", "TOKEN") {
 				t.Fatal(err)
 			}
 			for owner, value := range map[string]string{"": token, "oidc/a": "another-1234"} {
@@ -59,7 +59,7 @@ func TestStore(t *testing.T) {
 			}
 			s = New(dir, &Options{Keyring: keyring}) // another process
 			for _, want := range [][3]string{{"", "TOKEN", token}, {"oidc/a", "TOKEN", "another-1234"}, {"", "BY_COMMAND", "from-a-command"}} {
-				if got, err := s.Value(ctx, want[0], want[1]); got != want[2] || err != nil {
+				if got, err := s.Value(ctx, want[0], want[1], false); got != want[2] || err != nil {
 					t.Errorf("%v is %q, %v", want, got, err)
 				}
 			}
@@ -103,7 +103,7 @@ func TestLostKey(t *testing.T) {
 	if err := os.Rename(s.file("", "TOKEN"), s.file("", "OTHER")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Value(t.Context(), "", "OTHER"); err == nil {
+	if got, err := s.Value(t.Context(), "", "OTHER", false); err == nil {
 		t.Errorf("a file that was moved is %q", got)
 	}
 	keyring.locked = true
@@ -124,7 +124,7 @@ func TestReadableKey(t *testing.T) {
 	if err := os.Chmod(s.keys.keyFile(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Value(t.Context(), "", "TOKEN"); err == nil || !strings.Contains(err.Error(), "other users can read") {
+	if _, err := s.Value(t.Context(), "", "TOKEN", false); err == nil || !strings.Contains(err.Error(), "other users can read") {
 		t.Errorf("%v", err)
 	}
 }
@@ -168,13 +168,13 @@ func TestCommands(t *testing.T) {
 		if err := s.SetCommand("", "A", command); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Value(t.Context(), "", "A"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-text") {
+		if _, err := s.Value(t.Context(), "", "A", false); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret-text") {
 			t.Errorf("%s: %v", command, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Value(ctx, "", "A"); err == nil {
+	if _, err := s.Value(ctx, "", "A", false); err == nil {
 		t.Error("a call that was cancelled runs it")
 	}
 }

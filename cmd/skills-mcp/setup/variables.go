@@ -80,8 +80,8 @@ func (o ownedSecrets) Has(p identity.Principal, name string) bool {
 }
 
 // Value implements [run.Secrets].
-func (o ownedSecrets) Value(ctx context.Context, p identity.Principal, name string) (string, error) {
-	return o.Store.Value(ctx, secrets.Owner(p), name)
+func (o ownedSecrets) Value(ctx context.Context, p identity.Principal, name string, kept bool) (string, error) {
+	return o.Store.Value(ctx, secrets.Owner(p), name, kept)
 }
 
 // Sentinel implements [run.Secrets].
