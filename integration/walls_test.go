@@ -120,7 +120,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/connection cmd/skills-mcp/diagnosis cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/invocation cmd/skills-mcp/lookup cmd/skills-mcp/plain cmd/skills-mcp/report cmd/skills-mcp/review cmd/skills-mcp/serving cmd/skills-mcp/setup cmd/skills-mcp/shortcut cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/installation server/manage server/policy server/requirements server/result server/run server/seal server/secrets server/skillshost server/store server/termtext server/trust server/web/signin skills skills/check skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/lazyregexp skills/scaffold skills/scan skills/search skills/skillfs skills/surface skills/verdict",
+	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/connection cmd/skills-mcp/diagnosis cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/invocation cmd/skills-mcp/lookup cmd/skills-mcp/plain cmd/skills-mcp/report cmd/skills-mcp/review cmd/skills-mcp/serving cmd/skills-mcp/setup cmd/skills-mcp/shortcut cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/installation server/manage server/policy server/requirements server/result server/run server/seal server/secrets server/skillshost server/store server/termtext server/trust server/web/signin skills skills/check skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/lazyregexp skills/scaffold skills/scan skills/search skills/skillfs skills/snapshot skills/surface skills/verdict",
 	"cmd/skills-mcp/build":        "server",
 	"cmd/skills-mcp/config":       "cmd/skills-mcp/plain sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/policy server/run skills skills/install/clawhub skills/install/quarantine skills/lazyregexp skills/scan skills/verdict",
 	"cmd/skills-mcp/connection":   "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/plain cmd/skills-mcp/setup server/transport skills/skillfs",
@@ -168,7 +168,7 @@ var walls = map[string]string{
 	"server/web/signin":           "server/identity server/web/markup",
 	"server/approval":             "server/elicit server/identity server/run server/seal server/store server/termtext skills skills/skillfs skills/snapshot",
 	"server/approval/tty":         "server/approval server/termtext",
-	"server/api":                  "sandbox server/approval server/audit server/describe server/identity server/jobs server/output server/policy server/result server/run server/store skills skills/schema skills/search",
+	"server/api":                  "sandbox server/approval server/audit server/describe server/identity server/jobs server/manage server/output server/policy server/result server/run server/secrets server/store skills skills/schema skills/search",
 	"server/audit":                "sandbox server/identity server/run server/store server/termtext skills skills/lazyregexp",
 	"server/clientroots":          "server/transport",
 	"server/complete":             "",
@@ -181,7 +181,7 @@ var walls = map[string]string{
 	"server/installation":         "server/run server/termtext server/work skills skills/install skills/install/source skills/surface",
 	"server/live":                 "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/icon":                 "",
-	"server/manage":               "server/describe server/installation server/pins server/run server/termtext skills skills/install skills/install/lock skills/install/source skills/skillfs",
+	"server/manage":               "server/describe server/installation server/pins server/policy server/run server/secrets server/termtext skills skills/install skills/install/lock skills/install/source skills/skillfs skills/snapshot",
 	"server/media":                "",
 	"server/output":               "server/identity",
 	"server/verdicts":             "server/run server/termtext skills skills/atomicfile skills/snapshot skills/verdict",

@@ -98,7 +98,7 @@ func TestPageIsLinked(t *testing.T) {
 func screens(run string) []struct{ name, path string } {
 	return []struct{ name, path string }{
 		{"skills", "/ui/"}, {"skill", "/ui/skills/report"}, {"try", "/ui/skills/report/try"},
-		{"approvals", "/ui/approvals"}, {"runs", "/ui/runs"}, {"run", "/ui/runs/" + run},
+		{"approvals", "/ui/approvals"}, {"secrets", "/ui/secrets"}, {"grant", "/ui/secrets/grant?skill=issues&name=GITHUB_TOKEN"}, {"runs", "/ui/runs"}, {"run", "/ui/runs/" + run},
 		{"sources", "/ui/sources"}, {"clients", "/ui/clients"}, {"doctor", "/ui/doctor"}, {"settings", "/ui/settings"},
 	}
 }
@@ -108,9 +108,10 @@ func screens(run string) []struct{ name, path string } {
 func TestPageScreens(t *testing.T) {
 	t.Parallel()
 	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
-	a := lab.AccountAt(t, model(t), "native", "")
+	a := lab.AccountAt(t, model(t), "native", "policy: {skills: {weather: {secrets: [{name: WEATHER_KEY, hosts: [api.example.com], header: X-Api-Key}, {name: SIGNING_KEY, plain: true}]}}}\n")
 	a.NoteSkill("note")
 	run := a.Furnish()
+	a.Keeps()
 	v := a.Visit()
 	v.Show("/ui/doctor")
 	v.Click("main form .button-primary")

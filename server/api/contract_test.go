@@ -15,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/describe"
 )
 
 // A contract checks answers against the document of the server.
@@ -126,6 +127,7 @@ func TestEveryOperation(t *testing.T) {
 	b.call("person", "POST", execute("fail"), `{}`)
 	asked := b.call("token", "POST", execute("write"), `{}`).problem(t).Approval.Href
 	again := b.call("token", "POST", execute("write"), `{"params":{}}`).problem(t).Approval.Href
+	digest := decode[describe.Skill](t, b.call("person", "GET", "/v1/skills/demo%2Frun", "")).Digest
 	for _, test := range []struct{ method, path, body string }{
 		{"GET", "/v1/skills?limit=2", ""},
 		{"GET", "/v1/skills?q=thing&state=ready&source=extra", ""},
@@ -133,6 +135,10 @@ func TestEveryOperation(t *testing.T) {
 		{"GET", "/v1/skills/demo%2Fguide", ""},
 		{"PUT", "/v1/skills/demo%2Frun/enabled", `{"enabled":true}`},
 		{"PUT", "/v1/skills/demo%2Frun/pinned", `{"pinned":true}`},
+		{"GET", "/v1/secrets", ""},
+		{"POST", "/v1/skills/demo%2Frun/secrets", `{"name":"TOKEN","hosts":["api.example.com"],"digest":"` + digest + `"}`},
+		{"DELETE", "/v1/skills/demo%2Frun/secrets/TOKEN", ""},
+		{"DELETE", "/v1/secrets/TOKEN", ""},
 		{"GET", "/v1/plugins", ""},
 		{"GET", "/v1/doctor", ""},
 		{"GET", "/v1/runs", ""},

@@ -22,9 +22,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/seal"
+	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -80,6 +83,9 @@ func (driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, err
 
 func (driver) Close() error { return nil }
 
+// secretValue is no part of any answer.
+const secretValue = "ghp_0123456789abcdefghij"
+
 // bench is a server with a real policy, record and approvals, and its two ways in.
 type bench struct {
 	t        testing.TB
@@ -94,6 +100,7 @@ func people() map[string]identity.Principal {
 		"anonymous": {},
 		"token":     {Kind: identity.Token, ID: "laptop"},
 		"other":     {Kind: identity.Token, ID: "desktop"},
+		"subject":   {Kind: identity.Subject, ID: "issuer|ann"},
 		"ci":        {Kind: identity.Token, ID: "laptop", Profile: "ci"},
 	}
 }
@@ -104,10 +111,12 @@ func newBench(t testing.TB) *bench {
 	state := store.New(filepath.Join(dir, "skills-mcp.db"), nil)
 	cleanup(t, state.Close)
 	approvals := approval.New(state, nil)
-	decider := policy.New(&policy.Options{
-		Book: policy.NewBook(state, seal.New(filepath.Join(dir, "key"), nil), nil), Approver: approvals,
+	key := seal.New(filepath.Join(dir, "key"), nil)
+	rules := &policy.Options{
+		Book: policy.NewBook(state, key, nil), Approver: approvals,
 		Profiles: map[string]policy.Profile{"ci": {Deny: []string{"demo/denied"}}},
-	})
+	}
+	decider := policy.New(rules)
 	recorder := audit.New(state, nil)
 	t.Cleanup(recorder.Close)
 	runner := sandbox.New(driver{}, nil)
@@ -125,7 +134,29 @@ func newBench(t testing.TB) *bench {
 	directory := s.Directory()
 	running := jobs.New(directory.Run, nil)
 	t.Cleanup(running.Close)
+	accepted := pins.New(state, key, func(ctx context.Context, skill *skills.Skill, _ string) (digest, folder string, err error) {
+		taken, err := snapshots.Take(ctx, skill.Files, snapshot.Use{})
+		if err != nil {
+			return "", "", err
+		}
+		return taken.Digest, taken.Dir, nil
+	}, nil)
+	kept := secrets.New(filepath.Join(dir, "secrets"), nil)
+	if err := kept.SetCommand("", "BY_COMMAND", "printf not-run"); err != nil {
+		t.Fatal(err)
+	}
+	for owner, value := range map[string]string{"": secretValue, "oidc/issuer|ann": "ann-" + secretValue} {
+		if err := kept.Set(owner, "TOKEN", value); err != nil {
+			t.Fatal(err)
+		}
+	}
 	service := api.New(api.Options{
+		Secrets: &manage.Secrets{SecretOptions: manage.SecretOptions{
+			Store: kept, Rules: rules, Pins: func() (*pins.Pins, error) { return accepted, nil },
+			Configured: func(r *policy.Rule) string {
+				return map[bool]string{true: "the test's configuration"}[r.Pattern == "demo/denied"]
+			},
+		}},
 		Directory: directory, Rules: filter, Approvals: approvals, Runs: store.NewRuns(state), Jobs: running,
 		Page: func(id string) string { return "http://localhost/ui/approvals/" + id },
 		Doctor: func(context.Context) (*api.Diagnosis, error) {
@@ -220,6 +251,9 @@ func (b *bench) call(who, method, path, body string, headers ...string) *answer 
 		b.t.Fatal(err)
 	}
 	a := &answer{response, text}
+	if bytes.Contains(text, []byte(secretValue)) {
+		b.t.Errorf("%s %s answers with the value of a secret", method, path)
+	}
 	if b.contract != nil && strings.HasPrefix(path, api.Path) {
 		if err := b.contract.check(a); err != nil {
 			b.t.Error(err)

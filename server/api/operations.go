@@ -5,6 +5,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 )
 
 // A List is all items of a kind.
@@ -30,7 +31,7 @@ type approvalQuery struct {
 // operations returns all operations. Those of one path follow each other.
 func operations() []operation {
 	all := append(skillOperations(), runOperations()...)
-	all = append(all, approvalOperations()...)
+	all = append(append(all, approvalOperations()...), secretOperations()...)
 	return append(all,
 		operation{
 			method: "GET", path: "plugins", id: "listPlugins", does: "List the plugins", result: List[describe.Plugin]{},
@@ -157,6 +158,38 @@ func approvalOperations() []operation {
 			method: "DELETE", path: "approvals/{id}", id: "revokeApproval", does: "Withdraw an approval, or a question", who: persons, status: http.StatusNoContent,
 			serve: func(x *exchange) (any, error) {
 				return nil, x.service.Revoke(x.request.Context(), x.request.PathValue("id"))
+			},
+		},
+	}
+}
+
+func secretOperations() []operation {
+	return []operation{
+		{
+			method: "GET", path: "secrets", id: "listSecrets", does: "List the secrets without values, and the skills that have them", who: persons, result: List[manage.Secret]{},
+			answer: `{"items":[{"name":"GITHUB_TOKEN","kind":"value","set":"2026-01-31T15:04:00Z","grants":[{"skill":"issues","terms":"masked: to api.github.com:443, GET, any path, in header and query, for what the skill has in the variable GITHUB_TOKEN","plain":false,"configured":false}]}]}`,
+			serve:  func(x *exchange) (any, error) { return list(x.service.Secrets().List(x.request.Context())) },
+		},
+		{
+			method: "DELETE", path: "secrets/{name}", id: "removeSecret", does: "Remove the value of a secret", who: persons, status: http.StatusNoContent,
+			serve: func(x *exchange) (any, error) {
+				return nil, x.service.Secrets().Remove(x.request.Context(), x.request.PathValue("name"))
+			},
+		},
+		{
+			method: "POST", path: "skills/{name}/secrets", id: "grantSecret", does: "Grant a skill a secret, while it has the digest. A grant for the same variable or header is replaced", who: persons, body: SecretTerms{}, status: http.StatusNoContent,
+			ask: `{"name":"GITHUB_TOKEN","hosts":["api.github.com"],"methods":["GET"],"digest":"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}`,
+			serve: func(x *exchange) (any, error) {
+				var terms SecretTerms
+				return take(x, &terms, func() (any, error) {
+					return nil, x.service.Secrets().Grant(x.request.Context(), x.request.PathValue("name"), terms)
+				})
+			},
+		},
+		{
+			method: "DELETE", path: "skills/{name}/secrets/{secret}", id: "revokeSecret", does: "Take a secret away from a skill", who: persons, status: http.StatusNoContent,
+			serve: func(x *exchange) (any, error) {
+				return nil, x.service.Secrets().Revoke(x.request.Context(), x.request.PathValue("name"), x.request.PathValue("secret"))
 			},
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/result"
@@ -53,6 +54,8 @@ type Options struct {
 	Trusting func(ctx context.Context, t *run.Trust) (*approval.Approvals, error)
 	// Passphrases prove second people, and scripts.
 	Passphrases approval.Passphrases
+	// Secrets are those of the machine.
+	Secrets *manage.Secrets
 	// Workspaces are the absolute folders that runs may be granted.
 	Workspaces []string
 	Runs       store.Runs

@@ -276,14 +276,23 @@ func (d *Skill) runs(skill *skills.Skill) {
 // wants adds the secrets that a skill asks for and does not have, with the commands that
 // give it them.
 func (d *Skill) wants(skill *skills.Skill) {
+	for _, name := range Wanted(skill, d.Call) {
+		d.Problems = append(d.Problems, skills.Problem{
+			Severity: skills.Note, Path: skill.File, Message: "it asks for the secret " + name + ", which it does not have",
+			Remedy: "if it should use one, " + run.SecretRemedy(skill, name),
+		})
+	}
+}
+
+// Wanted returns the secrets that a skill asks for and does not have by the plan of a call;
+// none without one.
+func Wanted(skill *skills.Skill, call *Plan) (names []string) {
 	for _, name := range skill.WantedSecrets() {
-		if d.Call != nil && !slices.Contains(d.Call.Environment, name) && !slices.ContainsFunc(d.Call.Secrets, func(line string) bool { return strings.HasPrefix(line, name+",") }) {
-			d.Problems = append(d.Problems, skills.Problem{
-				Severity: skills.Note, Path: skill.File, Message: "it asks for the secret " + name + ", which it does not have",
-				Remedy: "if it should use one, " + run.SecretRemedy(skill, name),
-			})
+		if call != nil && !slices.Contains(call.Environment, name) && !slices.ContainsFunc(call.Secrets, func(line string) bool { return strings.HasPrefix(line, name+",") }) {
+			names = append(names, name)
 		}
 	}
+	return names
 }
 
 // place adds that another skill has the name of a skill.

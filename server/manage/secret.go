@@ -37,8 +37,8 @@ type Secrets struct{ SecretOptions }
 // A Secret describes a secret of one owner.
 type Secret struct {
 	Name   string        `json:"name"`
-	Kind   string        `json:"kind"` // "value", "no value", or "command: " with the command
-	Set    time.Time     `json:"set,omitzero"`
+	Kind   string        `json:"kind"`                   // "value", "no value", or "command: " with the command
+	Set    time.Time     `json:"set,omitempty,omitzero"` // zero is not set
 	Grants []SecretGrant `json:"grants"`
 }
 

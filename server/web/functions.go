@@ -24,7 +24,7 @@ type section struct{ Name, Title, Path string }
 func sections() []section {
 	return []section{
 		{"skills", "Skills", Path}, {"approvals", "Approvals", Path + "approvals"}, {"runs", "Runs", Path + "runs"},
-		{"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
+		{"secrets", "Secrets", Path + "secrets"}, {"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
 		{"doctor", "Doctor", Path + "doctor"}, {"settings", "Settings", Path + "settings"},
 	}
 }

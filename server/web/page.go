@@ -66,7 +66,7 @@ type content struct {
 	// Stamp is the version of the screen's topics, from which their events go on; get sets it.
 	Stamp string
 	// Section is the part of the navigation that the screen belongs to: "skills",
-	// "approvals", "runs", "sources", "clients", "doctor" or "settings".
+	// "approvals", "runs", "secrets", "sources", "clients", "doctor" or "settings".
 	Section string
 }
 

@@ -38,6 +38,7 @@ type skillScreen struct {
 	Findings     []verdict.Finding
 	Change       *change // since it was accepted; nil is none
 	Runs         []*store.Run
+	Wanted       []secretRequest
 }
 
 // A fileSize is a file of a skill.
@@ -68,7 +69,7 @@ func (p skillScreens) skill(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	screen.Switches = p.switches(ctx, info.Name)
+	screen.Switches, screen.Wanted = p.switches(ctx, info.Name), wantedSecrets(found, info.Call)
 	if screen.Change, err = p.change(ctx, found); err != nil {
 		p.options.Logger.Warn("compare a skill with its accepted version", "skill", info.Name, "error", err)
 	}

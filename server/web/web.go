@@ -28,17 +28,19 @@ func (p *Page) Close() error { return p.changes.Close() }
 // Handler serves the page. Requests carry their principal; see package signin.
 func (p *Page) Handler() http.Handler {
 	r := &router{p, http.NewServeMux()}
-	list, skill, try := &skillsScreen{p.options.Service, p.options.Folders}, skillScreens{p}, runForms{p}
+	list, skill, try, kept := &skillsScreen{p.options.Service, p.options.Folders}, skillScreens{p}, runForms{p}, secretScreens{p.options.Service.Secrets()}
 	for path, s := range map[string]screen{
 		"{$}": list.show, "skills/{name}": skill.skill, "skills/{name}/files/{file...}": skill.skillFile,
 		"skills/{name}/try": try.tryForm, "jobs/{id}": try.job,
 		"approvals": p.approvals, "approvals/{id}": p.approval, "runs": p.runs, "runs/{id}": p.run, "": p.missing,
+		"secrets": kept.list, "secrets/remove": kept.confirmRemove, "secrets/grant": forPerson(kept.grant),
 	} {
 		r.get(path, s)
 	}
 	for path, a := range map[string]action{
 		"skills/{name}/enabled": skill.setEnabled, "skills/{name}/pinned": skill.setPinned, "skills/{name}/accept": skill.acceptChange,
 		"jobs/{id}/cancel": try.cancel, "approvals/{id}": p.answer,
+		"secrets/set": kept.set, "secrets/remove": kept.remove, "secrets/grant": kept.makeGrant, "secrets/revoke": kept.revoke,
 	} {
 		r.post(path, a)
 	}

@@ -136,6 +136,19 @@ ok(await person.call("put", "/v1/skills/{name}/pinned", { path: { name: "greet" 
 const pinned = ok(await person.call("get", "/v1/skills", { query: { limit: 200 } })).items.filter((s) => s.pinned);
 assert.deepEqual(pinned.map((s) => s.name), ["greet"]);
 
+// secrets
+const granted = { path: { name: "greet", secret: "TOKEN" } };
+const digest = ok(await person.call("get", "/v1/skills/{name}", { path: { name: "greet" } })).digest;
+const grant = { path: { name: "greet" }, body: { name: "TOKEN", hosts: ["api.example.com"], methods: ["GET"], digest } };
+assert.equal((await program.call("post", "/v1/skills/{name}/secrets", grant)).problem?.code, "PERMISSION_DENIED");
+assert.equal((await program.call("get", "/v1/secrets")).status, 403);
+ok(await person.call("post", "/v1/skills/{name}/secrets", grant), 204);
+const secret = ok(await person.call("get", "/v1/secrets")).items.find((s) => s.name === "TOKEN");
+assert.equal(secret?.kind, "no value");
+assert.equal(secret?.grants[0]?.skill, "greet");
+ok(await person.call("delete", "/v1/skills/{name}/secrets/{secret}", granted), 204);
+assert.equal((await person.call("delete", "/v1/secrets/{name}", { path: { name: "TOKEN" } })).status, 404);
+
 // the rest
 assert(ok(await program.call("get", "/v1/plugins")).items.some((p) => p.name === "tools"));
 assert(ok(await person.call("get", "/v1/doctor")).sections.length > 0);
