@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // maxSecretForm bounds the form with a value, each of whose bytes may take three.
@@ -21,36 +19,15 @@ const maxSecretForm = 256 << 10
 // that no form sets one.
 type secretScreens struct{ service api.SecretService }
 
-// A secretRequest is a secret that a skill asks for, with the form that grants it.
-type secretRequest struct{ Skill, Name, Path string }
-
-func newSecretRequest(skill, name string) secretRequest {
-	return secretRequest{skill, name, Path + "secrets/grant?" + url.Values{"skill": {skill}, "name": {name}}.Encode()}
-}
-
-// wantedSecrets returns the secrets that a skill asks for and does not have.
-func wantedSecrets(skill *skills.Skill, call *describe.Plan) (all []secretRequest) {
-	for _, name := range describe.Wanted(skill, call) {
-		all = append(all, newSecretRequest(skill.QualifiedName(), name))
-	}
-	return all
-}
-
 // list lists the secrets.
 func (s secretScreens) list(r *http.Request) (*content, error) {
 	all, err := s.service.List(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	var wanted []secretRequest
-	if isPerson(r.Context()) {
-		requests, err := s.service.Requests(r.Context())
-		if err != nil {
-			return nil, err
-		}
-		for _, q := range requests {
-			wanted = append(wanted, newSecretRequest(q.Skill, q.Name))
-		}
+	wanted, err := s.service.Requests(r.Context())
+	if err != nil {
+		return nil, err
 	}
 	return &content{Title: "Secrets", Template: "secrets.html", Section: "secrets", Live: []string{"skills"}, Data: map[string]any{
 		"Name": r.URL.Query().Get("name"), "Secrets": all, "Wanted": wanted,

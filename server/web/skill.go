@@ -38,7 +38,7 @@ type skillScreen struct {
 	Findings     []verdict.Finding
 	Change       *change // since it was accepted; nil is none
 	Runs         []*store.Run
-	Wanted       []secretRequest
+	Wanted       []string // the secrets that it asks for and does not have
 }
 
 // A fileSize is a file of a skill.
@@ -69,7 +69,7 @@ func (p skillScreens) skill(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	screen.Switches, screen.Wanted = p.switches(ctx, info.Name), wantedSecrets(found, info.Call)
+	screen.Switches, screen.Wanted = p.switches(ctx, info.Name), describe.Wanted(found, info.Call)
 	if screen.Change, err = p.change(ctx, found); err != nil {
 		p.options.Logger.Warn("compare a skill with its accepted version", "skill", info.Name, "error", err)
 	}
