@@ -193,7 +193,7 @@ var walls = map[string]string{
 	"server/run":                  "sandbox sandbox/egress sandbox/redact sandbox/session server/elicit server/identity server/scriptio skills skills/dependencies skills/infer skills/lazyregexp skills/schema skills/skillfs skills/snapshot",
 	"server/scriptio":             "server/media skills/lazyregexp skills/schema",
 	"server/skillsext":            "skills skills/check skills/manifest skills/skillfs skills/stamp",
-	"server/secrets":              "server/identity skills/atomicfile skills/lazyregexp",
+	"server/secrets":              "sandbox/redact server/identity skills/atomicfile skills/lazyregexp",
 	"server/seal":                 "server/store skills/atomicfile",
 	"server/skillshost":           "server/run server/seal server/store server/termtext skills skills/atomicfile skills/lazyregexp skills/manifest skills/skillfs skills/truncate",
 	"server/store":                "",

@@ -39,8 +39,8 @@ nor in what the skill prints.`,
 		Use:   "set NAME",
 		Short: "Keep the value of a secret",
 		Long: `Keep the value of a secret, in place of an earlier one. It is read from the terminal,
-which does not show it, or from standard input; arguments are seen by others. With
---from-command nothing is kept but the command, which runs at each use.`,
+which does not show it, or from standard input, such as a file; arguments are seen by
+others. With --from-command nothing is kept but the command, which runs at each use.`,
 		Example: "  skills-mcp secret set GITHUB_TOKEN --from-command 'gh auth token'",
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.set(cmd.Context(), args[0]) },
 	}
@@ -72,13 +72,16 @@ func newSecretGrantCommand(c *secretCommand) *cobra.Command {
 of the skill are asked about then, on a terminal or the page. It is asked on a
 terminal whether you mean it.
 
-Without --header the variable NAME, or that of --as, holds a text of the secret's
-shape, and the proxy exchanges it in the query and in header fields for
-credentials; --in changes that. With --header the skill has nothing, and the proxy
-adds the field. With --plain the skill sees the value, for programs that sign with
-it: nothing but the hosts of its network bounds where it can send it.`,
+Without --header the variable NAME, or that of --as, or a file of the run's home
+folder, holds a text of the secret's shape, and the proxy exchanges it in the query
+and in header fields for credentials; --in changes that. Of a value that has more
+than the secret, such as a .netrc, --extract names the secret. With --header the
+skill has nothing, and the proxy adds the field. With --plain the skill sees the
+value, for programs that sign with it and for databases: nothing but the hosts of its
+network bounds where it can send it.`,
 		Example: `  skills-mcp secret grant issues GITHUB_TOKEN --host api.github.com --path '/repos/**'
-  skills-mcp secret grant weather KEY --host api.example.com --header 'X-Api-Key'`,
+  skills-mcp secret grant weather KEY --host api.example.com --header 'X-Api-Key'
+  skills-mcp secret grant fetch NETRC --host api.example.com --file '~/.netrc' --extract 'password (\S+)'`,
 		ValidArgsFunction: c.completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.grantSecret(cmd.Context(), args[0], args[1]) },
 	}
@@ -89,6 +92,8 @@ it: nothing but the hosts of its network bounds where it can send it.`,
 	f.StringSliceVar(&g.In, "in", nil, "exchange it in `PART`: header, query, path, body; default: header,query")
 	f.StringVar(&g.Header, "header", "", "add it as `FIELD`, such as 'Authorization: Bearer', and give the skill nothing")
 	f.StringVar(&g.As, "as", "", "use the variable `NAME`; default: that of the secret")
+	f.StringVar(&g.File, "file", "", "put it into `FILE` of the run's home folder, such as ~/.netrc, in place of a variable")
+	f.StringVar(&g.Extract, "extract", "", "mask only what the group of `PATTERN` matches in the value, such as 'password (\\S+)'")
 	f.BoolVar(&g.Plain, "plain", false, "let the skill see the value")
 	complete(cmd, "in", []string{"header", "query", "path", "body"})
 	return cmd

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -171,6 +172,7 @@ type TlsHost struct {
 	Authority string // the authority's certificate, as PEM
 	Requests  atomic.Int64
 	Heard     atomic.Value // the last request's authorization, a string
+	Brought   sync.Map     // each request's authorization, a string
 }
 
 // NewTLSHost starts one on an address of this machine that programs reach through a proxy:
@@ -190,6 +192,7 @@ func NewTLSHost(t *testing.T) *TlsHost {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.Requests.Add(1)
 		h.Heard.Store(r.Header.Get("Authorization"))
+		h.Brought.Store(r.Header.Get("Authorization"), true)
 		if r.URL.Path == "/echo" {
 			fmt.Fprint(w, r.Header.Get("Authorization"))
 			return

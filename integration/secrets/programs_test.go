@@ -29,6 +29,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/docker"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/native"
+	"github.com/skillsmcp/skills-mcp/server/secrets"
 )
 
 const (
@@ -80,7 +81,7 @@ func (b *bank) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !real:
 		w.Header().Set("WWW-Authenticate", `Basic realm="bank"`)
 		w.WriteHeader(http.StatusUnauthorized)
-	case program == "git" && rest == "info/refs":
+	case strings.HasPrefix(program, "git") && rest == "info/refs":
 		fmt.Fprintf(w, "%040d\trefs/heads/main\n", 7)
 	case program == "pip":
 		fmt.Fprint(w, "<!DOCTYPE html><html><body></body></html>")
@@ -154,6 +155,98 @@ require("https").get("https://` + host + `/https", {headers: {Authorization: "Be
 	"npm":    {"command -v npm", `npm view demo name --registry https://` + host + `/npm/ --//` + host + `/npm/:_authToken="$TOKEN"`},
 	"api":    {"command -v gh", `GH_ENTERPRISE_TOKEN=$TOKEN GH_HOST=` + host + ` gh api user`},
 	"go-net": {"test -x /skill/go-net", `/skill/go-net`},
+
+	// These read it from a file.
+	"netrc":     {"command -v curl", `curl -sS --netrc https://` + host + `/netrc`},
+	"git-store": {"command -v git", `git -c credential.helper=store ls-remote https://` + host + `/git-store`},
+	"py-netrc": {"command -v python3", `python3 -c '
+import base64, netrc, urllib.request as u
+name, _, password = netrc.netrc().authenticators("` + host + `")
+basic = base64.b64encode((name + ":" + password).encode()).decode()
+print(u.urlopen(u.Request("https://` + host + `/py-netrc", headers={"Authorization": "Basic " + basic})).read().decode())'`},
+	"yaml":     {"command -v curl", `curl -sS -H "Authorization: token $(sed -n 's/^  token: //p' ~/.config/app/app.yaml)" https://` + host + `/yaml`},
+	"database": {"command -v curl", `p=${DATABASE_URL#*://*:}; curl -sS -u "me:${p%%@*}" https://` + host + `/database`},
+	"mode":     {"command -v curl", `[ "$(stat -c %a ~/.netrc ~/.config/app)" = "$(printf '600\n700')" ] && curl -sS --netrc https://` + host + `/mode`},
+
+	"java-client":     {"command -v javac", `java /skill/Ask.java java-client`},
+	"java-connection": {"command -v javac", `java /skill/Ask.java java-connection`},
+
+	// Nothing that a program of the sandbox can read has the token; the sentinel shows that
+	// this one would find it.
+	"search": {"command -v python3", `curl -sS --netrc https://` + host + `/search; python3 /skill/search.py ` + shifted(value) + ` && ! python3 /skill/search.py ` + shifted(sentinel)},
+}
+
+// shifted returns a text with the next character for each: a program that looks for the text
+// by it does not have the text.
+func shifted(text string) string {
+	b := []byte(text)
+	for i := range b {
+		b[i]++
+	}
+	return string(b)
+}
+
+// search fails if a file, an environment or its memory has the text that is shifted in its
+// argument.
+const search = `import glob, os, sys
+needle, next = sys.argv[1].encode(), bytes((i + 1) % 256 for i in range(256))
+def look(where, read):
+    try:
+        if needle in read().translate(next):
+            print("found in", where); sys.exit(1)
+    except OSError: pass
+def file(name): return lambda: open(name, "rb").read()
+def memory(line):
+    begin, end = (int(x, 16) for x in line.split()[0].split("-"))
+    def read():
+        with open("/proc/self/mem", "rb", 0) as f:
+            f.seek(begin); return f.read(end - begin)
+    return read
+places = [p for kind in ("environ", "cmdline") for p in glob.glob("/proc/[0-9]*/" + kind)]
+for top in ("/tmp", "/out", "/skill", "/run", "/dev/shm", "/etc"):
+    places += [os.path.join(d, f) for d, _, files in os.walk(top) for f in files if os.path.isfile(os.path.join(d, f))]
+for place in places: look(place, file(place))
+maps = [l for l in open("/proc/self/maps") if l.split()[1][0] == "r" and "[v" not in l]
+for line in maps: look(line.strip(), memory(line))
+print("nothing in", len(places), "files and", len(maps), "mappings")
+`
+
+// ask is a program in Java, of one file, for both of its clients.
+const ask = `import java.net.*;
+import java.net.http.*;
+import java.nio.file.*;
+import java.security.KeyStore;
+import javax.net.ssl.*;
+
+class Ask {
+	public static void main(String[] args) throws Exception {
+		var url = URI.create("https://` + host + `/" + args[0]);
+		var token = "Bearer " + System.getenv("TOKEN");
+		int status;
+		if (args[0].equals("java-client")) {
+			var request = HttpRequest.newBuilder(url).header("Authorization", token).build();
+			status = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+		} else {
+			var connection = (HttpsURLConnection) url.toURL().openConnection();
+			connection.setRequestProperty("Authorization", token);
+			status = connection.getResponseCode();
+		}
+		var factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+		factory.init((KeyStore) null);
+		var known = ((X509TrustManager) factory.getTrustManagers()[0]).getAcceptedIssuers().length;
+		var all = Files.readString(Path.of("` + egress.Trust + `")).split("BEGIN CERT", -1).length - 1;
+		System.out.println(status + ", trusts " + known + " of " + all);
+		System.exit(status == 200 && known == all ? 0 : 1);
+	}
+}
+`
+
+// holders are texts that skills find in files or variables, with a pattern of the token.
+var holders = map[string][2]string{
+	"~/.netrc":               {"machine " + host + " login me password " + value + "\n", `password (\S+)`},
+	"~/.git-credentials":     {"https://me:" + value + "@" + host + "\n", `://[^:]+:([^@]+)@`},
+	"~/.config/app/app.yaml": {"app:\n  host: " + host + "\n  token: " + value + "\n", `token: (\S+)`},
+	"DATABASE_URL":           {"postgres://me:" + value + "@db.example.com/main", `://[^:]+:([^@]+)@`},
 }
 
 const nodeHeedsProxies = `node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || a === 24 && b >= 5 || a === 22 && b >= 21 ? 0 : 1)'`
@@ -184,6 +277,8 @@ func skill(t *testing.T) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	lab.WriteFile(t, filepath.Join(folder, "search.py"), search)
+	lab.WriteFile(t, filepath.Join(folder, "Ask.java"), ask)
 	for dir := folder; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -230,6 +325,22 @@ func TestPrograms(t *testing.T) {
 			}()
 			for program, test := range programs {
 				t.Run(program, func(t *testing.T) {
+					env, list, files := []string{"TOKEN=" + sentinel}, []sandbox.Secret{{Sentinel: sentinel}}, []egress.File{}
+					for place, holder := range holders {
+						text, sentinels, err := secrets.Mask(holder[0], holder[1])
+						if err != nil || strings.Contains(text, value) {
+							t.Fatal(text, err)
+						}
+						list = append(list, sandbox.Secret{Sentinel: sentinels[value]})
+						if strings.HasPrefix(place, "~") {
+							files = append(files, egress.File{Path: place, Text: text})
+						} else {
+							env = append(env, place+"="+text)
+						}
+					}
+					for i := range list {
+						list[i].Name, list[i].Value, list[i].Hosts, list[i].Methods = "TOKEN", value, []string{host}, []string{"GET"}
+					}
 					cmd, err := egress.Equip(&sandbox.Command{
 						RunID: "test", Skill: "test", Folder: folder, Warm: -1,
 						Argv: []string{"sh", "-c", test.needs + ` >/dev/null 2>&1 || exit 77
@@ -237,12 +348,10 @@ func TestPrograms(t *testing.T) {
 code=$?
 env; cat /proc/self/environ | tr '\0' '\n'; grep -c BEGIN ` + egress.Trust + `
 exit $code`},
-						Env:    []string{"TOKEN=" + sentinel},
+						Env:    env,
 						Limits: sandbox.Limits{Timeout: time.Minute},
-						Grant: sandbox.Grant{Hosts: []string{host}, Secrets: &sandbox.Secrets{List: []sandbox.Secret{
-							{Name: "TOKEN", Value: value, Sentinel: sentinel, Hosts: []string{host}, Methods: []string{"GET"}},
-						}}},
-					})
+						Grant:  sandbox.Grant{Hosts: []string{host}, Secrets: &sandbox.Secrets{List: list}},
+					}, files...)
 					if err != nil {
 						t.Fatal(err)
 					}

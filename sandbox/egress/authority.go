@@ -26,36 +26,71 @@ const Trust = "/tmp/.skills-mcp/authorities.pem"
 // authorityVariable hands the run's certificate to the script of [Equip].
 const authorityVariable = "SKILLS_MCP_AUTHORITY"
 
-// equip makes the file of [Trust]. A program knows either the image's authorities or those
+// trust makes the file of [Trust]. A program knows either the image's authorities or those
 // of a file that it is given, so the file needs both. The list has the places of Debian,
 // Fedora, openSUSE and Alpine.
-const equip = `mkdir -p /tmp/.skills-mcp
+//
+// Java reads them from a file of its own format JKS: a count, then entries of an alias, a
+// date, the word X.509 and a certificate, which may be in PEM. Java checks the digest at the
+// end only where it is given a password. keytool takes half a second, and this 4 ms.
+const trust = `mkdir -p /tmp/.skills-mcp
 for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
 if [ -r "$f" ]; then cat "$f"; break; fi
 done >` + Trust + `
 printf '\n%s\n' "$` + authorityVariable + `" >>` + Trust + `
 unset ` + authorityVariable + `
-exec "$@"`
+if { [ -n "${JAVA_HOME-}" ] || command -v java >/dev/null; } && command -v awk >/dev/null; then
+printf "$(LC_ALL=C awk 'BEGIN { RS = "-----END CERTIFICATE-----" }
+at = index($0, "-----BEGIN CERT") {
+	size = length($0) - at + 1 + length(RS)
+	entry[++n] = sprintf("\\0\\0\\0\\2\\0\\004%04d\\0\\0\\0\\0\\0\\0\\0\\0\\0\\5X.509\\0\\0\\%03o\\%03o%s%s", n, size / 256, size % 256, substr($0, at), RS)
+}
+END {
+	printf "\\376\\355\\376\\355\\0\\0\\0\\2\\0\\0\\%03o\\%03o", n / 256, n % 256
+	for (i = 1; i <= n; i++) printf "%s", entry[i]
+}' ` + Trust + `)" >/tmp/.skills-mcp/authorities.jks
+export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS-} -Djavax.net.ssl.trustStore=/tmp/.skills-mcp/authorities.jks"
+fi
+`
 
-// Equip returns a command that trusts the authority of its secrets, and gives them one. A
-// command without secrets stays as it is.
-func Equip(cmd *sandbox.Command) (*sandbox.Command, error) {
-	if cmd.Grant.Secrets == nil {
+// Equip returns a command that finds files in its home folder, and trusts the authority of
+// its secrets, which it gives one. A command with neither stays as it is.
+func Equip(cmd *sandbox.Command, files ...File) (*sandbox.Command, error) {
+	if cmd.Grant.Secrets == nil && len(files) == 0 {
 		return cmd, nil
 	}
-	equipped, secrets := *cmd, *cmd.Grant.Secrets
+	equipped := *cmd
+	equipped.Env = nil
+	script, err := putFiles(&equipped, files)
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Grant.Secrets != nil {
+		if err := equipAuthority(&equipped); err != nil {
+			return nil, err
+		}
+		script += trust
+	}
+	equipped.Argv = append([]string{"/bin/sh", "-c", script + `exec "$@"`, "sh"}, cmd.Argv...)
+	equipped.Env = append(equipped.Env, cmd.Env...)
+	return &equipped, nil
+}
+
+// equipAuthority gives the secrets of a command an authority, and the command its
+// certificate.
+func equipAuthority(equipped *sandbox.Command) error {
+	secrets := *equipped.Grant.Secrets
 	var hosts []string
 	for _, s := range secrets.List {
 		hosts = append(hosts, s.Hosts...)
 	}
 	authority, err := newAuthority(hosts)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	secrets.Authority = authority
 	equipped.Grant.Secrets = &secrets
-	equipped.Argv = append([]string{"/bin/sh", "-c", equip, "sh"}, cmd.Argv...)
-	equipped.Env = []string{authorityVariable + "=" + string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate[0]}))}
+	equipped.Env = append(equipped.Env, authorityVariable+"="+string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate[0]})))
 	for _, name := range []string{
 		"SSL_CERT_FILE",       // OpenSSL, Go, Python's ssl, Ruby, Rust
 		"CURL_CA_BUNDLE",      // curl
@@ -71,8 +106,7 @@ func Equip(cmd *sandbox.Command) (*sandbox.Command, error) {
 	} {
 		equipped.Env = append(equipped.Env, name+"="+Trust)
 	}
-	equipped.Env = append(equipped.Env, cmd.Env...)
-	return &equipped, nil
+	return nil
 }
 
 // newAuthority returns a certificate that can sign others, for the hosts of rules alone,

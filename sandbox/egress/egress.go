@@ -37,6 +37,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -134,11 +135,14 @@ func (p *Proxy) Connections() []sandbox.Connection { return p.connector.journal.
 // address, a host and port.
 func Environ(address string) []string {
 	url, direct := "http://"+address, "localhost,127.0.0.1,::1"
+	host, port, _ := strings.Cut(address, ":")
 	return []string{
 		"HTTP_PROXY=" + url, "http_proxy=" + url,
 		"HTTPS_PROXY=" + url, "https_proxy=" + url,
 		"ALL_PROXY=" + url, "all_proxy=" + url,
 		"NO_PROXY=" + direct, "no_proxy=" + direct,
 		"NODE_USE_ENV_PROXY=1", // Node.js heeds the others only with it
+		// Java heeds no variable but this, and says so in a line on stderr.
+		fmt.Sprintf("JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s -Dhttps.proxyPort=%[2]s", host, port),
 	}
 }

@@ -573,6 +573,7 @@ func TestEnviron(t *testing.T) {
 		"ALL_PROXY=http://127.0.0.1:3128", "all_proxy=http://127.0.0.1:3128",
 		"NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1",
 		"NODE_USE_ENV_PROXY=1",
+		"JAVA_TOOL_OPTIONS=-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3128 -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=3128",
 	}
 	if diff := cmp.Diff(want, Environ(Address)); diff != "" {
 		t.Error(diff)

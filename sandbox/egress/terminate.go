@@ -164,7 +164,7 @@ func handshakeFault(err error) string {
 	case errors.As(err, &alert), errors.As(err, &remote) && remote.Op == "remote error":
 		return "the program does not trust the certificate that stands in for the host's (" + err.Error() + "): it has authorities of its own, or knows the host's certificate; such a program needs the secret as plain"
 	case errors.As(err, &record):
-		return "the program speaks no TLS, and a secret is sent over TLS alone"
+		return "the program does not begin with TLS, and a secret is sent in requests over TLS alone; a database's protocol needs it as plain"
 	case errors.Is(err, io.EOF):
 		return "the program ended the connection before TLS had begun"
 	}

@@ -29,14 +29,26 @@ func CheckSecret(g *run.SecretGrant) error {
 		return fmt.Errorf("%.70q is no name of a variable", g.As)
 	case g.Plain && masks:
 		return errors.New("a skill that sees a secret can send it to any of its hosts, so plain goes without hosts, methods, paths, places and header; give it hosts with: skills-mcp grant NAME --network HOST")
+	case g.Extract != "" && secrets.CheckPattern(g.Extract) != nil:
+		return secrets.CheckPattern(g.Extract)
+	case g.File != "" && g.As != "":
+		return errors.New("a secret is in a file or in a variable; leave out one or the other")
+	case g.File != "":
+		file, err := egress.HomeFile(g.File)
+		if err != nil {
+			return err
+		}
+		g.File = file
+	}
+	switch {
 	case g.Plain:
 		return nil
 	case len(g.Hosts) == 0:
 		return fmt.Errorf("say which hosts get %s, such as api.github.com; or grant it as plain, which the skill sees", g.Name)
 	case g.Header != "" && !headerField.MatchString(g.Header):
 		return fmt.Errorf("%.70q is no header field; write one such as 'Authorization: Bearer'", g.Header)
-	case g.Header != "" && (len(g.In) > 0 || g.As != ""):
-		return errors.New("a header is added to requests, and the skill has no variable for it then; leave out one or the other")
+	case g.Header != "" && (len(g.In) > 0 || g.As+g.File+g.Extract != ""):
+		return errors.New("a header is added to requests, and the skill has neither a variable nor a file for it then; leave out one or the other")
 	}
 	for i, text := range g.Hosts {
 		host, err := egress.ParseRule(text)
@@ -69,11 +81,11 @@ func CheckSecret(g *run.SecretGrant) error {
 // sameSecret reports whether two grants are of one secret for one use, so that one replaces the
 // other.
 func sameSecret(a, b run.SecretGrant) bool {
-	return a.Name == b.Name && a.Header == b.Header && a.Variable() == b.Variable()
+	return a.Name == b.Name && a.Header == b.Header && a.Variable() == b.Variable() && a.File == b.File
 }
 
 // AddSecret adds the grant of a secret to a rule, in place of an earlier one for the same
-// variable or header.
+// variable, file or header.
 func (r *Rule) AddSecret(g run.SecretGrant) {
 	r.Secrets = append(slices.DeleteFunc(slices.Clone(r.Secrets), func(was run.SecretGrant) bool { return sameSecret(was, g) }), g)
 }

@@ -31,6 +31,15 @@ func TestCheckSecret(t *testing.T) {
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, In: []string{"cookie"}}, "is no part of a request"},
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, Header: "X-Key\r\nHost: c"}, "is no header field"},
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, Header: "X-Key", As: "B"}, "leave out one or the other"},
+		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, Header: "X-Key", File: "~/.netrc"}, "leave out one or the other"},
+		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, Header: "X-Key", Extract: "(a)"}, "leave out one or the other"},
+		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, As: "B", File: "~/.netrc"}, "leave out one or the other"},
+		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, File: ".netrc", Extract: `password (\S+)`},
+			`in header and query, for what the skill has in the file ~/.netrc, by the group of "password (\\S+)"`},
+		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, File: "/tmp/.config/gh/hosts.yml"}, "in the file ~/.config/gh/hosts.yml"},
+		{run.SecretGrant{Name: "A", Plain: true, File: "~/.ssh/id_ed25519"}, "A, plain: the skill sees it, in the file ~/.ssh/id_ed25519"},
+		{run.SecretGrant{Name: "A", Plain: true, Extract: "password"}, "with one group, the secret"},
+		{run.SecretGrant{Name: "A", Plain: true, File: "~/../out/key"}, "is no file of the run's home folder"},
 	} {
 		err, got := CheckSecret(&test.grant), test.grant.String()
 		if err != nil {
@@ -69,6 +78,9 @@ func TestSecretsOfTheBook(t *testing.T) {
 	}
 	if narrower := decide(t, p, skill, ""); narrower.Version == d.Version {
 		t.Error("another method has the same version")
+	}
+	if rule.AddSecret(run.SecretGrant{Name: "A", Hosts: grant.Hosts, File: "~/.netrc"}); len(rule.Secrets) != 3 {
+		t.Errorf("a file replaces a variable: %+v", rule.Secrets)
 	}
 	rule.Secrets = nil
 	if err := book.Put(t.Context(), rule); err != nil {

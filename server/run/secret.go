@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -30,23 +31,23 @@ func readKept(ctx context.Context, s Secrets, p *Proposal) (map[string]string, e
 	if len(p.Args) == 0 || len(p.Decision.Secrets) == 0 {
 		return nil, nil
 	}
-	kept := map[string]string{}
+	kept, named := map[string]string{}, map[string]string{}
 	for _, g := range p.Decision.Secrets {
 		if value, err := s.Value(ctx, p.Principal, g.Name, true); err == nil && value != "" { // reveal reports the error
 			kept[g.Name] = value
+			_, sentinels, _ := g.mask(s, value)
+			for secret := range sentinels {
+				named[secret] = "[secret " + g.Name + "]"
+			}
 		}
 	}
-	return kept, p.conceal(kept)
+	return kept, p.conceal(named)
 }
 
-// conceal keeps values of secrets, by name, out of the record of a proposal. The error, an
-// [*Error], is that of an argument that holds one: it would be in the sandbox, and in the
-// question to the person.
-func (p *Proposal) conceal(values map[string]string) error {
-	named := map[string]string{}
-	for name, value := range values {
-		named[value] = "[secret " + name + "]"
-	}
+// conceal keeps secrets, each with the text in its place, out of the record of a proposal. The
+// error, an [*Error], is that of an argument that holds one: it would be in the sandbox, and
+// in the question to the person.
+func (p *Proposal) conceal(named map[string]string) error {
 	p.redact = redact.New(named)
 	for _, name := range slices.Sorted(maps.Keys(p.Args)) {
 		text, _ := json.Marshal(p.Args[name]) // of JSON, so it is some
@@ -66,8 +67,9 @@ func reveal(ctx context.Context, s Secrets, kept map[string]string, p *Proposal)
 	if p.Decision == nil || len(p.Decision.Secrets) == 0 {
 		return p.Command, nil
 	}
-	command, values := *p.Command, map[string]string{}
+	command, named := *p.Command, map[string]string{}
 	command.Env = slices.Clone(command.Env)
+	var files []egress.File
 	for _, g := range p.Decision.Secrets {
 		value, err := kept[g.Name], error(nil)
 		if value == "" {
@@ -76,26 +78,53 @@ func reveal(ctx context.Context, s Secrets, kept map[string]string, p *Proposal)
 		if err != nil {
 			return nil, (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s cannot be had: %v", g.Name, err), Retryable: true, Err: err}).Told("tell the person")
 		}
-		values[g.Name] = value
-		shown := value
-		if !g.Plain {
-			if shown, err = s.Sentinel(value); err != nil {
-				return nil, (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s: %v", g.Name, err), Err: err}).Told("tell the person")
+		shown, sentinels, err := g.mask(s, value)
+		if err != nil {
+			return nil, (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s: %v", g.Name, err), Err: err}).Told("tell the person")
+		}
+		for _, secret := range slices.Sorted(maps.Keys(sentinels)) {
+			named[secret] = "[secret " + g.Name + "]"
+			if g.Plain {
+				continue
 			}
 			if command.Grant.Secrets == nil {
 				command.Grant.Secrets = &sandbox.Secrets{}
 			}
-			command.Grant.Secrets.List = append(command.Grant.Secrets.List, g.secret(value, shown))
+			command.Grant.Secrets.List = append(command.Grant.Secrets.List, g.secret(secret, sentinels[secret]))
 		}
-		if variable := g.Variable(); variable != "" {
+		if g.File != "" {
+			files = append(files, egress.File{Path: g.File, Text: shown})
+		} else if variable := g.Variable(); variable != "" {
 			command.Env = append(command.Env, variable+"="+shown)
 		}
 	}
-	if err := p.conceal(values); err != nil {
+	if err := p.conceal(named); err != nil {
 		return nil, err
 	}
 	command.Redact = p.redact
-	return egress.Equip(&command)
+	equipped, err := egress.Equip(&command, files...)
+	if err != nil {
+		return nil, (&Error{Code: Unavailable, Message: err.Error(), Err: err}).Told("tell the person")
+	}
+	return equipped, nil
+}
+
+// mask returns the text that a skill has for a value, with the sentinels by the secrets in it.
+// The error has nothing of the value.
+func (g *SecretGrant) mask(s Secrets, value string) (shown string, sentinels map[string]string, err error) {
+	sentinels = map[string]string{}
+	if shown = value; !g.Plain || g.Extract != "" {
+		if shown, sentinels, err = s.Mask(value, g.Extract); err != nil {
+			return "", nil, err
+		}
+	}
+	if g.Plain {
+		shown, sentinels[value] = value, ""
+	}
+	if g.Variable() != "" && strings.ContainsAny(shown, "\t\n\r") {
+		return "", nil, errors.New("its value has line breaks or tabs, which no variable holds; grant it with --file, such as --file '~/.netrc'")
+	}
+	return shown, sentinels, nil
 }
 
 // redacted returns an error without secrets.

@@ -34,11 +34,16 @@ func (s safe) Value(_ context.Context, p identity.Principal, name string, kept b
 	return "", errors.New("its command failed")
 }
 
-func (safe) Sentinel(value string) (string, error) {
+// Mask writes a secret in capitals; a pattern is the secret.
+func (safe) Mask(value, pattern string) (string, map[string]string, error) {
 	if strings.HasPrefix(value, "-") {
-		return "", errors.New("too few letters")
+		return "", nil, errors.New("too few letters")
 	}
-	return strings.ToUpper(value), nil
+	if pattern != "" {
+		sentinel := strings.ToUpper(pattern)
+		return strings.ReplaceAll(value, pattern, sentinel), map[string]string{pattern: sentinel}, nil
+	}
+	return strings.ToUpper(value), map[string]string{value: strings.ToUpper(value)}, nil
 }
 
 // secretive decides that every run has the secrets, and keeps what it is told.
@@ -79,8 +84,10 @@ func TestSecrets(t *testing.T) {
 		{Name: "MASKED", Hosts: []string{"a.example:443"}, Methods: []string{"GET"}, Paths: []string{"/x/**"}, In: []string{"header", "body"}, As: "TOKEN"},
 		{Name: "ADDED", Hosts: []string{"a.example:443"}, Header: "Authorization: Bearer"},
 		{Name: "PLAIN", Plain: true},
+		{Name: "PART", Hosts: []string{"a.example:443"}, File: "~/.netrc", Extract: "part-value"},
+		{Name: "KEY", Plain: true, File: "~/key", Extract: "inner-key"},
 	}
-	values := safe{"person MASKED": "masked-value", "person ADDED": "added-value", "person PLAIN": "plain-value"}
+	values := safe{"person MASKED": "masked-value", "person ADDED": "added-value", "person PLAIN": "plain-value", "person PART": "password part-value", "person KEY": "begin\ninner-key\nend"}
 	var env []string
 	var got *sandbox.Secrets
 	driver := &recorder{run: func(_ context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
@@ -88,7 +95,7 @@ func TestSecrets(t *testing.T) {
 		cmd.Started()
 		_, _ = cmd.Stdout.Write([]byte("out plain-va"))
 		_, _ = cmd.Stdout.Write([]byte("lue masked-value\n"))
-		_, _ = cmd.Stderr.Write([]byte("plain-value"))
+		_, _ = cmd.Stderr.Write([]byte("plain-value part-value begin\ninner-key\nend inner-key"))
 		files := sandbox.Files{Taken: []sandbox.File{{Name: "plain-value", Data: []byte("x plain-value")}}, Left: []string{"plain-value: too long"}}
 		return &sandbox.Exit{Out: files, Connections: []sandbox.Connection{{Host: "plain-value.example", Refused: "plain-value"}}}, nil
 	}}
@@ -101,15 +108,16 @@ func TestSecrets(t *testing.T) {
 	want := []sandbox.Secret{
 		{Name: "MASKED", Value: "masked-value", Sentinel: "MASKED-VALUE", Hosts: []string{"a.example:443"}, Methods: []string{"GET"}, Paths: []string{"/x/**"}, In: []string{"header", "body"}},
 		{Name: "ADDED", Value: "added-value", Sentinel: "ADDED-VALUE", Header: "Authorization", Prefix: "Bearer ", Hosts: []string{"a.example:443"}},
+		{Name: "PART", Value: "part-value", Sentinel: "PART-VALUE", Hosts: []string{"a.example:443"}},
 	}
 	if diff := cmp.Diff(want, got.List); diff != "" {
 		t.Error(diff)
 	}
 	all := strings.Join(env, "\n") + "\n"
-	if !strings.Contains(all, "\nTOKEN=MASKED-VALUE\n") || !strings.Contains(all, "\nPLAIN=plain-value\n") || strings.Contains(all, "ADDED") || strings.Contains(all, "masked-value") {
+	if !strings.Contains(all, "\nTOKEN=MASKED-VALUE\n") || !strings.Contains(all, "\nPLAIN=plain-value\n") || strings.Contains(all, "ADDED") || strings.Contains(all, "\nPART=") || !strings.Contains(all, "_0=password PART-VALUE\n") || !strings.Contains(all, "_1=begin\ninner-key\nend\n") || strings.Contains(all, "masked-value") {
 		t.Errorf("environment %s", all)
 	}
-	if out := string(o.Stdout.Bytes()); out != "out [secret PLAIN] [secret MASKED]\n" || string(o.Stderr.Bytes()) != "[secret PLAIN]" {
+	if out := string(o.Stdout.Bytes()); out != "out [secret PLAIN] [secret MASKED]\n" || string(o.Stderr.Bytes()) != "[secret PLAIN] [secret PART] [secret KEY] [secret KEY]" {
 		t.Errorf("%q, %q", out, o.Stderr.Bytes())
 	}
 	for _, value := range values {
@@ -150,13 +158,14 @@ func TestSecretsInArguments(t *testing.T) {
 		"spelled":  {map[string]any{"v": base64.StdEncoding.EncodeToString([]byte("masked-value"))}, "the argument v holds", false},
 		"nested":   {map[string]any{"all": []any{map[string]any{"masked-value": 1}}}, "the argument all holds", false},
 		"printed":  {map[string]any{"v": "printed-value"}, "the argument v holds", true},
+		"a part":   {map[string]any{"v": "part-value"}, "the argument v holds", false},
 		"invalid":  {map[string]any{"n": "masked-value"}, `"n" must be an integer`, false},
 		"another":  {map[string]any{"v": "another-value"}, "", true},
 		"no value": {nil, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			driver, decider := &recorder{}, &secretive{secrets: []run.SecretGrant{{Name: "MASKED", Hosts: []string{"a.example:443"}}, {Name: "PRINTED", Plain: true}}}
-			x := executorOf(t, driver, decider, &run.Options{Secrets: safe{"person MASKED": "masked-value", "person PRINTED": "printed-value"}, Recorder: decider})
+			driver, decider := &recorder{}, &secretive{secrets: []run.SecretGrant{{Name: "MASKED", Hosts: []string{"a.example:443"}}, {Name: "PRINTED", Plain: true}, {Name: "PART", Hosts: []string{"a.example:443"}, Extract: "part-value"}}}
+			x := executorOf(t, driver, decider, &run.Options{Secrets: safe{"person MASKED": "masked-value", "person PRINTED": "printed-value", "person PART": "password part-value"}, Recorder: decider})
 			_, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh\nparams: {v: {type: string}, n: {type: integer}, all: {type: array}}"), Args: test.args})
 			if fault := new(run.Error); test.want != "" && (!errors.As(err, &fault) || fault.Code != run.InvalidParam || !strings.HasPrefix(fault.Message, test.want)) || test.want == "" && err != nil {
 				t.Error(err)
@@ -168,6 +177,23 @@ func TestSecretsInArguments(t *testing.T) {
 				t.Errorf("recorded: %s", text)
 			}
 		})
+	}
+}
+
+// A value of several lines is in no variable, and a file in no workspace and of no second
+// secret.
+func TestSecretsOfNoPlace(t *testing.T) {
+	for want, secrets := range map[string][]run.SecretGrant{
+		"the secret A: its value has line breaks or tabs, which no variable holds; grant it with --file, such as --file '~/.netrc'; tell the person": {{Name: "A", Plain: true}},
+		"two secrets are granted in the file ~/a; grant one of them with another --file; tell the person":                                            {{Name: "A", Plain: true, File: "~/a"}, {Name: "B", Plain: true, File: "~/a"}},
+	} {
+		driver := &recorder{}
+		x := executorOf(t, driver, &secretive{secrets: secrets}, &run.Options{Secrets: safe{"person A": "two\nlines", "person B": "one line"}})
+		_, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh")})
+		wantError(t, err, run.Unavailable, want)
+		if len(driver.commands) > 0 {
+			t.Errorf("%s: it ran", want)
+		}
 	}
 }
 

@@ -19,8 +19,9 @@ type Secrets interface {
 	// Value returns its value. With kept it runs no command of the person's, and returns ""
 	// for a value that one prints.
 	Value(ctx context.Context, p identity.Principal, name string, kept bool) (string, error)
-	// Sentinel returns a new text of the shape of a value.
-	Sentinel(value string) (string, error)
+	// Mask returns a value with a new text of the same shape in place of each secret in it,
+	// and these texts by their secrets: what the group of a pattern matches, or all.
+	Mask(value, pattern string) (text string, sentinels map[string]string, err error)
 }
 
 // noSecrets is the [Secrets] without secrets.
@@ -30,7 +31,9 @@ func (noSecrets) Has(identity.Principal, string) bool { return false }
 func (noSecrets) Value(context.Context, identity.Principal, string, bool) (string, error) {
 	return "", errors.New("there are no secrets here")
 }
-func (noSecrets) Sentinel(string) (string, error) { return "", errors.New("there are no secrets here") }
+func (noSecrets) Mask(string, string) (string, map[string]string, error) {
+	return "", nil, errors.New("there are no secrets here")
+}
 
 // A SecretGrant gives a run one secret. Package policy checks it.
 type SecretGrant struct {
@@ -48,27 +51,44 @@ type SecretGrant struct {
 	Header string `json:"header,omitempty"`
 	// As is the variable that holds the sentinel, or the plain value; "" is Name.
 	As string `json:"as,omitempty"`
+	// File is the file of the home folder that holds it instead, such as ~/.netrc; "" is none.
+	File string `json:"file,omitempty"`
+	// Extract is a regular expression whose group is the secret within the value; "" is the
+	// whole value.
+	Extract string `json:"extract,omitempty"`
 	// Plain gives the skill the value itself.
 	Plain bool `json:"plain,omitempty"`
 }
 
 // Variable returns the variable that holds the secret, or its sentinel; "" is none.
 func (g *SecretGrant) Variable() string {
-	if g.Header != "" {
+	if g.Header+g.File != "" {
 		return ""
 	}
 	return cmp.Or(g.As, g.Name)
 }
 
+// holder names the place in the sandbox that holds the secret, for people.
+func (g *SecretGrant) holder() string {
+	place := "the variable " + g.Variable()
+	if g.File != "" {
+		place = "the file " + g.File
+	}
+	if g.Extract != "" {
+		place += fmt.Sprintf(", by the group of %q", g.Extract)
+	}
+	return place
+}
+
 // String returns the grant in one line, for people.
 func (g SecretGrant) String() string {
 	if g.Plain {
-		return g.Name + ", plain: the skill sees it, in the variable " + g.Variable()
+		return g.Name + ", plain: the skill sees it, in " + g.holder()
 	}
 	method, path := cmp.Or(strings.Join(g.Methods, " or "), "any method"), cmp.Or(strings.Join(g.Paths, " or "), "any path")
 	where := "added as " + g.Header + " …"
 	if g.Header == "" {
-		where = fmt.Sprintf("in %s, for what the skill has in the variable %s", cmp.Or(strings.Join(g.In, " and "), "header and query"), g.Variable())
+		where = fmt.Sprintf("in %s, for what the skill has in %s", cmp.Or(strings.Join(g.In, " and "), "header and query"), g.holder())
 	}
 	return fmt.Sprintf("%s, masked: to %s, %s, %s, %s", g.Name, strings.Join(g.Hosts, " or "), method, path, where)
 }

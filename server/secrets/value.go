@@ -19,6 +19,8 @@ const (
 	// maxCommand bounds the text of a command, and commandTime its run.
 	maxCommand  = 4096
 	commandTime = 30 * time.Second
+	// breaks are the control characters of texts that files hold, and no header field.
+	breaks = "\t\n\r"
 )
 
 // Check returns an error, with the remedy, for a value that cannot be kept.
@@ -28,8 +30,8 @@ func Check(value string) error {
 		return fmt.Errorf("the value has %d bytes, and less than %d cannot be told from other text; use a longer one, or sandbox.env for what is no secret", len(value), minValue)
 	case len(value) > maxValue:
 		return fmt.Errorf("the value has more than %d KiB; give the skill a workspace with a file for that much", maxValue>>10)
-	case !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return errors.New("the value has line breaks or other control characters, which no header can have; encode it, as with base64 -w0")
+	case !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && !strings.ContainsRune(breaks, r) || r == 0x7f }):
+		return errors.New("the value is no text, or has control characters; encode it, as with base64 -w0")
 	}
 	return nil
 }

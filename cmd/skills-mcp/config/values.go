@@ -86,12 +86,14 @@ func (i *SecretItem) UnmarshalYAML(node *yaml.Node) error {
 		In      []string `yaml:"in"`
 		Header  string   `yaml:"header"`
 		As      string   `yaml:"as"`
+		File    string   `yaml:"file"`
+		Extract string   `yaml:"extract"`
 		Plain   bool     `yaml:"plain"`
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&grant); err != nil || grant.Name == "" {
-		return fmt.Errorf("line %d: a secret is a name, or has the keys name, hosts, methods, paths, in, header, as and plain, such as {name: GITHUB_TOKEN, hosts: [api.github.com]}", node.Line)
+		return fmt.Errorf("line %d: a secret is a name, or has the keys name, hosts, methods, paths, in, header, as, file, extract and plain, such as {name: GITHUB_TOKEN, hosts: [api.github.com]}", node.Line)
 	}
 	i.Grant = run.SecretGrant(grant)
 	return nil

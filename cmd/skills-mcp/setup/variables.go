@@ -84,8 +84,10 @@ func (o ownedSecrets) Value(ctx context.Context, p identity.Principal, name stri
 	return o.Store.Value(ctx, secrets.Owner(p), name, kept)
 }
 
-// Sentinel implements [run.Secrets].
-func (o ownedSecrets) Sentinel(value string) (string, error) { return secrets.Sentinel(value) }
+// Mask implements [run.Secrets].
+func (o ownedSecrets) Mask(value, pattern string) (string, map[string]string, error) {
+	return secrets.Mask(value, pattern)
+}
 
 // Personal reports whether a flag's values come from this person's environment.
 func Personal(flag string, values []string) bool {
