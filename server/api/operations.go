@@ -177,7 +177,7 @@ func secretOperations() []operation {
 			},
 		},
 		{
-			method: "POST", path: "skills/{name}/secrets", id: "grantSecret", does: "Grant a skill a secret, while it has the digest. A grant for the same variable or header is replaced", who: persons, body: SecretTerms{}, status: http.StatusNoContent,
+			method: "POST", path: "skills/{name}/secrets", id: "grantSecret", does: "Grant a skill a secret, while it has the digest. A grant for the same variable, file or header is replaced", who: persons, body: SecretTerms{}, status: http.StatusNoContent,
 			ask: `{"name":"GITHUB_TOKEN","hosts":["api.github.com"],"methods":["GET"],"digest":"sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}`,
 			serve: func(x *exchange) (any, error) {
 				var terms SecretTerms

@@ -64,7 +64,8 @@ func (s secretScreens) remove(r *http.Request) (string, error) {
 func termsOf(form url.Values) run.SecretGrant {
 	return run.SecretGrant{
 		Name: form.Get("name"), Hosts: strings.Fields(form.Get("hosts")), Methods: strings.Fields(form.Get("methods")), Paths: strings.Fields(form.Get("paths")),
-		In: form["in"], Header: strings.TrimSpace(form.Get("header")), As: strings.TrimSpace(form.Get("as")), Plain: form.Get("plain") != "",
+		In: form["in"], Header: strings.TrimSpace(form.Get("header")), As: strings.TrimSpace(form.Get("as")),
+		File: strings.TrimSpace(form.Get("file")), Extract: form.Get("extract"), Plain: form.Get("plain") != "",
 	}
 }
 

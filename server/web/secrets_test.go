@@ -193,7 +193,7 @@ func TestSecretsOnThePage(t *testing.T) {
 	if w := b.confirm(masked); w.Code != 303 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	plain := "secrets/grant?skill=weather&name=KEY&hosts=&plain=true"
+	plain := "secrets/grant?skill=weather&name=KEY&hosts=&plain=true&file=~%2Fkey&extract=key+(.%2B)"
 	if text := b.as(person, plain, nil).Body.String(); !strings.Contains(text, "Plain is the weaker way") {
 		t.Error(text)
 	}
@@ -204,7 +204,7 @@ func TestSecretsOnThePage(t *testing.T) {
 	if r := b.book.Of(t.Context(), b.issue); r == nil || r.Digest != digest || r.Origin != "own:/s/issues" || len(r.Secrets) != 1 || r.Secrets[0].As != "TOKEN" {
 		t.Errorf("%+v", r)
 	}
-	b.shows(person, []string{"masked: to api.github.com:443 or", "plain, the weaker way", `aria-label="Revoke GITHUB_TOKEN of issues"`}, "asks for")
+	b.shows(person, []string{"masked: to api.github.com:443 or", "plain, the weaker way", "in the file ~/key, by the group of &#34;key (.&#43;)&#34;", `aria-label="Revoke GITHUB_TOKEN of issues"`}, "asks for")
 	if w := b.as(person, "skills/issues", nil); !strings.Contains(w.Body.String(), "GITHUB_TOKEN, masked: to") || !strings.Contains(w.Body.String(), `href="/ui/secrets"`) {
 		t.Errorf("the screen of the skill: %s", w.Body)
 	}
@@ -306,7 +306,7 @@ func TestSecretsOfOthers(t *testing.T) {
 func TestSecretForms(t *testing.T) {
 	b := newSecretBench(t)
 	for _, form := range []url.Values{
-		{"name": {"TOKEN"}, "value": {firstValue[:7]}}, {"name": {"TO-KEN"}, "value": {firstValue}}, {"name": {"TOKEN"}, "value": {firstValue + "\n" + secondValue}},
+		{"name": {"TOKEN"}, "value": {firstValue[:7]}}, {"name": {"TO-KEN"}, "value": {firstValue}}, {"name": {"TOKEN"}, "value": {firstValue + "\x1b" + secondValue}},
 		{"name": {"TOKEN"}}, {"name": {"TOKEN"}, "command": {"id"}, "from-command": {"id"}}, {"name": {"TOKEN"}, "value": {strings.Repeat(firstValue, maxSecretForm/20)}},
 	} {
 		if w := b.as(person, "secrets/set", form); w.Code != 400 || strings.Contains(w.Body.String(), firstValue[:7]) {
@@ -321,20 +321,22 @@ func TestSecretForms(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	for query, want := range map[string]string{
-		"skill=issues&name=TOKEN":                                         "Grant a secret",
-		"skill=issues&name=TOKEN&hosts=10.1.2.3":                          "is not public",
-		"skill=issues&name=TOKEN&hosts=":                                  "say which hosts get TOKEN",
-		"skill=issues&name=TOKEN&hosts=a.example.com&plain=true":          "plain goes without hosts",
-		"skill=issues&name=TOKEN&hosts=a.example.com&header=X-Key&as=VAR": "leave out one or the other",
-		"skill=issue&name=TOKEN&hosts=a.example.com":                      "issue",
-		"skill=weather&name=SET&hosts=a.example.com":                      "a key of the configuration says so already",
+		"skill=issues&name=TOKEN":                                          "Grant a secret",
+		"skill=issues&name=TOKEN&hosts=10.1.2.3":                           "is not public",
+		"skill=issues&name=TOKEN&hosts=":                                   "say which hosts get TOKEN",
+		"skill=issues&name=TOKEN&hosts=a.example.com&plain=true":           "plain goes without hosts",
+		"skill=issues&name=TOKEN&hosts=a.example.com&header=X-Key&as=VAR":  "leave out one or the other",
+		"skill=issues&name=TOKEN&hosts=a.example.com&file=%2Fetc%2Fpasswd": "is no file of the run&#39;s home folder",
+		"skill=issues&name=TOKEN&hosts=a.example.com&extract=password":     "with one group, the secret",
+		"skill=issue&name=TOKEN&hosts=a.example.com":                       "issue",
+		"skill=weather&name=SET&hosts=a.example.com":                       "a key of the configuration says so already",
 	} {
 		if w := b.as(person, "secrets/grant?"+query, nil); w.Code != 200 || !strings.Contains(w.Body.String(), want) || !strings.Contains(w.Body.String(), `method="get" action="/ui/secrets/grant"`) {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)
 		}
 	}
-	filled := b.as(person, "secrets/grant?skill=issues&name=TOKEN&hosts=10.1.2.3&methods=GET&paths=%2Fa&in=body&as=VAR", nil).Body.String()
-	for _, want := range []string{`value="10.1.2.3"`, `value="/a"`, `value="body" checked`, `value="VAR"`} {
+	filled := b.as(person, "secrets/grant?skill=issues&name=TOKEN&hosts=10.1.2.3&methods=GET&paths=%2Fa&in=body&as=VAR&file=~%2F.netrc&extract=p+(%5CS%2B)", nil).Body.String()
+	for _, want := range []string{`value="10.1.2.3"`, `value="/a"`, `value="body" checked`, `value="VAR"`, `value="~/.netrc"`, `value="p (\S&#43;)"`} {
 		if !strings.Contains(filled, want) {
 			t.Errorf("the form lost %s", want)
 		}
