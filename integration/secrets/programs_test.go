@@ -269,7 +269,7 @@ func main() {
 // skill returns a folder with the program in Go.
 func skill(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
+	folder := openFolder(t)
 	source := filepath.Join(t.TempDir(), "main.go")
 	lab.WriteFile(t, source, goProgram)
 	build := exec.Command("go", "build", "-o", filepath.Join(folder, "go-net"), source)
@@ -279,12 +279,36 @@ func skill(t *testing.T) string {
 	}
 	lab.WriteFile(t, filepath.Join(folder, "search.py"), search)
 	lab.WriteFile(t, filepath.Join(folder, "Ask.java"), ask)
+	return folder
+}
+
+// openFolder returns an empty folder that others may read.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
 	for dir := folder; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return folder
+}
+
+// engine returns the opener of a driver of containers; variable is that of the engine's
+// address.
+func engine(variable, runtime string) func(*testing.T, *egress.Options) sandbox.Driver {
+	return func(t *testing.T, options *egress.Options) sandbox.Driver {
+		if variable == "" {
+			lab.Requires(t, "SKILLS_MCP_REQUIRE_ENGINE", lab.CheckDocker(t.Context()))
+		} else if os.Getenv(variable) == "" {
+			lab.Requires(t, "SKILLS_MCP_REQUIRE_ENGINE", fmt.Errorf("%s is not set", variable))
+		}
+		return docker.New(&docker.Options{
+			Images: map[string]string{"default": lab.TestImage()}, Host: os.Getenv(cmp.Or(variable, "DOCKER_HOST")), Runtime: runtime,
+			Places: docker.Places{Home: os.Getenv("HOME"), RuntimeDir: os.Getenv("XDG_RUNTIME_DIR")},
+			Dir:    t.TempDir(), Forwarder: lab.Binary, Egress: options,
+		})
+	}
 }
 
 // Each program, unmodified, brings the real token to the host, and neither has it nor sees
@@ -294,20 +318,6 @@ func TestPrograms(t *testing.T) {
 		t.Skip("SKIPPED: the sandboxes are Linux's")
 	}
 	folder := skill(t)
-	engine := func(variable, runtime string) func(*testing.T, *egress.Options) sandbox.Driver {
-		return func(t *testing.T, options *egress.Options) sandbox.Driver {
-			if variable == "" {
-				lab.Requires(t, "SKILLS_MCP_REQUIRE_ENGINE", lab.CheckDocker(t.Context()))
-			} else if os.Getenv(variable) == "" {
-				lab.Requires(t, "SKILLS_MCP_REQUIRE_ENGINE", fmt.Errorf("%s is not set", variable))
-			}
-			return docker.New(&docker.Options{
-				Images: map[string]string{"default": lab.TestImage()}, Host: os.Getenv(cmp.Or(variable, "DOCKER_HOST")), Runtime: runtime,
-				Places: docker.Places{Home: os.Getenv("HOME"), RuntimeDir: os.Getenv("XDG_RUNTIME_DIR")},
-				Dir:    t.TempDir(), Forwarder: lab.Binary, Egress: options,
-			})
-		}
-	}
 	for name, open := range map[string]func(*testing.T, *egress.Options) sandbox.Driver{
 		"native": func(t *testing.T, options *egress.Options) sandbox.Driver {
 			lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))

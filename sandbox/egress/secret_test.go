@@ -492,3 +492,19 @@ func TestWebSockets(t *testing.T) {
 		t.Errorf("%q", rest)
 	}
 }
+
+// A database's client begins with its own protocol: the connection says why that has no
+// secret.
+func TestSecretsOfDatabases(t *testing.T) {
+	w := newWorld()
+	b := openBank(t, w)
+	v := visit(t, w, b, token(nil))
+	_, conn := v.connect("api.example.com:443")
+	if _, err := conn.Write([]byte{0, 0, 0, 8, 4, 210, 22, 47}); err != nil { // PostgreSQL: may I begin TLS?
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, conn) // until it is closed
+	if said := fmt.Sprint(v.Connections()); !strings.Contains(said, "a database's protocol needs it as plain") {
+		t.Error(said)
+	}
+}
