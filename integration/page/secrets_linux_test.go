@@ -125,3 +125,26 @@ func TestPageSecrets(t *testing.T) {
 		t.Errorf("the secrets are %s", out)
 	}
 }
+
+// A grant on the page is signed by the person who knows the passphrase, so that other
+// programs of theirs heed it.
+func TestPageSignsGrants(t *testing.T) {
+	t.Parallel()
+	a := lab.NewAccount(t, "native", "")
+	a.Configure(fmt.Sprintf("policy: {passphrase: %q}\n", a.Hash("mine is long enough")))
+	a.Keeps()
+	b := lab.NewBrowser(t)
+	link := a.Page()
+	v := &lab.Visit{Browser: b, Origin: strings.SplitN(link, "/ui/", 2)[0]}
+	v.Open(link)
+	v.Await(`document.activeElement.id === "passphrase"`)
+	v.Press("mine is long enough\r")
+	v.At("/ui/")
+	v.Show("/ui/secrets/grant?name=GITHUB_TOKEN&skill=issues&hosts=api.github.com")
+	v.Click("main form button.button-danger")
+	v.At("/ui/secrets")
+	v.Says("masked: to api.github.com:443")
+	if out, _ := a.Run("why", "issues"); !strings.Contains(out, "GITHUB_TOKEN, masked: to api.github.com:443") {
+		t.Errorf("another program: %s", out)
+	}
+}
