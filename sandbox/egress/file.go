@@ -32,10 +32,17 @@ func HomeFile(path string) (string, error) {
 }
 
 // put writes a file of the home folder. An earlier command of a kept sandbox may have left a
-// file there, or a link on the way.
+// file there, or a link on the way. Each process that the shell starts takes it a millisecond.
 const put = `put() {
 	d=${1%/*}
-	if ! (umask 077; mkdir -p "$d" && cd -P "$d" && [ "$(pwd -P)" = "$d" ] && rm -f "$1" && set -C && printf '%s' "$2" >"$1") 2>/dev/null; then
+	if ! (
+		umask 077
+		[ -d "$d" ] || mkdir -p "$d"
+		cd -P "$d" && [ "$PWD" = "$d" ] || exit
+		if [ -e "$1" ] || [ -L "$1" ]; then rm -f "$1"; fi
+		set -C
+		printf '%s' "$2" >"$1"
+	) 2>/dev/null; then
 		echo "skills-mcp: the file $1 of a secret cannot be written: its place is taken, or not a folder of /tmp, or /tmp is full" >&2
 		exit 126
 	fi

@@ -35,9 +35,10 @@ func TestCheckSecret(t *testing.T) {
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, Header: "X-Key", Extract: "(a)"}, "leave out one or the other"},
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, As: "B", File: "~/.netrc"}, "leave out one or the other"},
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, File: ".netrc", Extract: `password (\S+)`},
-			`in header and query, for what the skill has in the file ~/.netrc, by the group of "password (\\S+)"`},
+			`in header and query, for what the skill has in the file ~/.netrc, by the group of ` + "`password (\\S+)`"},
 		{run.SecretGrant{Name: "A", Hosts: []string{"b.example"}, File: "/tmp/.config/gh/hosts.yml"}, "in the file ~/.config/gh/hosts.yml"},
 		{run.SecretGrant{Name: "A", Plain: true, File: "~/.ssh/id_ed25519"}, "A, plain: the skill sees it, in the file ~/.ssh/id_ed25519"},
+		{run.SecretGrant{Name: "A", Plain: true, Extract: "(`)\x1b"}, `by the group of "(` + "`" + `)\x1b"`},
 		{run.SecretGrant{Name: "A", Plain: true, Extract: "password"}, "with one group, the secret"},
 		{run.SecretGrant{Name: "A", Plain: true, File: "~/../out/key"}, "is no file of the run's home folder"},
 	} {

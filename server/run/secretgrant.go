@@ -75,7 +75,7 @@ func (g *SecretGrant) holder() string {
 		place = "the file " + g.File
 	}
 	if g.Extract != "" {
-		place += fmt.Sprintf(", by the group of %q", g.Extract)
+		place += fmt.Sprintf(", by the group of %#q", g.Extract)
 	}
 	return place
 }

@@ -204,7 +204,7 @@ func TestSecretsOnThePage(t *testing.T) {
 	if r := b.book.Of(t.Context(), b.issue); r == nil || r.Digest != digest || r.Origin != "own:/s/issues" || len(r.Secrets) != 1 || r.Secrets[0].As != "TOKEN" {
 		t.Errorf("%+v", r)
 	}
-	b.shows(person, []string{"masked: to api.github.com:443 or", "plain, the weaker way", "in the file ~/key, by the group of &#34;key (.&#43;)&#34;", `aria-label="Revoke GITHUB_TOKEN of issues"`}, "asks for")
+	b.shows(person, []string{"masked: to api.github.com:443 or", "plain, the weaker way", "in the file ~/key, by the group of `key (.&#43;)`", `aria-label="Revoke GITHUB_TOKEN of issues"`}, "asks for")
 	if w := b.as(person, "skills/issues", nil); !strings.Contains(w.Body.String(), "GITHUB_TOKEN, masked: to") || !strings.Contains(w.Body.String(), `href="/ui/secrets"`) {
 		t.Errorf("the screen of the skill: %s", w.Body)
 	}
