@@ -69,8 +69,12 @@ func (c *listCommand) run(ctx context.Context) error {
 		return c.printJSON(map[string]any{"skills": found, "agents": describe.Agents(catalog), "problems": append([]skills.Problem{}, catalog.Problems...)})
 	}
 	view.Installed = nil
-	if err := c.print(listAll(ctx, view, skills.Source(c.source))); err != nil {
+	found := listAll(ctx, view, skills.Source(c.source))
+	if err := c.print(found); err != nil {
 		return err
+	}
+	if at := slices.IndexFunc(found, func(s describe.Listed) bool { return len(s.Requests) > 0 }); at >= 0 {
+		fmt.Fprintf(c.stderr, "%s: %s (show NAME says it of others)\n", found[at].Name, found[at].Requests[0].Remedy)
 	}
 	c.hintProblems(catalog)
 	return nil
@@ -130,12 +134,17 @@ func (c *listCommand) print(found []describe.Listed) error {
 	}, "TOOL", "KIND", "SOURCE", "REACHED BY", "CATEGORY", "CLASS")
 }
 
-// flagged returns a skill's state, and what the last scan of its files found.
+// flagged returns a skill's state, the secret that it misses, and what the last scan of its
+// files found.
 func flagged(s describe.Listed) string {
-	if s.Scan == "" {
-		return plain.Flat(s.State)
+	state := plain.Flat(s.State)
+	if len(s.Requests) > 0 && (strings.HasPrefix(state, "ready") || strings.HasPrefix(state, "needs")) {
+		state += "; " + s.Requests[0].Message
 	}
-	return plain.Flat(s.State) + "; scan: " + s.Scan
+	if s.Scan != "" {
+		state += "; scan: " + s.Scan
+	}
+	return state
 }
 
 // stateAndDescription returns the cells of a skill's state, in few words, and of what

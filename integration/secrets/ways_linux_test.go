@@ -48,7 +48,7 @@ policy:
   skills:
     leaky: {approve: always, calls: [other], secrets: [{name: PLAIN, plain: true}, {name: NAMED, plain: true}]}
 `)
-	a.Skill("leaky/SKILL.md", "---\nname: leaky\ndescription: Leaks.\nscript: run.sh\nasks: [person]\ncalls: [other]\nparams:\n  how: {type: string}\n  n: {type: integer}\n---\n")
+	a.Skill("leaky/SKILL.md", "---\nname: leaky\ndescription: Leaks.\nscript: run.sh\nasks: [person]\ncalls: [other]\nsecrets: [WANTED, NAMED]\nparams:\n  how: {type: string}\n  n: {type: integer}\n---\n")
 	a.Skill("leaky/run.sh", leaky)
 	a.Skill("other/SKILL.md", "---\nname: other\ndescription: Prints its text.\nscript: run.sh\nparams:\n  text: {type: string}\n---\n")
 	a.Skill("other/run.sh", `echo "called with $2"`)
@@ -77,7 +77,11 @@ policy:
 			t.Errorf("somebody was asked about %v", args)
 		}
 	}
-	a.ApproveAs(c.Waits(c.Call("leaky", how("none"))), "always")
+	id := c.Waits(c.Call("leaky", how("none")))
+	if out, _ := a.Run("approvals", id); !strings.Contains(out, "skills-mcp secret set WANTED and then skills-mcp secret grant leaky WANTED --host HOST") || strings.Contains(out, "the secret NAMED, which it does not have") {
+		t.Errorf("the question: %s", out)
+	}
+	a.ApproveAs(id, "always")
 
 	call := func(word string) lab.Reply {
 		return c.Request(lab.ToolCall{Name: "leaky", Args: how(word)}, map[string]any{"_meta": map[string]any{"progressToken": word}})
@@ -98,7 +102,7 @@ policy:
 	modern := a.Serve("modern", `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
 	reads(modern, "the tasks")
 	r := modern.Call("leaky", how("slow"))
-	_, id, _ := strings.Cut(everything["the tasks"].String(), `"taskId":"`)
+	_, id, _ = strings.Cut(everything["the tasks"].String(), `"taskId":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(everything["the tasks"].String(), "late [secret NAMED]"); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) || id == "" {

@@ -50,6 +50,9 @@ type Question struct {
 	Variables []string `json:"variables,omitempty"`
 	Secrets   []string `json:"secrets,omitempty"` // a line each
 	Calls     []string `json:"calls,omitempty"`   // patterns of skills
+	// Requests are the secrets that it asks for and is not given, each with the commands that
+	// grant it.
+	Requests []string `json:"requests,omitempty"`
 
 	// Review describes the installation that the question is about; nil is of a skill.
 	Review *run.Review `json:"review,omitempty"`
@@ -138,6 +141,11 @@ func newQuestion(p *run.Proposal) *Question {
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Secrets: d.SecretLines(), Calls: d.Calls,
 		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Scan: d.Scan, Needed: max(1, d.Signatures), Scopes: scopes(p),
+	}
+	for _, r := range run.SecretRequests(p.Skill, func(name string) bool {
+		return slices.ContainsFunc(d.Secrets, func(g run.SecretGrant) bool { return g.Name == name || g.Variable() == name }) || slices.Contains(p.Variables, name)
+	}) {
+		q.Requests = append(q.Requests, r.Message+"; "+r.Remedy)
 	}
 	all := encode(p.Args)
 	q.All = Argument{Size: len(all), Sum: digestOf(all)}

@@ -94,6 +94,9 @@ func (q *Question) text(b bounds) []string {
 		about = append(append(q.arguments(b), "Its digest: "+b.digest(q.Digest)), q.Review.Lines...)
 	default:
 		grant = append(grant, q.grant()...)
+		if len(q.Requests) > 0 {
+			grant = marked(append(grant, "It does not have what it asks for:"), q.Requests)
+		}
 	}
 	if b == whole {
 		return append(append(append(all, about...), grant...), q.wording().request)

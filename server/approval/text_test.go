@@ -16,6 +16,7 @@ import (
 func TestForm(t *testing.T) {
 	p := proposed(nil)
 	p.Command.Grant.Hosts, p.Variables = []string{"api.example:443"}, []string{"KEY"}
+	p.Skill.Secrets = []string{"KEY", "TOKEN"}
 	q := newQuestion(p)
 	q.Differs = []string{"the arguments are others"}
 	want := `docx wants to change files in /work (path=a.docx) and connect to api.example:443, once or for this session or always?
@@ -28,6 +29,8 @@ It may connect to:
 > "api.example:443"
 It is given the variables:
 > "KEY"
+It does not have what it asks for:
+> "it asks for the secret TOKEN, which it does not have; if it should use one, skills-mcp secret set TOKEN and then skills-mcp secret grant docx TOKEN --host HOST"
 > "docx", your own, in "/home/ann/.claude/skills/docx"
 > runs "edit.py", digest
 > 0123456789ab

@@ -20,7 +20,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
-	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // A Skill is everything known of a skill: the result of get_skill and the output of
@@ -99,8 +98,10 @@ type View struct {
 	// Installed returns where an installed skill comes from, nil for another one; nil is
 	// none of any.
 	Installed func(context.Context, *skills.Skill) *Installed
-	// Scan returns what the last scan of a skill's files found; nil is nothing.
-	Scan func(*skills.Skill) []verdict.Finding
+	// Scan returns what the last scan of a skill's files found, in few words; nil is nothing.
+	Scan func(*skills.Skill) string
+	// Has reports whether a skill has a secret, or a variable, for a list; nil lists none.
+	Has func(skill *skills.Skill, name string) bool
 	// Texts returns nil if the texts of a skill may be passed on, or else the error of
 	// [View.Skill]; nil passes on all.
 	Texts func(context.Context, *skills.Skill) error
@@ -140,7 +141,10 @@ func (v *View) Listed(skill *skills.Skill) Listed {
 	l := Listed{Summary: summarize(skill, v.tool(skill)), Decision: v.Exposed.Of(skill), File: skill.File, Category: skill.Category}
 	l.State = v.StateOf(skill)
 	if v.Scan != nil {
-		l.Scan = verdict.Counts(v.Scan(skill))
+		l.Scan = v.Scan(skill)
+	}
+	if v.Has != nil {
+		l.Requests = run.SecretRequests(skill, func(name string) bool { return v.Has(skill, name) })
 	}
 	return l
 }
@@ -182,7 +186,7 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	if skill.Entry != nil && skill.Blocked == "" {
 		d.runs(skill)
 		d.Call = v.Plan(ctx, skill)
-		d.wants(skill)
+		d.Problems = append(d.Problems, run.SecretRequests(skill, d.Call.has)...)
 	}
 	if v.Installed != nil {
 		d.Installed = v.Installed(ctx, skill)
@@ -273,26 +277,20 @@ func (d *Skill) runs(skill *skills.Skill) {
 	}
 }
 
-// wants adds the secrets that a skill asks for and does not have, with the commands that
-// give it them.
-func (d *Skill) wants(skill *skills.Skill) {
-	for _, name := range Wanted(skill, d.Call) {
-		d.Problems = append(d.Problems, skills.Problem{
-			Severity: skills.Note, Path: skill.File, Message: "it asks for the secret " + name + ", which it does not have",
-			Remedy: "if it should use one, " + run.SecretRemedy(skill, name),
-		})
-	}
-}
-
 // Wanted returns the secrets that a skill asks for and does not have by the plan of a call;
 // none without one.
 func Wanted(skill *skills.Skill, call *Plan) (names []string) {
 	for _, name := range skill.WantedSecrets() {
-		if call != nil && !slices.Contains(call.Environment, name) && !slices.ContainsFunc(call.Secrets, func(line string) bool { return strings.HasPrefix(line, name+",") }) {
+		if !call.has(name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// has reports whether a call has a secret of a name, or a variable.
+func (p *Plan) has(name string) bool {
+	return p == nil || slices.Contains(p.Environment, name) || slices.ContainsFunc(p.Secrets, func(line string) bool { return strings.HasPrefix(line, name+",") })
 }
 
 // place adds that another skill has the name of a skill.

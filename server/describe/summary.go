@@ -137,7 +137,10 @@ type Listed struct {
 	exposure.Decision
 	File     string `json:"file"`
 	Category string `json:"category,omitempty"`
-	Scan     string `json:"scan,omitempty"` // the numbers of what the scan of its files found
+	Scan     string `json:"scan,omitempty"` // what the last scan of its files found, in few words
+
+	// Requests are the secrets that it asks for and does not have, in a list.
+	Requests []skills.Problem `json:"requests,omitempty"`
 
 	Installed *Installed `json:"installed,omitempty"` // nil: it is not, or nobody asked
 }

@@ -223,10 +223,10 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 
 func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person }
 
-// GivesSecret reports whether the rules give a skill a secret in a variable.
-func GivesSecret(p *Policy, skill *skills.Skill, variable string) bool {
+// Gives reports whether the rules give a skill a secret, or a variable if that is set.
+func Gives(p *Policy, skill *skills.Skill, name string, set bool) bool {
 	t := apply(p.matches(p.options.Book.read(context.Background()), subject{skill: skill, accepted: true}), skill)
-	return slices.ContainsFunc(t.secrets, func(g run.SecretGrant) bool { return g.Variable() == variable })
+	return set && slices.Contains(t.env, name) || slices.ContainsFunc(t.secrets, func(g run.SecretGrant) bool { return cmp.Or(g.Variable(), g.Name) == name })
 }
 
 // variables returns the names of the variables that a skill is given without a rule: those

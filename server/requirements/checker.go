@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -91,9 +90,7 @@ func (c *Checker) Apply(catalog *skills.Catalog) *skills.Catalog {
 			return c.instructions(skill, host)
 		}
 		at := c.sandbox(skill.Entry.ImageRole)
-		if c.options.Granted != nil {
-			at.env = func(name string) bool { return c.env(name) || c.options.Granted(skill, name) }
-		}
+		at.env = func(name string) bool { return c.Has(skill, name) }
 		if skill.Untrusted() {
 			at.env, at.envRemedy = everywhere, func([]string) string {
 				return "it is of the workspace " + skill.Workspace + ", which the person does not trust, and whose skills are granted no variables"
@@ -118,11 +115,7 @@ func (c *Checker) instructions(skill *skills.Skill, host environment) environmen
 
 // grant returns the remedy for variables of scripts.
 func grant(names []string) string {
-	remedy := "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
-	if at := slices.IndexFunc(names, skills.IsCredential); at >= 0 {
-		remedy += fmt.Sprintf("; or keep it as a secret: skills-mcp secret set %[1]s and then skills-mcp secret grant SKILL %[1]s --host HOST", names[at])
-	}
-	return remedy
+	return "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
 }
 
 // export returns the remedy for variables of instructions.
@@ -153,7 +146,7 @@ func (c *Checker) host() environment {
 
 // sandbox returns the environment of scripts: Linux, on any machine.
 func (c *Checker) sandbox(role string) environment {
-	at := environment{os: "linux", name: "the sandbox", env: c.env, envRemedy: grant, config: c.options.Config, capabilities: c.options.Capabilities}
+	at := environment{os: "linux", name: "the sandbox", envRemedy: grant, config: c.options.Config, capabilities: c.options.Capabilities}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k := c.roles[role]; k != nil {
@@ -166,10 +159,10 @@ func (c *Checker) sandbox(role string) environment {
 	return at
 }
 
-// env reports whether a script has a variable: one of every sandbox, of a call, or of
-// the configuration.
-func (c *Checker) env(name string) bool {
-	return everywhere(name) || c.options.Env != nil && c.options.Env(name)
+// Has reports whether the script of a skill has a variable: one of every sandbox, of a call,
+// of the configuration, or of a grant.
+func (c *Checker) Has(skill *skills.Skill, name string) bool {
+	return everywhere(name) || c.options.Env != nil && c.options.Env(name) || c.options.Granted != nil && c.options.Granted(skill, name)
 }
 
 // everywhere reports whether every script has a variable.

@@ -64,21 +64,35 @@ const unheard = "where it was about to ask: a question is one line, with a newli
 // grant returns the command by which a person gives the skill something, which asks on a
 // terminal.
 func (f *failure) grant(flags string) string {
-	return f.trusted("skills-mcp grant " + shellWord(f.skill.QualifiedName(), "NAME") + " " + flags)
+	return trusted(f.skill, "skills-mcp grant "+shellWord(f.skill.QualifiedName(), "NAME")+" "+flags)
 }
 
 // trusted puts the command before another that the skill's workspace needs.
-func (f *failure) trusted(command string) string {
-	if f.skill.Untrusted() {
-		return "skills-mcp trust " + shellWord(f.skill.Workspace, "DIR") + ", as a skill of a workspace that is not trusted is given nothing, and then " + command
+func trusted(skill *skills.Skill, command string) string {
+	if skill.Untrusted() {
+		return "skills-mcp trust " + shellWord(skill.Workspace, "DIR") + ", as a skill of a workspace that is not trusted is given nothing, and then " + command
 	}
 	return command
 }
 
 // SecretRemedy returns the commands by which the person gives a skill a secret that it asks
-// for. The second one asks on a terminal.
+// for. The last one asks on a terminal.
 func SecretRemedy(skill *skills.Skill, name string) string {
-	return fmt.Sprintf("skills-mcp secret set %s and then skills-mcp secret grant %s %s --host HOST", name, shellWord(skill.QualifiedName(), "NAME"), name)
+	return trusted(skill, fmt.Sprintf("skills-mcp secret set %s and then skills-mcp secret grant %s %s --host HOST", name, shellWord(skill.QualifiedName(), "NAME"), name))
+}
+
+// SecretRequests returns a note for each secret that a skill's script asks for and, as has
+// reports, does not have, with the commands that grant it.
+func SecretRequests(skill *skills.Skill, has func(name string) bool) (notes []skills.Problem) {
+	for _, name := range skill.WantedSecrets() {
+		if skill.Entry != nil && !has(name) {
+			notes = append(notes, skills.Problem{
+				Severity: skills.Note, Path: skill.File, Message: "it asks for the secret " + name + ", which it does not have",
+				Remedy: "if it should use one, " + SecretRemedy(skill, name),
+			})
+		}
+	}
+	return notes
 }
 
 // shellWord returns a word if nothing of it means something to a shell, and otherwise another.
@@ -152,7 +166,7 @@ func (f *failure) variable() string {
 		if !slices.Contains(f.variables, name) && strings.Contains(f.output, name) {
 			remedy := f.grant("--secret " + name)
 			if skills.IsCredential(name) || slices.Contains(f.skill.Secrets, name) {
-				remedy = f.trusted(SecretRemedy(f.skill, name))
+				remedy = SecretRemedy(f.skill, name)
 			}
 			return "it was not given the variable " + name + "; a person can give it: " + remedy
 		}

@@ -116,11 +116,18 @@ func asRead(skill *skills.Skill) *skills.Skill {
 // Of returns the findings in the files that a skill has now.
 func (v *Verdicts) Of(ctx context.Context, skill *skills.Skill) ([]verdict.Finding, error) {
 	skill = asRead(skill)
+	looks := look(skill.Files)
 	digest, err := snapshot.Digest(ctx, skill.Files)
 	if err != nil {
 		return nil, err
 	}
-	return v.At(skill, digest, skill.Files)
+	found, err := v.At(skill, digest, skill.Files)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if key := skill.Origin().String(); err == nil && v.Looks[key] != looks {
+		v.Looks[key], v.fresh = looks, true
+	}
+	return found, err
 }
 
 // At returns the findings in files with a digest.
@@ -142,7 +149,11 @@ func (v *Verdicts) At(skill *skills.Skill, digest string, files fs.FS) ([]verdic
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	key := skill.Origin().String()
-	v.fresh = v.fresh || !known || v.Digests[key] != digest
+	if v.Digests[key] != digest {
+		delete(v.Looks, key)
+		known = false
+	}
+	v.fresh = v.fresh || !known
 	v.Found[digest], v.Digests[key] = found, digest
 	return found, nil
 }
@@ -153,6 +164,23 @@ func (v *Verdicts) Known(skill *skills.Skill) []verdict.Finding {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.Found[v.Digests[asRead(skill).Origin().String()]]
+}
+
+// Counts returns the numbers of what the last scan of a skill found, for a list, or that its
+// files have changed since; "" is nothing. It reads at most the names of files.
+func (v *Verdicts) Counts(skill *skills.Skill) string {
+	skill = asRead(skill)
+	counts := verdict.Counts(v.Known(skill))
+	if counts == "" {
+		return ""
+	}
+	looks := look(skill.Files)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.Looks[skill.Origin().String()] != looks {
+		return "its files have changed since"
+	}
+	return counts
 }
 
 // ScanAll reads and scans the skills of a catalog, several at once, until ctx is done, and
@@ -178,11 +206,6 @@ func (v *Verdicts) ScanChanged(ctx context.Context, catalog *skills.Catalog) (ch
 			return nil
 		}
 		_, err := v.Of(ctx, skill)
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		if err == nil {
-			v.Looks[key], v.fresh = looks, true
-		}
 		return err
 	})
 	if err != nil && ctx.Err() == nil { // they are scanned when they can be read

@@ -151,6 +151,13 @@ func TestLooks(t *testing.T) {
 			t.Errorf("start %d opens %d files", i+1, files.opened)
 		}
 	}
+	v := verdicts.New(file, nil)
+	files.opened = 0
+	current := v.Counts(s)
+	files.MapFS["run.sh"].ModTime = time.Unix(2, 0)
+	if stale := v.Counts(s); current != "1 critical" || stale != "its files have changed since" || files.opened > 0 {
+		t.Errorf("a list says %q, after a change %q, and opens %d files", current, stale, files.opened)
+	}
 	files.opened = 0
 	if err := verdicts.New(file, nil).ScanAll(t.Context(), catalog(s), 2); err != nil || files.opened == 0 {
 		t.Errorf("a scan opens %d files: %v", files.opened, err)

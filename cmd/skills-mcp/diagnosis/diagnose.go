@@ -28,6 +28,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -73,7 +74,7 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) (
 	d := &diagnosis{s, catalog}
 	sections := []Section{
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
-		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkScan(ctx), d.checkExposed(s.Exposed(ctx, catalog)))},
+		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkScan(ctx), d.checkSecrets(), d.checkExposed(s.Exposed(ctx, catalog)))},
 	}
 	for _, name := range []string{"docker", "native"} {
 		if chosen := d.settings.Sandbox.Driver; chosen != name && chosen != "auto" {
@@ -286,6 +287,16 @@ func (d *diagnosis) checkScan(ctx context.Context) []sandbox.Finding {
 	}
 	if len(findings) == 0 {
 		findings = append(findings, sandbox.OK("scan", "nothing critical in the files of the skills"))
+	}
+	return findings
+}
+
+// checkSecrets returns the secrets that skills ask for and do not have.
+func (d *diagnosis) checkSecrets() (findings []sandbox.Finding) {
+	for _, s := range d.catalog.Skills {
+		for _, p := range run.SecretRequests(s, func(name string) bool { return d.settings.Gate.Has(s, name) }) {
+			findings = append(findings, sandbox.OK("secret", "%s: %s; %s", s.QualifiedName(), p.Message, p.Remedy))
+		}
 	}
 	return findings
 }

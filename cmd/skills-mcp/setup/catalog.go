@@ -65,7 +65,8 @@ func (s *Settings) View(ctx context.Context, catalog *skills.Catalog) *describe.
 	approved := run.ApprovedFor(ctx, s.Standing(), identity.Principal{Kind: identity.Person}, nil)
 	return &describe.View{
 		State:   func(skill *skills.Skill) string { return stateUnder(ctx, decider, skill, approved) },
-		Scan:    s.Sandboxes.Verdicts.Known,
+		Scan:    s.Sandboxes.Verdicts.Counts,
+		Has:     s.Gate.Has,
 		Catalog: catalog, Exposed: s.Exposed(ctx, catalog), Library: skillsext.New(catalog, &skillsext.Digests{}),
 		Name: func(skill *skills.Skill) string { return names[skill] }, Shadowed: catalog.Shadowed, Feedback: s.feedbackOf, Installed: s.Machine.Origin,
 		Plan: func(ctx context.Context, skill *skills.Skill) *describe.Plan {

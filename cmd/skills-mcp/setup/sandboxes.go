@@ -210,7 +210,8 @@ func newGate(c *config.Config, boxes *Sandboxes, logger *slog.Logger) *requireme
 			return slices.ContainsFunc(granted, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 		},
 		Granted: func(skill *skills.Skill, name string) bool {
-			return policy.GivesSecret(boxes.Decider(nil), skill, name)
+			_, set := os.LookupEnv(name)
+			return policy.Gives(boxes.Decider(nil), skill, name, set)
 		},
 		HostEnv: func(name string) bool {
 			_, set := os.LookupEnv(name)
