@@ -112,6 +112,9 @@ func reveal(ctx context.Context, s Secrets, kept map[string]string, p *Proposal)
 // mask returns the text that a skill has for a value, with the sentinels by the secrets in it.
 // The error has nothing of the value.
 func (g *SecretGrant) mask(s Secrets, value string) (shown string, sentinels map[string]string, err error) {
+	if g.File == "" && strings.ContainsAny(value, "\t\n\r") {
+		return "", nil, errors.New("its value has line breaks or tabs, which neither a variable nor a header field holds; grant it with --file, such as --file '~/.netrc', or set it to the secret alone")
+	}
 	sentinels = map[string]string{}
 	if shown = value; !g.Plain || g.Extract != "" {
 		if shown, sentinels, err = s.Mask(value, g.Extract); err != nil {
@@ -120,9 +123,6 @@ func (g *SecretGrant) mask(s Secrets, value string) (shown string, sentinels map
 	}
 	if g.Plain {
 		shown, sentinels[value] = value, ""
-	}
-	if g.Variable() != "" && strings.ContainsAny(shown, "\t\n\r") {
-		return "", nil, errors.New("its value has line breaks or tabs, which no variable holds; grant it with --file, such as --file '~/.netrc'")
 	}
 	return shown, sentinels, nil
 }

@@ -183,16 +183,22 @@ func TestSecretsInArguments(t *testing.T) {
 // A value of several lines is in no variable, and a file in no workspace and of no second
 // secret.
 func TestSecretsOfNoPlace(t *testing.T) {
-	for want, secrets := range map[string][]run.SecretGrant{
-		"the secret A: its value has line breaks or tabs, which no variable holds; grant it with --file, such as --file '~/.netrc'; tell the person": {{Name: "A", Plain: true}},
-		"two secrets are granted in the file ~/a; grant one of them with another --file; tell the person":                                            {{Name: "A", Plain: true, File: "~/a"}, {Name: "B", Plain: true, File: "~/a"}},
+	broken := "the secret A: its value has line breaks or tabs, which neither a variable nor a header field holds; grant it with --file, such as --file '~/.netrc', or set it to the secret alone; tell the person"
+	for _, test := range []struct {
+		want    string
+		secrets []run.SecretGrant
+	}{
+		{broken, []run.SecretGrant{{Name: "A", Plain: true}}},
+		{broken, []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}, Extract: "lines"}}},
+		{broken, []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}, Header: "X-Key"}}},
+		{"two secrets are granted in the file ~/a; grant one of them with another --file; tell the person", []run.SecretGrant{{Name: "A", Plain: true, File: "~/a"}, {Name: "B", Plain: true, File: "~/a"}}},
 	} {
 		driver := &recorder{}
-		x := executorOf(t, driver, &secretive{secrets: secrets}, &run.Options{Secrets: safe{"person A": "two\nlines", "person B": "one line"}})
+		x := executorOf(t, driver, &secretive{secrets: test.secrets}, &run.Options{Secrets: safe{"person A": "two\nlines", "person B": "one line"}})
 		_, err := x.Run(t.Context(), run.Request{Call: person(), Skill: demo(t, "script: run.sh")})
-		wantError(t, err, run.Unavailable, want)
+		wantError(t, err, run.Unavailable, test.want)
 		if len(driver.commands) > 0 {
-			t.Errorf("%s: it ran", want)
+			t.Errorf("%v: it ran", test.secrets)
 		}
 	}
 }
