@@ -100,7 +100,7 @@ func (c *installCommand) run(ctx context.Context, s *setup.Settings, args []stri
 	if c.list {
 		return c.printChoices(choicesOf(plan))
 	}
-	change := t.Claude.Describe(plan, t.Folders)
+	change := t.Describe(plan)
 	switch {
 	case c.dryRun:
 		return c.print(change, false)

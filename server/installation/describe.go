@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // A Change describes a plan. Strangers wrote most of its texts, which are raw.
@@ -51,6 +53,10 @@ type Item struct {
 	Diff     string           `json:"diff,omitempty"`
 	Edited   []string         `json:"edited,omitempty"` // files that go aside
 	Problems []skills.Problem `json:"problems"`
+	// Findings are those of the scan of its files, the worst first. Blocked says that skills
+	// with such ones are blocked here.
+	Findings []verdict.Finding `json:"findings,omitempty"`
+	Blocked  bool              `json:"blocked,omitempty"`
 }
 
 // A Version is a version of an installed skill or plugin.
@@ -60,8 +66,9 @@ type Version struct {
 	Digest   string `json:"digest"`
 }
 
-// Describe describes a plan for a target.
-func Describe(plan *install.Plan, target install.Target) *Change {
+// Describe describes a plan for a target. Its files are scanned; blocks reports whether
+// findings block a skill.
+func Describe(plan *install.Plan, target install.Target, blocks func([]verdict.Finding) bool) *Change {
 	c := &Change{Source: sourceText(plan.Source), Checked: append([]string{}, plan.Fetched.Checked...), Notes: append([]source.Note{}, plan.Fetched.Notes...), Items: []Item{}}
 	slices.SortStableFunc(c.Notes, func(a, b source.Note) int { return rank(a) - rank(b) })
 	h := sha256.New()
@@ -72,6 +79,7 @@ func Describe(plan *install.Plan, target install.Target) *Change {
 	add(c.Source)
 	for _, planned := range plan.Items {
 		item := describe(planned, target)
+		item.Blocked = blocks(item.Findings)
 		c.Items = append(c.Items, item)
 		add(planned.Path)
 		add(item.Source)
@@ -103,11 +111,13 @@ func describe(planned *install.Item, target install.Target) Item {
 	for _, skill := range planned.Skills {
 		if skill.Of == nil {
 			item.Skills = append(item.Skills, skill.Name)
+			item.scan(skill)
 		}
 		if item.Description == "" && (state.Kind == "skill" || len(planned.Skills) == 1) {
 			item.Description = skill.Description
 		}
 	}
+	verdict.Sort(item.Findings)
 	if before := planned.Replaces; before != nil {
 		item.Replaces = &Version{sourceText(before.Source), before.Revision, before.Digest}
 	}
@@ -123,17 +133,31 @@ func describe(planned *install.Item, target install.Target) Item {
 	return item
 }
 
+// scan adds the findings in the files of a skill.
+func (i *Item) scan(skill *skills.Skill) {
+	found, err := verdict.Of(skill, skill.Files)
+	if err != nil {
+		i.Problems = append(i.Problems, skills.Problem{Severity: skills.Warning, Path: skill.File, Message: "its files cannot be scanned: " + err.Error()})
+	}
+	for _, f := range found {
+		if skill.Name != i.Name { // one of several
+			f.File = path.Join(skill.Name, f.File)
+		}
+		i.Findings = append(i.Findings, f)
+	}
+}
+
 // Suspicious reports whether the source states something that no script may accept.
 func (c *Change) Suspicious() bool {
 	return slices.ContainsFunc(c.Notes, func(n source.Note) bool { return n.Suspicious })
 }
 
 // Harmless reports whether the change needs no person: each item replaces an installed
-// version, comes from where that came from, has gained nothing, loses no file that
-// somebody has edited, and is not given to Claude Code.
+// version, comes from where that came from, has gained nothing, has nothing critical in its
+// files, loses no file that somebody has edited, and is not given to Claude Code.
 func (c *Change) Harmless() bool {
 	return !c.Suspicious() && !slices.ContainsFunc(c.Items, func(i Item) bool {
-		return i.Replaces == nil || i.Link != "" || i.Replaces.Source != i.Source || len(i.Gained)+len(i.Edited) > 0
+		return i.Replaces == nil || i.Link != "" || i.Replaces.Source != i.Source || len(i.Gained)+len(i.Edited) > 0 || verdict.Worst(i.Findings) == verdict.Critical
 	})
 }
 

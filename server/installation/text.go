@@ -6,6 +6,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // mark begins the lines of strangers' text: no other line does.
@@ -81,7 +82,7 @@ func (i *Item) lines() []string {
 	if i.Replaces != nil {
 		all = append(all, i.difference()...)
 	}
-	all = append(all, "It could:")
+	all = append(append(all, i.Scanned()...), "It could:")
 	if groups := Capabilities(i.Capabilities); len(groups) > 0 {
 		all = append(all, groups...)
 	} else {
@@ -96,6 +97,26 @@ func (i *Item) lines() []string {
 			break
 		}
 		all = append(all, "Problem:", stranger(p.Message))
+	}
+	return all
+}
+
+// Scanned returns the lines about the worst findings in the files of an item; none without a
+// warning.
+func (i *Item) Scanned() (all []string) {
+	counts := verdict.Counts(i.Findings)
+	if counts == "" {
+		return nil
+	}
+	all = append(all, "The scan of its files found "+counts+":")
+	for _, f := range i.Findings[:min(len(i.Findings), maxProblems)] {
+		all = append(all, stranger(f.String()))
+	}
+	if n := len(i.Findings) - maxProblems; n > 0 {
+		all = append(all, fmt.Sprintf("and %d more, as skills-mcp scan shows", n))
+	}
+	if i.Blocked {
+		all = append(all, "Such a skill is blocked by scan.block in the configuration: once installed, it is not callable, and its texts are not passed on.")
 	}
 	return all
 }
@@ -218,6 +239,11 @@ func (c *Change) Summary() string {
 	text := "would install " + strings.Join(names, ", ") + ", whose files the person looks at before"
 	if c.Suspicious() {
 		text += "; its source states that it is suspicious"
+	}
+	for _, item := range c.Items {
+		if counts := verdict.Counts(item.Findings); counts != "" {
+			text += "; the scan found " + counts + " in " + quoted(item.Name)
+		}
 	}
 	return text + "."
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/skillsmcp/skills-mcp/server/installation"
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -38,17 +37,6 @@ func (c *ClaudeLinks) Enable() error {
 		return errors.New("there is no home folder; set HOME, or use --project")
 	}
 	return nil
-}
-
-// Describe describes a plan for the person, with the links to its items.
-func (c *ClaudeLinks) Describe(plan *install.Plan, target install.Target) *installation.Change {
-	change := installation.Describe(plan, target)
-	for i, item := range plan.Items {
-		if c.on {
-			change.Items[i].Link, _, _ = c.link(item.Path)
-		}
-	}
-	return change
 }
 
 // link returns the host path of Claude Code's link to an entry, and its text. ours reports

@@ -22,6 +22,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 // Options connect a [Machine] to the program.
@@ -37,7 +38,12 @@ type Options struct {
 	// Scan returns the skills of the machine as they are now.
 	Scan func(ctx context.Context) (*skills.Catalog, error)
 	// Pins returns the accepted versions of skills.
-	Pins   func() (*pins.Pins, error)
+	Pins func() (*pins.Pins, error)
+	// Verdicts scans skills, and says whether findings block one.
+	Verdicts interface {
+		ScanAll(ctx context.Context, catalog *skills.Catalog, atOnce int) error
+		Blocks(found []verdict.Finding) bool
+	}
 	Logger *slog.Logger
 }
 
@@ -155,6 +161,17 @@ func (t *Target) Has(ctx context.Context, plan *install.Plan) bool {
 	})
 }
 
+// Describe describes a plan for the person, with the links of Claude Code to its items.
+func (t *Target) Describe(plan *install.Plan) *installation.Change {
+	change := installation.Describe(plan, t.Folders, t.machine.Verdicts.Blocks)
+	for i, item := range plan.Items {
+		if t.Claude.on {
+			change.Items[i].Link, _, _ = t.Claude.link(item.Path)
+		}
+	}
+	return change
+}
+
 // Prepare is that of the installer, for Claude Code, too: see [ClaudeLinks.Enable].
 func (t *Target) Prepare(ctx context.Context, r source.Request) (*install.Plan, error) {
 	plan, err := t.Installer.Prepare(ctx, r)
@@ -185,7 +202,7 @@ type Review func(ctx context.Context, change *installation.Change) (accepted boo
 // if it was not made; the folders of files that went aside are in plan.Kept.
 func (t *Target) Apply(ctx context.Context, plan *install.Plan, review Review) (change *installation.Change, err error) {
 	defer func() { err = errors.Join(err, plan.Close()) }()
-	described := t.Claude.Describe(plan, t.Folders)
+	described := t.Describe(plan)
 	if accepted, err := review(ctx, described); err != nil || !accepted {
 		return nil, err
 	}
@@ -248,6 +265,7 @@ func (t *Target) pin(ctx context.Context, plan *install.Plan, byPerson bool) err
 			return errors.Join(err, fmt.Errorf("%s has changed since it was installed", item.Path))
 		}
 		installed := skillsIn(catalog, t.Path(item.Path))
+		_ = t.machine.Verdicts.ScanAll(ctx, &skills.Catalog{Skills: installed}, 1) // for lists; calls scan again
 		if byPerson {
 			accepted.AcceptAll(ctx, installed)
 			continue

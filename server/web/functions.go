@@ -50,7 +50,7 @@ func methods() map[string][]any {
 		"Arguments": {question.Arguments}, "Choices": {question.Choices, installation.Snapshot.Choices}, "Verb": {question.Verb}, "Wants": {question.Wants},
 		"Blank": {(*form.Field).Blank}, "Control": {(*form.Field).Control}, "Depth": {(*form.Field).Depth},
 		"Command": {finding.Command}, "Mark": {finding.Mark},
-		"Could": {changed.Could}, "Elsewhere": {changed.Elsewhere},
+		"Could": {changed.Could}, "Elsewhere": {changed.Elsewhere}, "Scanned": {changed.Scanned},
 		"Grown": {(*installation.Change).Grown}, "Lines": {(*installation.Change).Lines}, "Suspicious": {(*installation.Change).Suspicious},
 		"Heading": {skillRow.Heading}, "Tone": {skillRow.Tone, shownProblem.Tone}, "Where": {shownProblem.Where},
 		"Items": {operation.Items}, "Path": {operation.Path}, "State": {operation.State}, "Title": {operation.Title},

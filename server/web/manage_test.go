@@ -31,6 +31,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/clawhub"
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
+	"github.com/skillsmcp/skills-mcp/skills/verdict"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
@@ -115,6 +116,7 @@ func hostileChange() *installation.Change {
 		Items: []installation.Item{{
 			Name: hostile, Kind: "skill", Description: hostile, Skills: []string{hostile}, Source: hostile, Revision: hostile, Folder: hostile, Path: "/data/" + hostile,
 			Digest: "sha256:98", Capabilities: []surface.Item{{Kind: surface.Host, Value: hostile}}, Replaces: &installation.Version{Source: "other", Revision: "1"},
+			Findings: []verdict.Finding{{Rule: "r", Severity: verdict.Critical, File: hostile, Line: 3, Reason: "It harms.", Remedy: "leave it"}}, Blocked: true,
 			Gained: []string{hostile}, Lost: []string{hostile}, Edited: []string{hostile}, Unproved: []string{hostile},
 			Diff: "diff SKILL.md\n--- SKILL.md\n+++ SKILL.md\n@@ -1 +1 @@\n-<script>alert(1)</script>\n+" + hostile + "\n same\n", Problems: []skills.Problem{{Message: hostile}},
 		}},

@@ -30,10 +30,15 @@ func Version() string { return fmt.Sprintf("%d-%x", surface.Version, sha256.Sum2
 func Of(skill *skills.Skill, files fs.FS) ([]Finding, error) {
 	found := []Finding{}
 	_, err := surface.Read(skill, files, func(file *surface.File) { found = append(found, newReader(file).findings()...) })
+	Sort(found)
+	return found, err
+}
+
+// Sort sorts findings: the most severe first, then by file and line.
+func Sort(found []Finding) {
 	slices.SortFunc(found, func(a, b Finding) int {
 		return cmp.Or(b.Severity.rank()-a.Severity.rank(), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
 	})
-	return found, err
 }
 
 // findings returns the findings of one file, the most severe of each rule.

@@ -127,7 +127,7 @@ func (s *Settings) newMachine() *manage.Machine {
 			defer saved()
 			return scanner.Scan(ctx)
 		},
-		Pins: s.OpenPins,
+		Pins: s.OpenPins, Verdicts: s.Sandboxes.Verdicts,
 	})
 }
 
