@@ -100,7 +100,7 @@ func (c *installCommand) run(ctx context.Context, s *setup.Settings, args []stri
 	if c.list {
 		return c.printChoices(choicesOf(plan))
 	}
-	change := t.Describe(plan)
+	change := manage.Describe(t, plan)
 	switch {
 	case c.dryRun:
 		return c.print(change, false)

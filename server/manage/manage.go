@@ -162,7 +162,7 @@ func (t *Target) Has(ctx context.Context, plan *install.Plan) bool {
 }
 
 // Describe describes a plan for the person, with the links of Claude Code to its items.
-func (t *Target) Describe(plan *install.Plan) *installation.Change {
+func Describe(t *Target, plan *install.Plan) *installation.Change {
 	change := installation.Describe(plan, t.Folders, t.machine.Verdicts.Blocks)
 	for i, item := range plan.Items {
 		if t.Claude.on {
@@ -202,7 +202,7 @@ type Review func(ctx context.Context, change *installation.Change) (accepted boo
 // if it was not made; the folders of files that went aside are in plan.Kept.
 func (t *Target) Apply(ctx context.Context, plan *install.Plan, review Review) (change *installation.Change, err error) {
 	defer func() { err = errors.Join(err, plan.Close()) }()
-	described := t.Describe(plan)
+	described := Describe(t, plan)
 	if accepted, err := review(ctx, described); err != nil || !accepted {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (m *Machine) ForModel(ctx context.Context, name, from string, progress func
 	if t.Has(ctx, plan) {
 		return nil, errors.Join(&run.Error{Code: run.InvalidParam, Message: "it is installed already, as the source has it now; use it"}, plan.Close())
 	}
-	return &ModelInstallation{plan, t, t.Describe(plan)}, nil
+	return &ModelInstallation{plan, t, Describe(t, plan)}, nil
 }
 
 // inRegistry returns the source that is meant by the name of a skill and that of a registry
