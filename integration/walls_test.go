@@ -169,7 +169,7 @@ var walls = map[string]string{
 	"server/approval":             "server/elicit server/identity server/run server/seal server/store server/termtext skills skills/skillfs skills/snapshot",
 	"server/approval/tty":         "server/approval server/termtext",
 	"server/api":                  "sandbox server/approval server/audit server/describe server/identity server/jobs server/manage server/output server/policy server/result server/run server/secrets server/store skills skills/schema skills/search",
-	"server/audit":                "sandbox server/identity server/run server/store server/termtext skills skills/lazyregexp",
+	"server/audit":                "sandbox sandbox/redact server/identity server/run server/store server/termtext skills skills/lazyregexp",
 	"server/clientroots":          "server/transport",
 	"server/complete":             "",
 	"server/describe":             "sandbox sandbox/egress server/exposure server/feedback server/run server/skillsext skills skills/check skills/dependencies skills/scan skills/skillfs skills/snapshot skills/truncate",

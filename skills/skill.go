@@ -193,9 +193,9 @@ func (s *Skill) CloneTo(copies map[*Skill]*Skill) {
 	}
 }
 
-// WantedSecrets returns the names of the secrets that the skill asks for: those that it
-// calls so, and variables whose names say so.
-func (s *Skill) WantedSecrets() []string {
+// MissingSecrets returns the names of the secrets that the skill asks for and, as has reports,
+// does not have: those that it calls so, and variables whose names say so.
+func (s *Skill) MissingSecrets(has func(name string) bool) []string {
 	names := slices.Clone(s.Secrets)
 	wanted := s.Requires.Env
 	if s.Entry != nil {
@@ -206,7 +206,7 @@ func (s *Skill) WantedSecrets() []string {
 			names = append(names, name)
 		}
 	}
-	return names
+	return slices.DeleteFunc(names, has)
 }
 
 // IsCredential reports whether the name of a variable says that its value is a secret.

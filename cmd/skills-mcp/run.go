@@ -107,7 +107,7 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 // outcome is nil if nothing was run.
 func (c *runCommand) finish(skill *skills.Skill, given *invocation.RunArgs, outcome *run.Outcome, err error) error {
 	if err == nil {
-		err = result.CheckOutput(skill, outcome)
+		err = result.CheckOutput(outcome)
 	}
 	if outcome == nil {
 		return exitOf(outcome, err)

@@ -47,8 +47,8 @@ func New(values map[string]string) *Replacer {
 		if len(value) < MinLength {
 			continue
 		}
-		to := spellings(text)
-		for i, from := range spellings(value) {
+		to := Spellings(text)
+		for i, from := range Spellings(value) {
 			if _, seen := found[from]; seen {
 				continue
 			}
@@ -75,8 +75,8 @@ func New(values map[string]string) *Replacer {
 	return r
 }
 
-// spellings returns a text in each spelling, always in one order.
-func spellings(text string) []string {
+// Spellings returns a text in each spelling, itself first, always in one order.
+func Spellings(text string) []string {
 	quoted, _ := json.Marshal(text) // a string has a spelling
 	json := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
 	query := url.QueryEscape(text)

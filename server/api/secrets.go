@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -83,10 +82,10 @@ func (s SecretService) Requests(ctx context.Context) (all []SecretRequest, err e
 		return nil, err
 	}
 	for _, skill := range view.Catalog.Skills {
-		if len(skill.WantedSecrets()) == 0 || view.Plan == nil {
+		if view.Plan == nil || len(skill.MissingSecrets(func(string) bool { return false })) == 0 { // most, and fast
 			continue
 		}
-		for _, name := range describe.Wanted(skill, view.Plan(ctx, skill)) {
+		for _, name := range skill.MissingSecrets(view.Plan(ctx, skill).Has) {
 			all = append(all, SecretRequest{skill.QualifiedName(), name})
 		}
 	}

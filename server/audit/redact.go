@@ -2,15 +2,14 @@ package audit
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/sandbox/redact"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -25,8 +24,8 @@ const (
 	minCoded = 5
 )
 
-// A Redactor replaces secrets in texts and values: as they are, in base64 at each
-// alignment, in hexadecimal, and escaped as JSON. A text that has one percent-encoded, and a
+// A Redactor replaces secrets in texts and values, in the spellings of package
+// [github.com/skillsmcp/skills-mcp/sandbox/redact]. A text that has one percent-encoded, and a
 // value that has one split over several strings, are replaced as a whole. The zero Redactor
 // replaces nothing.
 type Redactor struct {
@@ -46,38 +45,12 @@ func NewRedactor(secrets ...string) *Redactor {
 			r.parts = append(r.parts, secret)
 		}
 		if len(secret) >= minCoded {
-			r.parts = append(r.parts, encodings(secret)...)
+			r.parts = append(append(r.parts, redact.Spellings(secret)...), strings.ReplaceAll(secret, " ", "+"))
 		}
 	}
 	slices.SortFunc(r.parts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	r.parts = slices.Compact(r.parts)
 	return r
-}
-
-// encodings returns the forms of a secret, but for those with percent signs.
-func encodings(secret string) []string {
-	forms := []string{hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}
-	if spaced := strings.ReplaceAll(secret, " ", "+"); spaced != secret {
-		forms = append(forms, spaced)
-	}
-	if escaped, err := json.Marshal(secret); err == nil {
-		forms = append(forms, string(escaped[1:len(escaped)-1]))
-	}
-	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 {
-			forms = append(forms, inside(alphabet, secret, before))
-		}
-	}
-	return forms
-}
-
-// inside returns the characters that encode a secret behind so many bytes, whatever those
-// and the bytes after it are.
-func inside(alphabet *base64.Encoding, secret string, before int) string {
-	coded := alphabet.EncodeToString([]byte(strings.Repeat("\x00", before) + secret))
-	first := []int{0, 2, 3}[before] // the first character without a bit of the bytes before
-	last := (before + len(secret)) * 8 / 6
-	return coded[first:last]
 }
 
 // holds reports whether a text has a secret in it.

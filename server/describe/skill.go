@@ -186,7 +186,7 @@ func (v *View) Skill(ctx context.Context, skill *skills.Skill) (*Skill, error) {
 	if skill.Entry != nil && skill.Blocked == "" {
 		d.runs(skill)
 		d.Call = v.Plan(ctx, skill)
-		d.Problems = append(d.Problems, run.SecretRequests(skill, d.Call.has)...)
+		d.Problems = append(d.Problems, run.SecretRequests(skill, d.Call.Has)...)
 	}
 	if v.Installed != nil {
 		d.Installed = v.Installed(ctx, skill)
@@ -277,19 +277,8 @@ func (d *Skill) runs(skill *skills.Skill) {
 	}
 }
 
-// Wanted returns the secrets that a skill asks for and does not have by the plan of a call;
-// none without one.
-func Wanted(skill *skills.Skill, call *Plan) (names []string) {
-	for _, name := range skill.WantedSecrets() {
-		if !call.has(name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// has reports whether a call has a secret of a name, or a variable.
-func (p *Plan) has(name string) bool {
+// Has reports whether a call has a secret of a name, or a variable. No call lacks one.
+func (p *Plan) Has(name string) bool {
 	return p == nil || slices.Contains(p.Environment, name) || slices.ContainsFunc(p.Secrets, func(line string) bool { return strings.HasPrefix(line, name+",") })
 }
 

@@ -20,7 +20,7 @@ func (c Callees) Find(ctx context.Context, name string) (*skills.Skill, error) {
 
 // Answer implements [run.Callees].
 func (Callees) Answer(skill *skills.Skill, o *run.Outcome, err error) json.RawMessage {
-	output := parseOutput(skill, o, err)
+	output := parseOutput(o, err)
 	r := newRun(skill, o, output, maxCallText)
 	if output.failed() {
 		r.Error = output.reason(o)

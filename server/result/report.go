@@ -28,7 +28,7 @@ type Report struct {
 // NewReport returns the report of a run to the model of a client. Its arguments are otherwise those of
 // [New]. It stores the outputs that the report links to.
 func NewReport(client Client, skill *skills.Skill, o *run.Outcome, err error) *Report {
-	r := &Report{Outcome: o, output: parseOutput(skill, o, err)}
+	r := &Report{Outcome: o, output: parseOutput(o, err)}
 	a := attachments{Client: client, runID: o.RunID}
 	if r.output.result != nil {
 		if r.items, err = a.items(r.output.result.Items, o.Out.Taken); err != nil {
@@ -183,11 +183,11 @@ func lastText(o sandbox.Output) string {
 // CheckOutput returns the error that callers get for the output of a run that ended well: a
 // result object that has a fault or says isError, or an output that is not of the skill's
 // output_schema. The error is a [*run.Error].
-func CheckOutput(skill *skills.Skill, o *run.Outcome) error {
-	if (skill == nil || skill.Entry == nil || skill.Entry.Output == nil) && !bytes.Contains(o.Stdout.Head, []byte(`"mcp"`)) {
+func CheckOutput(o *run.Outcome) error {
+	if (o.Entry == nil || o.Entry.Output == nil && !o.Entry.OutputJSON) && !bytes.Contains(o.Stdout.Head, []byte(`"mcp"`)) {
 		return nil // most output: not to be decoded for it
 	}
-	s := parseOutput(skill, o, nil)
+	s := parseOutput(o, nil)
 	if s.result != nil {
 		a := attachments{Client: Client{Links: true, Sounds: true}} // whose contents nobody gets
 		if _, err := a.items(s.result.Items, o.Out.Taken); err != nil {

@@ -55,7 +55,7 @@ type File struct {
 // New returns the result of a run that has started. skill is the one that ran, or whose
 // folder was mounted for code; nil is none. err is the error that ended the run, or nil.
 func New(skill *skills.Skill, o *run.Outcome, err error) Run {
-	return newRun(skill, o, parseOutput(skill, o, err), MaxText)
+	return newRun(skill, o, parseOutput(o, err), MaxText)
 }
 
 // newRun returns the result of a run whose streams are cut to a number of bytes each.

@@ -26,7 +26,7 @@ type scriptOutput struct {
 
 // parseOutput parses the standard output of a run. err is the error that ended it, or
 // nil.
-func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
+func parseOutput(o *run.Outcome, err error) scriptOutput {
 	s := scriptOutput{object: jsonObject(o.Stdout), err: runError(o, err)}
 	var fault error
 	if !o.Stdout.Truncated() {
@@ -42,8 +42,11 @@ func parseOutput(skill *skills.Skill, o *run.Outcome, err error) scriptOutput {
 		s.object = nil
 		s.reject(o, fault)
 	}
-	if s.err == nil && skill != nil && (s.result == nil || !s.result.IsError) {
-		if fault := schema.CheckOutput(skill.Entry, s.object); fault != nil {
+	if o.Entry != nil && o.Entry.OutputJSON && (o.Stdout.Truncated() || !json.Valid(o.Stdout.Bytes())) {
+		s.fail(o, "its output is not one JSON value, as it has to be")
+	}
+	if s.err == nil && (s.result == nil || !s.result.IsError) {
+		if fault := schema.CheckOutput(o.Entry, s.object); fault != nil {
 			s.fail(o, "its output is not what its output_schema says: "+fault.Error())
 		}
 	}
@@ -74,7 +77,7 @@ func (s *scriptOutput) reason(o *run.Outcome) *run.Error {
 // Advise returns advice for the author of a skill whose output clients receive as plain
 // text although it looks like more; "" is none.
 func Advise(skill *skills.Skill, o *run.Outcome) string {
-	if s := parseOutput(skill, o, nil); s.result != nil || s.object != nil || s.err != nil {
+	if s := parseOutput(o, nil); s.result != nil || s.object != nil || s.err != nil {
 		return ""
 	}
 	switch result, question, call := scriptio.Meant(o.Stdout.Bytes()); {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/invopop/jsonschema"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -20,7 +22,7 @@ func outcomeOf(stdout string) *run.Outcome {
 // Old clients are told where a content is that they do not know.
 func TestResultObjectForOldClients(t *testing.T) {
 	a := attachments{Client: Client{Outputs: output.New()}, runID: "run-1"}
-	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
+	items := parseOutput(outcomeOf(`{"mcp": {"content": [{"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"}, {"type": "resource_link", "uri": "test://x", "name": "x"}]}}`), nil).result.Items
 	contents, err := a.items(items, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +44,7 @@ func TestResultObjectForOldClients(t *testing.T) {
 func TestResultObjectAnnotates(t *testing.T) {
 	a := attachments{Client: Client{Outputs: output.New(), Links: true}, runID: "run-1"}
 	const said = `"_meta":{"a":1},"annotations":{"audience":["user"],"priority":0.5}`
-	items := parseOutput(nil, outcomeOf(`{"mcp": {"content": [{"type": "resource_link", "uri": "a:b", "name": "c", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
+	items := parseOutput(outcomeOf(`{"mcp": {"content": [{"type": "resource_link", "uri": "a:b", "name": "c", `+said+`}, {"type": "text", "text": "b", `+said+`}]}}`), nil).result.Items
 	contents, err := a.items(items, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +86,7 @@ func TestAdvise(t *testing.T) {
 			}}
 			skill := &skills.Skill{Name: "a", Asks: c.asks}
 			fault := ""
-			if err := CheckOutput(skill, o); err != nil {
+			if err := CheckOutput(o); err != nil {
 				fault = err.Error()
 			}
 			if (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
@@ -94,6 +96,39 @@ func TestAdvise(t *testing.T) {
 				t.Errorf("advice %q, want %q", advice, c.advice)
 			}
 		})
+	}
+}
+
+// The output of a script has to be as its skill declares: one JSON value, or an object of its
+// schema. That of code, which has the folder of such a skill, has not.
+func TestDeclaredOutput(t *testing.T) {
+	typed := &skills.Entry{Output: &jsonschema.Schema{Type: "object", Required: []string{"a"}}}
+	for _, test := range []struct {
+		entry   *skills.Entry
+		printed string
+		code    int
+		want    string
+	}{
+		{&skills.Entry{OutputJSON: true}, `{"ok": true}` + "\n", 0, ""},
+		{&skills.Entry{OutputJSON: true}, ` [1] `, 0, ""},
+		{&skills.Entry{OutputJSON: true}, `done`, 0, "is not one JSON value"},
+		{&skills.Entry{OutputJSON: true}, `{} {}`, 0, "is not one JSON value"},
+		{&skills.Entry{OutputJSON: true}, ``, 0, "is not one JSON value"},
+		{&skills.Entry{OutputJSON: true}, `failed`, 3, ""}, // which the exit code tells
+		{typed, `{"a": 1}`, 0, ""},
+		{typed, `{"b": 1}`, 0, "is not what its output_schema says"},
+		{typed, `text`, 0, "is not what its output_schema says"},
+		{nil, `text`, 0, ""},
+	} {
+		o := outcomeOf(test.printed)
+		o.Entry, o.Code, o.Exited = test.entry, test.code, true
+		err := CheckOutput(o)
+		if r := New(nil, o, nil); (r.Error == nil) != (err == nil && test.code == 0) {
+			t.Errorf("%q: the record has %v, the caller %v", test.printed, err, r.Error)
+		}
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %q", test.printed, err, test.want)
+		}
 	}
 }
 

@@ -41,8 +41,8 @@ type Options struct {
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
 	// CheckOutput returns the error that callers report for the output of a run that ended
-	// well, for the record; nil finds none. skill is nil for code without one.
-	CheckOutput func(skill *skills.Skill, o *Outcome) error
+	// well, for the record; nil finds none.
+	CheckOutput func(o *Outcome) error
 	// Standing reads the given approvals; nil is none.
 	Standing func(ctx context.Context) Standing
 	// MaxTimeout bounds the timeouts of skills and calls; 0 is the sandbox's default
@@ -70,7 +70,7 @@ func (o *Options) withDefaults() Options {
 	}
 	c.Recorder = cmp.Or[Recorder](c.Recorder, discard{})
 	if c.CheckOutput == nil {
-		c.CheckOutput = func(*skills.Skill, *Outcome) error { return nil }
+		c.CheckOutput = func(*Outcome) error { return nil }
 	}
 	c.Secrets = cmp.Or[Secrets](c.Secrets, noSecrets{})
 	if c.Standing == nil {
@@ -284,9 +284,6 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 		barred: x.options.Barred, none: x.options.noWorkspace(j.Principal), identify: x.runner.Identify,
 	}
 	f.explain(ctx, err)
-	if err == nil {
-		err = checkOutput(j.skill, o)
-	}
 	return o, err
 }
 

@@ -84,8 +84,8 @@ func SecretRemedy(skill *skills.Skill, name string) string {
 // SecretRequests returns a note for each secret that a skill's script asks for and, as has
 // reports, does not have, with the commands that grant it.
 func SecretRequests(skill *skills.Skill, has func(name string) bool) (notes []skills.Problem) {
-	for _, name := range skill.WantedSecrets() {
-		if skill.Entry != nil && !has(name) {
+	for _, name := range skill.MissingSecrets(has) {
+		if skill.Entry != nil {
 			notes = append(notes, skills.Problem{
 				Severity: skills.Note, Path: skill.File, Message: "it asks for the secret " + name + ", which it does not have",
 				Remedy: "if it should use one, " + SecretRemedy(skill, name),

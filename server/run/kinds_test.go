@@ -119,46 +119,6 @@ func TestKindsRefused(t *testing.T) {
 	}
 }
 
-// What has to be JSON and is not fails, with what was printed at hand.
-func TestOutputJSON(t *testing.T) {
-	catalog := kinds(t)
-	const end = ", and it has to print one JSON value; its maintainer has to fix it"
-	for _, test := range []struct {
-		skill, printed string
-		code           int
-		want           string
-	}{
-		{"disk", `{"ok": true}` + "\n", 0, ""},
-		{"disk", ` [1] `, 0, ""},
-		{"disk", `done`, 0, "skill disk ended well, but its output is not JSON" + end},
-		{"disk", `{} {}`, 0, "skill disk ended well, but its output is not JSON" + end},
-		{"disk", ``, 0, "skill disk ended well, but its output is empty" + end},
-		{"disk", `failed`, 3, ""}, // which the exit code tells
-		{"linx__one", `text`, 0, ""},
-	} {
-		var stdin string
-		driver := printing(test.printed, &stdin)
-		start := driver.run
-		driver.run = func(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-			exit, err := start(ctx, cmd)
-			exit.Code = test.code
-			return exit, err
-		}
-		args := map[string]any{}
-		if test.skill == "disk" {
-			args["path"] = "/"
-		}
-		outcome, err := newExecutor(t, driver, nil).Run(t.Context(), run.Request{Skill: lookup(t, catalog, test.skill), Args: args})
-		if outcome == nil || string(outcome.Stdout.Bytes()) != test.printed || outcome.Code != test.code {
-			t.Errorf("%q: outcome %+v", test.printed, outcome)
-		}
-		var e *run.Error
-		if got := errors.As(err, &e); got != (test.want != "") || got && (e.Message != test.want || e.Code != run.ExecutionError) {
-			t.Errorf("%q: %v", test.printed, err)
-		}
-	}
-}
-
 // A sandbox that is kept for a skill is there for its tools, and the other way
 // round.
 func TestKeptForTools(t *testing.T) {

@@ -1,15 +1,11 @@
 package run
 
-import (
-	"context"
-
-	"github.com/skillsmcp/skills-mcp/skills"
-)
+import "context"
 
 // records tells a [Recorder] of calls, also of those whose context has ended.
 type records struct {
 	recorder Recorder
-	check    func(*skills.Skill, *Outcome) error // [Options.CheckOutput]
+	check    func(*Outcome) error // [Options.CheckOutput]
 }
 
 // begin tells of a run that is about to start.
@@ -28,7 +24,7 @@ func (r records) refuse(ctx context.Context, p *Proposal, c *Call, err error) er
 // record tells of a proposal that has ended. The record has the error of the output, too.
 func (r records) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
 	if err == nil && o != nil {
-		err = r.check(p.Skill, o)
+		err = r.check(o)
 	}
 	r.recorder.Record(context.WithoutCancel(ctx), Record{p, o, err})
 }

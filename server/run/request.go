@@ -148,6 +148,8 @@ type Outcome struct {
 	RunID string
 	// What names the program in messages: "skill NAME" or "the code".
 	What string
+	// Entry is that of the skill whose script ran; nil for code. It says which output counts.
+	Entry *skills.Entry
 	// Digest is the digest of the mounted snapshot; "" without a skill.
 	Digest string
 	// Hint guesses why a script failed, for people; "" is no guess. ModelHint is the guess for

@@ -121,18 +121,16 @@ func (v *Verdicts) Of(ctx context.Context, skill *skills.Skill) ([]verdict.Findi
 	if err != nil {
 		return nil, err
 	}
-	found, err := v.At(skill, digest, skill.Files)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if key := skill.Origin().String(); err == nil && v.Looks[key] != looks {
-		v.Looks[key], v.fresh = looks, true
-	}
-	return found, err
+	return v.at(skill, digest, looks, skill.Files)
 }
 
 // At returns the findings in files with a digest.
 func (v *Verdicts) At(skill *skills.Skill, digest string, files fs.FS) ([]verdict.Finding, error) {
-	skill = asRead(skill)
+	return v.at(asRead(skill), digest, "", files)
+}
+
+// at is At for files that look so; "" is not known.
+func (v *Verdicts) at(skill *skills.Skill, digest, looks string, files fs.FS) ([]verdict.Finding, error) {
 	v.read()
 	v.mu.Lock()
 	found, known := v.Found[digest]
@@ -149,12 +147,11 @@ func (v *Verdicts) At(skill *skills.Skill, digest string, files fs.FS) ([]verdic
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	key := skill.Origin().String()
-	if v.Digests[key] != digest {
-		delete(v.Looks, key)
-		known = false
+	if looks == "" && v.Digests[key] == digest {
+		looks = v.Looks[key]
 	}
-	v.fresh = v.fresh || !known
-	v.Found[digest], v.Digests[key] = found, digest
+	v.fresh = v.fresh || !known || v.Digests[key] != digest || v.Looks[key] != looks
+	v.Found[digest], v.Digests[key], v.Looks[key] = found, digest, looks
 	return found, nil
 }
 
@@ -171,16 +168,18 @@ func (v *Verdicts) Known(skill *skills.Skill) []verdict.Finding {
 func (v *Verdicts) Counts(skill *skills.Skill) string {
 	skill = asRead(skill)
 	counts := verdict.Counts(v.Known(skill))
-	if counts == "" {
-		return ""
-	}
-	looks := look(skill.Files)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.Looks[skill.Origin().String()] != looks {
+	if counts != "" && !v.same(skill) {
 		return "its files have changed since"
 	}
 	return counts
+}
+
+// same reports whether the files of a skill have the sizes and times of its last scan.
+func (v *Verdicts) same(skill *skills.Skill) bool {
+	looks := look(skill.Files)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return looks != "" && v.Looks[skill.Origin().String()] == looks
 }
 
 // ScanAll reads and scans the skills of a catalog, several at once, until ctx is done, and
@@ -198,11 +197,7 @@ func (v *Verdicts) ScanAll(ctx context.Context, catalog *skills.Catalog, atOnce 
 func (v *Verdicts) ScanChanged(ctx context.Context, catalog *skills.Catalog) (changed bool) {
 	before := v.Blocked(catalog)
 	err := v.scan(ctx, catalog, 1, func(skill *skills.Skill) error {
-		key, looks := asRead(skill).Origin().String(), look(asRead(skill).Files)
-		v.mu.Lock()
-		same := looks != "" && v.Looks[key] == looks
-		v.mu.Unlock()
-		if same {
+		if v.same(asRead(skill)) {
 			return nil
 		}
 		_, err := v.Of(ctx, skill)

@@ -69,7 +69,7 @@ func (p skillScreens) skill(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	screen.Switches, screen.Wanted = p.switches(ctx, info.Name), describe.Wanted(found, info.Call)
+	screen.Switches, screen.Wanted = p.switches(ctx, info.Name), found.MissingSecrets(info.Call.Has)
 	if screen.Change, err = p.change(ctx, found); err != nil {
 		p.options.Logger.Warn("compare a skill with its accepted version", "skill", info.Name, "error", err)
 	}
