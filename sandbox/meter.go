@@ -8,7 +8,7 @@ import (
 
 // A Meter pauses a command's use of its slot and its time while the command waits
 // for a person: others get the slot meanwhile. It is for one command, whose
-// [Runner.Run] starts and ends it; before and after, and in a session, its methods do
+// [Runner.Run] or [Runner.RunIn] starts and ends it; before and after, its methods do
 // nothing. The zero value is ready.
 type Meter struct {
 	mu      sync.Mutex

@@ -81,10 +81,30 @@ func (r *Runner) Open(ctx context.Context, cmd Command) (Session, error) {
 }
 
 // RunIn runs cmd in a sandbox that Open has opened, as Run does in a fresh one; see
-// [Session] for the fields of cmd that count. Its Meter does nothing.
+// [Session] for the fields of cmd that count.
 func (r *Runner) RunIn(ctx context.Context, session Session, cmd Command) (*Result, error) {
-	cmd.Meter = new(Meter)
+	cmd.Meter = cmp.Or(cmd.Meter, new(Meter))
 	return r.run(ctx, session.Run, cmd)
+}
+
+// Serve starts cmd, a server that lasts until it or ctx ends, as Run does, but without a
+// slot, and without a bound of its output: it answers commands of others, which have these.
+// Without an error it calls ended once, in the background; Close waits for that too. If this
+// program is killed, the sandbox stays for at most Limits.Timeout.
+func (r *Runner) Serve(ctx context.Context, cmd Command, ended func(*Exit, error)) error {
+	ctx, leave, err := r.life.Join(ctx)
+	if err != nil {
+		return err
+	}
+	cmd.Limits, cmd.Meter = cmd.Limits.Or(r.limits), new(Meter)
+	if cmd.Progress == nil {
+		cmd.Progress = func(string) {}
+	}
+	go func() {
+		defer leave()
+		ended(r.driver.Run(ctx, &cmd))
+	}()
+	return nil
 }
 
 // Forget discards sandboxes that are ready for a skill, by its qualified name,

@@ -8,6 +8,7 @@
 //   - the workspaces it was granted at their own absolute paths, the first also
 //     at [WorkspaceDir] where nothing is in its way, read-only unless the grant
 //     says otherwise;
+//   - the folder [Grant.Data], if there is one, at [DataDir], writable;
 //   - [OutDir] and /tmp, writable, in memory, bounded by [Limits.Tmp] each;
 //   - /dev/shm, which is memory of the command's own, where it is there;
 //   - everything else read-only, no network, no capabilities, no way to gain
@@ -31,6 +32,7 @@ const (
 	SkillDir     = "/skill"
 	WorkspaceDir = "/workspace"
 	OutDir       = "/out"
+	DataDir      = "/plugin-data"
 )
 
 // Nobody is the uid and gid that commands run as where the server itself runs
@@ -168,6 +170,8 @@ type Grant struct {
 	Unprotected []string
 	// Covers are the mounts in writable workspaces that protect them; set by the driver.
 	Covers []Cover
+	// Data is an absolute host folder of the command's own; "" is none.
+	Data string
 	// Hosts are those that it may connect to, through a proxy alone, as package
 	// [github.com/skillsmcp/skills-mcp/sandbox/egress] writes them, such as
 	// "api.example.com:443". None is no network.

@@ -47,6 +47,8 @@ type Entry struct {
 	// Output is the schema of the object that the script returns (an Args' Schema is
 	// that of its arguments); nil where nobody said.
 	Output *jsonschema.Schema
+	// Server is the call to a plugin's MCP server that the entry makes; nil runs the script.
+	Server *ServerCall
 	// OutputJSON says that a script which ends well has printed one JSON value.
 	OutputJSON bool
 

@@ -44,6 +44,9 @@ func (s *Skill) Origin() Origin {
 	if owner.Dir == "" || owner.Command {
 		o.Place = owner.File
 	}
+	if owner.Entry != nil && owner.Entry.Server != nil { // a plugin may have several
+		o.Place += "#" + owner.Entry.Server.Server.Name
+	}
 	switch {
 	case owner.Workspace != "":
 		o.Kind = OriginWorkspace

@@ -18,10 +18,12 @@ type Plugin struct {
 	Prefix string
 	// Marketplace is the name of the one that lists the plugin, or "".
 	Marketplace string
-	// Servers and Hooks are for a client to start or run. They are shown, and nothing
-	// of them is run.
+	// Installed equals that of its skills; see there.
+	Installed bool
+	// Servers have a skill each in the catalogs that are published.
 	Servers []MCPServer
-	Hooks   []Hook
+	// Hooks are for a client to run. They are shown, and none is run.
+	Hooks []Hook
 }
 
 // Untrusted reports whether the plugin comes from a workspace that the person does not
@@ -41,14 +43,30 @@ type Hook struct {
 	Runs string `json:"runs,omitempty"`
 }
 
-// A MCPServer is a server that a plugin wants its client to connect to. Nothing
-// here starts it. The values of its variables and headers may be secret and are
-// not kept.
+// A MCPServer is a server that a plugin brings. The exported JSON is for people: variables
+// and headers may hold secrets.
 type MCPServer struct {
 	Name      string `json:"name"`
 	Transport string `json:"transport"`         // stdio, http, sse, …
 	Command   string `json:"command,omitempty"` // with its arguments, for people
 	URL       string `json:"url,omitempty"`     // without a query
+
+	// Argv, Env and Dir start the server, and Address and Headers reach one over HTTP, as
+	// they are declared: with references to variables, ${NAME} and ${NAME:-default}.
+	Argv    []string          `json:"-"`
+	Env     map[string]string `json:"-"`
+	Dir     string            `json:"-"`
+	Address string            `json:"-"`
+	Headers map[string]string `json:"-"`
+}
+
+// A ServerCall is a call to the MCP server of a plugin.
+type ServerCall struct {
+	Server MCPServer
+	// Tool is the name of the tool there; "" lists the tools.
+	Tool string
+	// Definition is the digest of the tool's definition, as the server has listed it.
+	Definition string
 }
 
 // An Agent is a role for a model, with the tools that it may use. Nothing here

@@ -19,6 +19,9 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 		return nil, fmt.Errorf("mount the skill's folder %q: it is not an absolute path", cmd.Folder)
 	}
 	all := []mount.Mount{bind(cmd.Folder, sandbox.SkillDir, false)}
+	if cmd.Grant.Data != "" {
+		all = append(all, bind(cmd.Grant.Data, sandbox.DataDir, true))
+	}
 	for i, folder := range cmd.Grant.Workspaces {
 		own, err := ownPath(folder)
 		if err != nil {
@@ -86,7 +89,7 @@ func ownPath(folder string) (string, error) {
 	if own == "/" || own == "/tmp" {
 		return "", fmt.Errorf("mount workspace %s: it would hide the sandbox's own %s", folder, own)
 	}
-	for _, taken := range []string{sandbox.SkillDir, sandbox.OutDir, "/proc", "/sys", "/dev"} {
+	for _, taken := range []string{sandbox.SkillDir, sandbox.OutDir, sandbox.DataDir, "/proc", "/sys", "/dev"} {
 		if sandbox.Within(own, taken) {
 			return "", fmt.Errorf("mount workspace %s: it would hide the sandbox's own %s", folder, taken)
 		}

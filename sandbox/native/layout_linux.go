@@ -143,7 +143,7 @@ func (s *layout) show(path string) {
 
 // closedFolders are the sandbox's own: a workspace can neither be in one nor
 // cover it.
-var closedFolders = [...]string{"/skill", "/out", "/dev", "/proc", "/sys"}
+var closedFolders = [...]string{"/skill", "/out", "/plugin-data", "/dev", "/proc", "/sys"}
 
 // openFolders may have workspaces in them, but cannot be covered.
 var openFolders = [...]string{"/tmp", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}

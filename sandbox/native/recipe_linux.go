@@ -28,7 +28,7 @@ type recipe struct {
 // that nothing that waits can write; and with a workspace below another, where a link
 // may have been put in the place of a folder.
 func newRecipe(grant sandbox.Grant, limits sandbox.Limits, mounts []mount, sources []inode) *recipe {
-	if grant.Write || len(grant.Hosts) > 0 || slices.ContainsFunc(mounts, func(m mount) bool { return m.Around != "" }) {
+	if grant.Write || grant.Data != "" || len(grant.Hosts) > 0 || slices.ContainsFunc(mounts, func(m mount) bool { return m.Around != "" }) {
 		return nil
 	}
 	return &recipe{

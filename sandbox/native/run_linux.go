@@ -225,6 +225,13 @@ func commandMounts(cmd *sandbox.Command) (mounts []mount, sources []inode, err e
 	}
 	workspaces := cmd.Grant.Workspaces
 	mounts, sources = []mount{{Source: cmd.Folder, Target: sandbox.SkillDir}}, []inode{folder}
+	if data := cmd.Grant.Data; data != "" {
+		folder, err := checkFolder(data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("data folder: %w", err)
+		}
+		mounts, sources = append(mounts, mount{Source: data, Target: sandbox.DataDir, Write: true}), append(sources, folder)
+	}
 	show := func(path, target string) error {
 		folder, err := checkWorkspace(path)
 		mounts = append(mounts, mount{Source: path, Around: cmd.Grant.Around(path), Target: target, Write: cmd.Grant.Write})

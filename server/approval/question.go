@@ -265,6 +265,9 @@ func program(p *run.Proposal) string {
 	if entry == nil {
 		return "nothing"
 	}
+	if to := entry.Server; to != nil {
+		return "the MCP server " + cmp.Or(to.Server.Command, to.Server.URL)
+	}
 	words := append(slices.Clone(entry.Interpreter), entry.Script)
 	for i, word := range words {
 		if strings.Contains(word, "\n") {

@@ -18,7 +18,7 @@ type Plugin struct {
 
 	Marketplace string             `json:"marketplace,omitempty"`
 	Agents      []Agent            `json:"agents,omitempty"`
-	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // none is started
+	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // each has a skill
 	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
 }
 
@@ -87,6 +87,7 @@ func (p *Plugin) add(skill *skills.Skill) {
 	case skill.Of != nil:
 		p.Counts.Tools++
 		return
+	case skill.Entry != nil && skill.Entry.Server != nil: // a server, which counts as one
 	case skill.Command:
 		p.Counts.Commands++
 	default:

@@ -169,7 +169,7 @@ func TestPlugins(t *testing.T) {
 		Name: "office", Version: "1.2.0", Description: "For the office", Author: "Ann", Source: skills.SourceUser, Skills: []string{"office/report", "office/tidy"},
 		Counts:  Counts{Skills: 1, Commands: 1, Agents: 1, Servers: 1, Hooks: 1},
 		Agents:  []Agent{{"clerk", "Files papers.", "small", []string{"Read", "Grep"}}},
-		Servers: []skills.MCPServer{{Name: "docs", Transport: "http", URL: "https://docs.example/mcp"}},
+		Servers: []skills.MCPServer{{Name: "docs", Transport: "http", URL: "https://docs.example/mcp", Address: "https://docs.example/mcp"}},
 		Hooks:   []skills.Hook{{Event: "Stop", Type: "command", Runs: "beep"}},
 	}}
 	got := Plugins(v.Catalog)

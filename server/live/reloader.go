@@ -61,6 +61,9 @@ type Filter interface {
 
 // Options configure a [Reloader]. A nil *Options means the defaults.
 type Options struct {
+	// Expand adds skills to each catalog that is read, before all else. It returns the same
+	// result for the same catalog until they change; nil adds none.
+	Expand func(*skills.Catalog) *skills.Catalog
 	// Requirements marks skills unavailable; nil leaves each skill as it was read.
 	Requirements *requirements.Checker
 	// Decisions tell when the person has decided something: the trust in workspaces and
@@ -267,6 +270,9 @@ func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skil
 	catalog, err = scan(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("read skills: %w", err)
+	}
+	if r.options.Expand != nil {
+		catalog = r.options.Expand(catalog)
 	}
 	catalog = r.options.Requirements.Apply(catalog)
 	for _, filter := range r.options.Filters {

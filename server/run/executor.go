@@ -38,6 +38,8 @@ type Options struct {
 	Variables Variables
 	// Secrets has the values of the secrets that skills may use; nil has none.
 	Secrets Secrets
+	// Servers make the calls of the MCP servers of plugins; nil makes none.
+	Servers Servers
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
 	// CheckOutput returns the error that callers report for the output of a run that ended
@@ -186,7 +188,11 @@ func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 		x.warnBarred(j, p.Command.Grant)
 	}
 	if x.options.InstallDependencies && j.action == ActionSkill {
-		if p.Command.Dependencies, err = required(j.skill, p.Command.Folder, p.Command.Argv); err != nil {
+		argv := p.Command.Argv
+		if serverOf(j) != nil { // whose words are references yet
+			argv = append(slices.Clone(j.skill.Entry.Interpreter), j.skill.Entry.Script)
+		}
+		if p.Command.Dependencies, err = required(j.skill, p.Command.Folder, argv); err != nil {
 			return p, err
 		}
 	}
@@ -217,6 +223,9 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 		return translate("the call", "", err)
 	}
 	p.Decision = d
+	if to := serverOf(j); to != nil { // an approval is of the tool as it was listed
+		d.Version += " " + to.Definition
+	}
 	if j.kept, err = readKept(ctx, x.options.Secrets, p); err != nil {
 		return err
 	}
@@ -292,6 +301,10 @@ func (x *Executor) start(ctx context.Context, j *job, p *Proposal) (*sandbox.Res
 	command, err := reveal(ctx, x.options.Secrets, j.kept, p)
 	if err != nil {
 		return nil, err
+	}
+	if serverOf(j) != nil {
+		result, err := x.runner.RunIn(ctx, x.options.Servers.Call(j.Principal, j.skill), *command)
+		return result, redacted(command.Redact, err)
 	}
 	if j.Session != "" {
 		return x.options.Sessions.Run(ctx, j.Session, *command)

@@ -37,7 +37,7 @@ func (f *failure) explain(ctx context.Context, err error) {
 	late, _ := errors.AsType[*Error](err)
 	timeout := late != nil && late.Code == Timeout
 	switch {
-	case o.Code == 0 && !timeout:
+	case o.Code == 0 && !timeout, serverOf(f.job) != nil:
 		return
 	case timeout && f.skill.Interactive():
 		o.Hint = unheard

@@ -107,6 +107,9 @@ func blanks(entry *skills.Entry) map[string]any {
 // planArgv returns the command line of blanks. A script whose path depends on
 // arguments cannot be read, so its interpreter is a blank, too.
 func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
+	if to := skill.Entry.Server; to != nil {
+		return to.Server.Argv, nil
+	}
 	words, err := planWords(skill.Entry, args)
 	if err != nil {
 		return nil, err

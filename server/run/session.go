@@ -77,4 +77,7 @@ func (x *Executor) CloseSession(ctx context.Context, owner identity.Key, id stri
 // EndSessions ends the sessions of a principal who has left. It does not wait.
 func (x *Executor) EndSessions(owner identity.Key) {
 	x.options.Sessions.Leave(sandbox.Tenant{ID: string(owner)})
+	if x.options.Servers != nil {
+		x.options.Servers.Leave(owner)
+	}
 }

@@ -112,6 +112,9 @@ func invoke(r *Request, args map[string]any, grant sandbox.Grant) (*invocation, 
 	if err != nil {
 		return nil, err
 	}
+	if to := skill.Entry.Server; to != nil { // its references are replaced when it is started
+		return &invocation{to.Server.Argv, args, stdin}, nil
+	}
 	return &invocation{argv(name, interpreter, passed.Argv), args, stdin}, nil
 }
 

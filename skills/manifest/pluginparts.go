@@ -78,10 +78,16 @@ func parseServers(node *yaml.Node) (servers []skills.MCPServer, ok bool) {
 
 func parseServer(name string, node *yaml.Node) skills.MCPServer {
 	f := newFields(node, discard)
-	url, _, _ := strings.Cut(f.text("url"), "?")
+	address := cmp.Or(f.text("url"), f.text("httpUrl"))
+	shown, _, _ := strings.Cut(address, "?")
+	command := f.words("command", one)
+	if f.get("args") == nil && len(command) == 1 {
+		command = strings.Fields(command[0])
+	}
+	argv := slices.Concat(command, f.words("args", one))
 	server := skills.MCPServer{
-		Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(url),
-		Command: strings.Join(slices.Concat(f.words("command", one), f.words("args", one)), " "),
+		Name: name, Transport: cmp.Or(f.text("type"), f.text("transport")), URL: withoutUser(shown), Command: strings.Join(argv, " "),
+		Argv: argv, Env: texts(f.get("env")), Dir: f.text("cwd"), Address: address, Headers: texts(f.get("headers")),
 	}
 	if server.Transport == "" {
 		server.Transport = "stdio"
@@ -90,6 +96,19 @@ func parseServer(name string, node *yaml.Node) skills.MCPServer {
 		}
 	}
 	return server
+}
+
+// texts returns the scalars of a map; nil where there are none.
+func texts(node *yaml.Node) (all map[string]string) {
+	for _, f := range newFields(node, discard).list {
+		if f.node.Kind == yaml.ScalarNode && !isNull(f.node) {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[f.key] = f.node.Value
+		}
+	}
+	return all
 }
 
 // withoutUser returns a URL without name and password.

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/invopop/jsonschema"
@@ -38,17 +39,7 @@ func (p entryReader) authorSchema(key, so string) *jsonschema.Schema {
 		p.fields.wrongType(key, "a JSON Schema")
 		return nil
 	}
-	var s *jsonschema.Schema
-	err := checkSchema(node, maxSchemaDepth)
-	if err == nil {
-		s, err = rawSchema(node)
-	}
-	if err == nil && s.Type == "" && s.Extras["type"] == nil {
-		s.Type = "object"
-	}
-	if err == nil && s.Type == "object" {
-		err = usable(s)
-	}
+	s, err := strangersSchema(node)
 	switch {
 	case err != nil:
 		p.report(skills.Warning, p.fields.pos(key), "correct it", "%q is not a JSON Schema, so %s: %v", key, so, err)
@@ -58,6 +49,41 @@ func (p entryReader) authorSchema(key, so string) *jsonschema.Schema {
 		return nil
 	}
 	return s
+}
+
+// strangersSchema returns the JSON Schema in a node, checked if it is that of an object.
+func strangersSchema(node *yaml.Node) (*jsonschema.Schema, error) {
+	if err := checkSchema(node, maxSchemaDepth); err != nil {
+		return nil, err
+	}
+	s, err := rawSchema(node)
+	if err != nil {
+		return nil, err
+	}
+	if s.Type == "" && s.Extras["type"] == nil {
+		s.Type = "object"
+	}
+	if s.Type == "object" {
+		err = usable(s)
+	}
+	return s, err
+}
+
+// ParseToolSchema reads the schema of a tool of another MCP server. The error says why it
+// cannot be used.
+func ParseToolSchema(data []byte) (*jsonschema.Schema, error) {
+	if len(data) > maxSchema {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxSchema)
+	}
+	node, err := parseJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	s, err := strangersSchema(node)
+	if err == nil && s.Type != "object" {
+		err = errors.New("it is not the schema of an object")
+	}
+	return s, err
 }
 
 // maxSchema bounds the size of a schema, in bytes of JSON: every client reads it with

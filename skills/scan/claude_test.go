@@ -216,7 +216,7 @@ func TestServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			catalog := scanPlugins(t, map[string]string{"p/plugin.json": test.manifest, "p/.mcp.json": test.file})
-			if diff := cmp.Diff(test.want, catalog.Plugins[0].Servers); diff != "" {
+			if diff := cmp.Diff(test.want, asShown(catalog.Plugins[0].Servers)); diff != "" {
 				t.Error(diff)
 			}
 			for _, p := range catalog.Problems {
@@ -226,6 +226,14 @@ func TestServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// asShown returns servers as people see them.
+func asShown(servers []skills.MCPServer) (all []skills.MCPServer) {
+	for _, s := range servers {
+		all = append(all, skills.MCPServer{Name: s.Name, Transport: s.Transport, Command: s.Command, URL: s.URL})
+	}
+	return all
 }
 
 // The shapes in which real plugins name their hooks.
@@ -259,8 +267,7 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-// Hooks and servers are kept as they are shown, with none of the values of variables and
-// headers.
+// Hooks are kept as they are shown, and servers also as they are started.
 func TestExecutableParts(t *testing.T) {
 	catalog := scanPlugins(t, map[string]string{
 		"p/plugin.json": `{"name": "p"}`,
@@ -274,8 +281,8 @@ func TestExecutableParts(t *testing.T) {
 			{"type": "prompt", "prompt": "Is it right?"}]}]}`,
 	})
 	servers := []skills.MCPServer{
-		{Name: "ctx", Transport: "http", URL: "https://example.com/mcp"},
-		{Name: "local", Transport: "stdio", Command: "npx -y a b"},
+		{Name: "ctx", Transport: "http", URL: "https://example.com/mcp", Address: "https://example.com/mcp", Headers: map[string]string{"Authorization": "secret"}},
+		{Name: "local", Transport: "stdio", Command: "npx -y a b", Argv: []string{"npx", "-y", "a b"}, Env: map[string]string{"KEY": "secret"}},
 	}
 	hook := func(kind, runs string) skills.Hook {
 		return skills.Hook{Event: "PreToolUse", Matcher: "Bash", Type: kind, Runs: runs}
@@ -307,8 +314,7 @@ func TestShownProblems(t *testing.T) {
 		"d/.mcp.json":         `{"s": "text"}`,
 		"d/hooks/hooks.json":  `{"a":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`,
 	})
-	const want = `a/plugin.json: note: its MCP servers are not started: s
-a/plugin.json: note: its hooks are not run
+	const want = `a/plugin.json: note: its hooks are not run
 b/.mcp.json:1: error: it is not JSON: unexpected end of JSON input (correct the JSON)
 b/hooks/hooks.json:1: warning: it is not of a known shape and is ignored (correct it)
 c/plugin.json: error: the mcpServers path "../b/.mcp.json" leads out of the plugin (put the mcpServers into the plugin's folder)

@@ -57,7 +57,7 @@ func TestPluginsOfOthers(t *testing.T) {
 				"g/GEMINI.md":             "context",
 			},
 			want: []string{"g/a"}, plugins: []string{"g: D."},
-			problems: "root/g/gemini-extension.json: note: its MCP servers are not started: s\nroot/g/gemini-extension.json:1: note: \"contextFileName\": its context file is not read; skills are\n",
+			problems: "root/g/gemini-extension.json:1: note: \"contextFileName\": its context file is not read; skills are\n",
 		},
 		"Conduit": {
 			files: map[string]string{

@@ -36,7 +36,7 @@ func (s *pluginReader) plugin(dir, manifestPath string, entry *manifest.Plugin) 
 		s.reject(file, err)
 		return
 	}
-	plugin := &skills.Plugin{Source: s.root.Source, Workspace: s.root.Within, Trusted: s.root.trusted, Dir: s.host(dir), File: file}
+	plugin := &skills.Plugin{Source: s.root.Source, Workspace: s.root.Within, Trusted: s.root.trusted, Installed: s.root.Installed, Dir: s.host(dir), File: file}
 	m, err := manifest.ParsePlugin(data, plugin, s.folderName(dir), report)
 	if err != nil {
 		s.reject(file, err)
@@ -82,7 +82,7 @@ func (s *pluginReader) addPlugin(dir string, m *manifest.Plugin, report manifest
 	// As in Claude Code the command of commands/db/migrate.md is db:migrate.
 	s.finder.markdown(dir, "commands", m.Commands, report, s.finder.command)
 	s.finder.markdown(dir, "agents", m.Agents, report, s.finder.agent)
-	s.servers(plugin, dir, m, report)
+	plugin.Servers = readPart(s, dir, ".mcp.json", m.Servers, report, manifest.ParseServerFile)
 	s.hooks(plugin, dir, m, report)
 }
 
@@ -115,19 +115,6 @@ func (s *pluginReader) hooks(plugin *skills.Plugin, dir string, m *manifest.Plug
 	if len(plugin.Hooks) > 0 {
 		report(skills.Note, manifest.Position{}, "", "its hooks are not run")
 	}
-}
-
-// servers reads the MCP servers of a plugin.
-func (s *pluginReader) servers(plugin *skills.Plugin, dir string, m *manifest.Plugin, report manifest.Report) {
-	plugin.Servers = readPart(s, dir, ".mcp.json", m.Servers, report, manifest.ParseServerFile)
-	if len(plugin.Servers) == 0 {
-		return
-	}
-	var names []string
-	for _, server := range plugin.Servers {
-		names = append(names, server.Name)
-	}
-	report(skills.Note, manifest.Position{}, "", "its MCP servers are not started: %s", skills.Enumerate(manifest.FirstFew(names, 5), "and"))
 }
 
 // readPart returns one part of a plugin: from the manifest, or from the files

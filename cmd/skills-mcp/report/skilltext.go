@@ -85,6 +85,9 @@ func words(asks []skills.Asked) []string {
 
 // command returns the command line of a script, with … for an inline program.
 func command(e *skills.Entry) string {
+	if to := e.Server; to != nil {
+		return "the MCP server " + cmp.Or(to.Server.Command, to.Server.URL) + ", kept between calls"
+	}
 	words := append(slices.Clone(e.Interpreter), e.Script)
 	for i, word := range words {
 		if strings.Contains(word, "\n") {
@@ -99,6 +102,9 @@ func command(e *skills.Entry) string {
 
 // passing describes how arguments reach a script, unless as --name value.
 func passing(e *skills.Entry) string {
+	if e.Server != nil {
+		return ""
+	}
 	switch e.Passing().(type) {
 	case skills.Input:
 		return "as a JSON object on standard input"

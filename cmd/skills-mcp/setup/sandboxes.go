@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/build"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/admission"
@@ -23,6 +24,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/pins"
+	"github.com/skillsmcp/skills-mcp/server/plugins"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/result"
@@ -46,6 +48,8 @@ type Sandboxes struct {
 	recorder   run.Recorder
 	Rules      policy.Options
 	host       *skillshost.Host
+	servers    *plugins.Book
+	state      string // the folder of the store
 	secrets    *secrets.Store
 	Pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
 	Verdicts   *verdicts.Verdicts
@@ -163,7 +167,10 @@ func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, 
 	return run.New(runner, snapshots, hostedDecider{s.Decider(approvals), s.host}, &run.Options{
 		Sessions:   sessions,
 		Workspaces: s.workspaces.Folders, NoWorkspace: s.workspaces.None,
-		Barred:    func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },
+		Barred: func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },
+		Servers: plugins.New(runner, s.servers, &plugins.Options{
+			Data: filepath.Join(s.state, "plugin-data"), Owner: secrets.Owner, Egress: s.Egress(), Version: build.Read().Version,
+		}),
 		Variables: grantable(s.Sandbox.Env),
 		Secrets:   ownedSecrets{s.secrets},
 		Recorder:  s.recorder, CheckOutput: result.CheckOutput,

@@ -23,6 +23,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/pins"
+	"github.com/skillsmcp/skills-mcp/server/plugins"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -53,6 +54,7 @@ type Settings struct {
 	Gate       *requirements.Checker
 	Trust      *trust.Workspaces
 	Host       *skillshost.Host // the connected MCP servers
+	Servers    *plugins.Book    // the MCP servers of plugins
 	Machine    *manage.Machine  // its installed skills
 	key        *seal.Key        // of the person's decisions, beside the store
 	Secrets    *manage.Secrets
@@ -86,8 +88,8 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	state = cmp.Or(state, store.New(StoreFile(home), &store.Options{Logger: logger}))
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
-	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger)}
-	s.Sandboxes = &Sandboxes{Config: c, Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: newSecrets(state.File()), logger: logger}
+	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger), Servers: newBook(state, logger)}
+	s.Sandboxes = &Sandboxes{Config: c, servers: s.Servers, state: filepath.Dir(state.File()), Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: newSecrets(state.File()), logger: logger}
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}
@@ -104,6 +106,16 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: c.Policy.Configured, Pins: s.OpenPins}}
 	return s, nil
+}
+
+// newBook returns the book of the plugins' MCP servers, beside the store. Other processes
+// learn from the store that it has changed.
+func newBook(state *store.Store, logger *slog.Logger) *plugins.Book {
+	return plugins.NewBook(filepath.Join(filepath.Dir(state.File()), "plugin-servers"), func(ctx context.Context) {
+		if err := state.ChangeDecisions(ctx, store.Announced, "servers", func(*store.Decisions) error { return nil }); err != nil {
+			logger.Warn("the tools of a plugin's MCP server are listed after the next change", "error", err)
+		}
+	})
 }
 
 // newVerdicts returns the verdicts that the cache has.

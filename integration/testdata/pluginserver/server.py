@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# An MCP server of plain lines of JSON, with tools that behave badly.
+import sys, json, os, threading, time
+name = sys.argv[1]
+lock = threading.Lock()
+def send(m):
+    with lock:
+        sys.stdout.write(json.dumps(m) + "\n"); sys.stdout.flush()
+def T(n, d, props=None, **more):
+    return dict(name=n, description=d, inputSchema={"type":"object","properties":props or {}}, **more)
+TOOLS = [
+  T("echo", open("/skill/description").read() if os.path.exists("/skill/description") else "Echoes a text, from server "+name, {"text":{"type":"string"}}),
+  T("where", "Says where the server runs"),
+  T("structured", "Returns a structure", outputSchema={"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}, title="Structured thing"),
+  T("image", "Returns an image"),
+  T("fails", "Fails"),
+  T("refuses", "Answers with an error"),
+  T("progress", "Reports progress"),
+  T("ask", "Asks the person"),
+  T("sample", "Asks the model"),
+  T("slow", "Never answers, but honours ping"),
+  T("hang", "Hangs the whole server"),
+  T("die", "Ends the server"),
+  T("garbage", "Prints garbage, then answers"),
+  T("foreign", "Answers other ids, too"),
+  T("flood", "Prints without end"),
+  T("more", "Adds a tool"),
+  T("keep", "Keeps a text in the data folder", {"text":{"type":"string"}}),
+  T("counter", "Counts calls"),
+  T("sleep", "Takes a while"),
+  T("big", "Has a schema that is too large", {"a": {"description": "x" * (1 << 20)}}) if os.environ.get("BIG") else T("small", "Is small"),
+]
+PNG="iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+count = 0
+pending = {}
+def call(id, p):
+    global count
+    n, a, tok = p["name"], p.get("arguments") or {}, (p.get("_meta") or {}).get("progressToken")
+    count += 1
+    text = lambda t, **m: send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="text", text=t)], **m)))
+    if n == "echo": text(name + ": " + a.get("text",""))
+    elif n == "where": text(json.dumps(dict(cwd=os.getcwd(), root=os.environ.get("CLAUDE_PLUGIN_ROOT"), greeting=os.environ.get("GREETING"), env=sorted(os.environ), uid=os.getuid(), files=sorted(os.listdir("/skill")))))
+    elif n == "structured": send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="text", text='{"n": 7}')], structuredContent={"n":7})))
+    elif n == "image": send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="image", data=PNG, mimeType="image/png"), dict(type="resource_link", uri="file:///x", name="x")])))
+    elif n == "fails": text("it went wrong", isError=True)
+    elif n == "refuses": send(dict(jsonrpc="2.0", id=id, error=dict(code=-32602, message="bad argument")))
+    elif n == "progress":
+        for i in range(3):
+            send(dict(jsonrpc="2.0", method="notifications/progress", params=dict(progressToken=tok, progress=i+1, total=3, message="step %d"%(i+1))))
+        send(dict(jsonrpc="2.0", method="notifications/message", params=dict(level="warning", data="a log line")))
+        print("on stderr", file=sys.stderr, flush=True)
+        time.sleep(0.1); text("done")
+    elif n in ("ask", "sample"):
+        rid = "q%s" % id
+        ev = threading.Event(); pending[rid] = [ev, None]
+        if n == "ask": send(dict(jsonrpc="2.0", id=rid, method="elicitation/create", params=dict(message="Your colour?", requestedSchema=dict(type="object", properties=dict(colour=dict(type="string")), required=["colour"]))))
+        else: send(dict(jsonrpc="2.0", id=rid, method="sampling/createMessage", params=dict(messages=[], maxTokens=1)))
+        ev.wait(); text(json.dumps(pending[rid][1]))
+    elif n == "slow": pass
+    elif n == "hang": os.kill(os.getpid(), 19)
+    elif n == "die": print("goodbye, cruel world", file=sys.stderr, flush=True); os._exit(3)
+    elif n == "garbage":
+        with lock:
+            sys.stdout.write("not json\n{\"a\":\n[1,2\n\x00\xff\n{\"jsonrpc\":\"2.0\",\"id\":null}\n{\"id\":{}}\n"); sys.stdout.flush()
+        text("after garbage")
+    elif n == "foreign":
+        for k in range(id-3, id+4):
+            if k != id: send(dict(jsonrpc="2.0", id=k, result=dict(content=[dict(type="text", text="forged")])))
+        text("own"); text("twice")
+    elif n == "flood":
+        while True: send(dict(jsonrpc="2.0", method="x", params=dict(a="y"*65536)))
+    elif n == "more":
+        TOOLS.append(T("added%d" % len(TOOLS), "Added")); send(dict(jsonrpc="2.0", method="notifications/tools/list_changed")); text("added")
+    elif n == "keep":
+        d = os.environ["CLAUDE_PLUGIN_DATA"]; f = d + "/kept"
+        old = open(f).read() if os.path.exists(f) else None
+        if a.get("text"): open(f, "w").write(a["text"])
+        text(json.dumps(dict(old=old, dir=d)))
+    elif n == "counter": text(str(count))
+    elif n == "sleep": time.sleep(0.05); text("slept")
+    else: send(dict(jsonrpc="2.0", id=id, error=dict(code=-32602, message="unknown tool")))
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize": send(dict(jsonrpc="2.0", id=m["id"], result=dict(protocolVersion="2025-06-18", capabilities=dict(tools=dict(listChanged=True)), serverInfo=dict(name=name, version="1"), instructions="Use echo of %s first."%name)))
+    elif m.get("method") == "tools/list": send(dict(jsonrpc="2.0", id=m["id"], result=dict(tools=TOOLS)))
+    elif m.get("method") == "ping": send(dict(jsonrpc="2.0", id=m["id"], result={}))
+    elif m.get("method") == "tools/call": threading.Thread(target=call, args=(m["id"], m["params"]), daemon=True).start()
+    elif "method" not in m and m.get("id") in pending: pending[m["id"]][1] = m.get("result") or m.get("error"); pending[m["id"]][0].set()

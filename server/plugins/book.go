@@ -1,0 +1,154 @@
+// Package plugins runs the MCP servers of plugins in sandboxes. Each is a skill of the
+// catalog, and its tools are that skill's tools: see [Book.Expand]. [Servers] makes their
+// calls, each server in one sandbox that lasts from its first call until it is idle.
+//
+// Start with [NewBook], and [New].
+package plugins
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
+)
+
+// A Book keeps, for the servers of plugins, the tools that they have listed and the reason
+// for which one has failed, in a folder that other processes share. It may be used
+// concurrently.
+type Book struct {
+	dir     string
+	changed func(context.Context)
+
+	mu   sync.Mutex // guards the last expansion
+	last expansion
+}
+
+// NewBook returns the book in dir, an absolute path, which is made when it is needed. It
+// calls changed when a server has other tools than before, or has failed.
+func NewBook(dir string, changed func(context.Context)) *Book {
+	return &Book{dir: dir, changed: changed}
+}
+
+// An expansion is the last result of [Book.Expand].
+type expansion struct {
+	before, after *skills.Catalog
+	state         [sha256.Size]byte // of all listings
+}
+
+// Expand returns the catalog with a skill PLUGIN/SERVER for each MCP server of a plugin. Its
+// tools are those that the server has listed. Before it has, a call of the skill starts the
+// server, which lists them. It returns the same result for the same catalog until a listing
+// changes.
+func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var owners []*skills.Skill
+	for _, p := range catalog.Plugins {
+		for _, server := range p.Servers {
+			if p.Dir != "" {
+				owners = append(owners, newOwner(p, server))
+			}
+		}
+	}
+	if len(owners) == 0 {
+		return catalog
+	}
+	sum := sha256.New()
+	listings := make([]listing, len(owners))
+	for i, owner := range owners {
+		l, text := b.read(owner)
+		listings[i] = l
+		fmt.Fprintf(sum, "%d\n%s", len(text), text)
+	}
+	state := [sha256.Size]byte(sum.Sum(nil))
+	if b.last.before == catalog && b.last.state == state {
+		return b.last.after
+	}
+	next := *catalog
+	next.Skills, next.Problems = slices.Clone(catalog.Skills), slices.Clone(catalog.Problems)
+	taken := map[string]*skills.Skill{}
+	for _, skill := range catalog.Skills {
+		taken[skill.QualifiedName()] = skill
+	}
+	for i, owner := range owners {
+		if other := taken[owner.QualifiedName()]; other != nil {
+			problem := skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("its MCP server %q is left out: %s has the name %s", owner.Name, other.File, owner.QualifiedName()), Remedy: "rename one of them"}
+			next.Problems = append(next.Problems, problem)
+			continue
+		}
+		addTools(owner, &listings[i])
+		for _, skill := range append([]*skills.Skill{owner}, owner.Tools...) {
+			taken[skill.QualifiedName()] = skill
+			next.Skills = append(next.Skills, skill)
+		}
+		next.Problems = append(next.Problems, owner.Problems...)
+	}
+	slices.SortStableFunc(next.Skills, func(a, b *skills.Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })
+	slices.SortStableFunc(next.Problems, func(a, b skills.Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+	b.last = expansion{catalog, &next, state}
+	return &next
+}
+
+// file returns the file of a server. One that is declared anew has another.
+func (b *Book) file(owner *skills.Skill) string {
+	server := owner.Entry.Server.Server
+	text := fmt.Appendf(nil, "%q %q %q %q %q", owner.Dir, owner.QualifiedName(), server.Argv, server.Dir, server.Address)
+	sum := sha256.Sum256(text)
+	return filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
+}
+
+// read returns the listing of a server, and its text; a file that is damaged says nothing.
+func (b *Book) read(owner *skills.Skill) (l listing, text []byte) {
+	info, err := os.Stat(b.file(owner))
+	if err != nil || info.Size() > 2*maxListing {
+		return l, nil
+	}
+	if text, err = os.ReadFile(b.file(owner)); err != nil || json.Unmarshal(text, &l) != nil {
+		return listing{}, nil
+	}
+	return l, text
+}
+
+// write keeps the listing of a server, and tells of one that is new.
+func (b *Book) write(ctx context.Context, owner *skills.Skill, change func(*listing)) error {
+	b.mu.Lock()
+	l, before := b.read(owner)
+	change(&l)
+	text, err := json.Marshal(&l)
+	if err == nil && !bytes.Equal(text, before) {
+		if err = os.MkdirAll(b.dir, 0o700); err == nil {
+			err = atomicfile.WriteBytes(b.file(owner), text)
+		}
+	} else if err == nil {
+		b.mu.Unlock()
+		return nil
+	}
+	b.mu.Unlock()
+	if err == nil {
+		b.changed(ctx)
+	}
+	return err
+}
+
+// fail keeps the reason for which a server has failed. A reason that is kept already is not
+// written again.
+func (b *Book) fail(ctx context.Context, owner *skills.Skill, why string) {
+	_ = b.write(ctx, owner, func(l *listing) { // it is in the answer to the call, too
+		if l.Fault != why {
+			l.Fault, l.At = why, time.Now().UTC().Truncate(time.Second)
+		}
+	})
+}

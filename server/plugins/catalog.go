@@ -1,0 +1,141 @@
+package plugins
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
+	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+)
+
+// newOwner returns the skill of a server whose tools are not known.
+func newOwner(p *skills.Plugin, server skills.MCPServer) *skills.Skill {
+	owner := newSkill(p, server, &skills.ServerCall{Server: server})
+	owner.Name, owner.ModelInvocable = manifest.CleanName(server.Name), true
+	owner.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", owner.Name, p.Name)
+	owner.Entry.Args = skills.Input{Object: &jsonschema.Schema{Type: "object"}, Argv: owner.Entry.Args.(skills.Input).Argv}
+	owner.Unavailable = refusal(&server)
+	return owner
+}
+
+// newSkill returns the skill of a call to a server, without its name. Nothing but its rights
+// is known of what a server does: it may do all that a person lets it, so each call is asked
+// about, unless a rule says otherwise.
+func newSkill(p *skills.Plugin, server skills.MCPServer, call *skills.ServerCall) *skills.Skill {
+	s := &skills.Skill{
+		Plugin: p.Name, Prefix: p.Prefix, Source: p.Source, Dir: p.Dir, PluginDir: p.Dir, File: p.File, Files: skillfs.DirFS(p.Dir),
+		Workspace: p.Workspace, Trusted: p.Trusted, Installed: p.Installed,
+		Class: skills.Mutating, Asks: []skills.Asked{skills.AskPerson}, Entry: &skills.Entry{Context: skills.ContextNone, Server: call, Env: references(&server), Warm: -1},
+	}
+	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(server.Argv)
+	if host := hostOf(server.Address); host != "" {
+		s.Entry.Network = []string{host}
+	}
+	return s
+}
+
+// commandLine divides the command line of a server at the first file of the plugin, which is
+// its script.
+func commandLine(argv []string) (interpreter []string, script string, rest skills.Input) {
+	for i, word := range argv {
+		name, inside := strings.CutPrefix(word, "${"+rootVariable+"}/")
+		if i == 0 && strings.HasPrefix(word, "./") {
+			name, inside = word, true
+		}
+		if inside {
+			return argv[:i], path.Clean(name), skills.Input{Argv: argv[i+1:]}
+		}
+	}
+	return argv, "", skills.Input{}
+}
+
+// refusal returns why a server cannot be run here; "" is that it can.
+func refusal(server *skills.MCPServer) string {
+	switch {
+	case server.Transport == "http" || server.Transport == "streamable-http" || server.Transport == "streamableHttp":
+		u, err := url.Parse(server.Address)
+		if err != nil || u.Hostname() == "" || strings.Contains(u.Host, "${") {
+			return "its URL names no host"
+		}
+		return ""
+	case server.Transport != "stdio":
+		return fmt.Sprintf("its transport %q is not supported; stdio and http are", server.Transport)
+	case len(server.Argv) == 0:
+		return "it has no command"
+	}
+	switch program := path.Base(server.Argv[0]); program {
+	case "npx", "npm", "pnpm", "bunx", "uvx", "uv", "pipx", "yarn":
+		return program + " would download the server at each start; the plugin has to bring it, or to name its packages in package.json or requirements.txt, and to start it with node or python3"
+	case "docker", "podman", "ssh", "sudo", "cmd", "cmd.exe":
+		return program + " does not work in a sandbox; the plugin has to start the server itself"
+	}
+	return ""
+}
+
+// addTools gives the skill of a server the tools of its listing. A tool that cannot be used
+// is a problem of the server.
+func addTools(owner *skills.Skill, l *listing) {
+	if l.Fault != "" {
+		owner.Problems = append(owner.Problems, skills.Problem{
+			Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("its MCP server %s has failed (%s): %s", owner.Name, l.At.Local().Format(time.DateTime), l.Fault),
+			Remedy: "the next call starts it again",
+		})
+	}
+	if !l.Known {
+		return
+	}
+	owner.Instructions, owner.ModelInvocable = l.Instructions, l.Instructions != ""
+	owner.Description = fmt.Sprintf("The MCP server %s of the plugin %s. A call lists its tools again.", owner.Name, owner.Plugin)
+	names := map[string]bool{}
+	for i := range l.Tools {
+		t := &l.Tools[i]
+		skill, err := newTool(owner, t)
+		if err == nil && names[skill.Name] {
+			err = errors.New("another tool has its name")
+		}
+		if err != nil {
+			owner.Problems = append(owner.Problems, skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("the tool %.100q of its MCP server %s is left out: %v", t.Name, owner.Name, err), Remedy: "its maintainer has to fix it"})
+			continue
+		}
+		names[skill.Name] = true
+		owner.Tools = append(owner.Tools, skill)
+	}
+}
+
+// newTool returns the skill of a tool.
+func newTool(owner *skills.Skill, t *tool) (*skills.Skill, error) {
+	s := *owner
+	s.Of, s.Tools, s.Problems, s.Instructions = owner, nil, nil, ""
+	s.Name = owner.Name + "__" + manifest.CleanName(t.Name)
+	s.DisplayName, s.Description, s.ModelInvocable = cmp.Or(t.Title, t.Annotations.Title), t.Description, true
+	if manifest.CleanName(t.Name) == "" || len(t.Name) > maxName {
+		return nil, errors.New("its name is not usable")
+	}
+	object, err := manifest.ParseToolSchema(t.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("its inputSchema: %w", err)
+	}
+	entry := &skills.Entry{
+		Script: s.Entry.Script, Interpreter: s.Entry.Interpreter, Context: s.Entry.Context, Env: s.Entry.Env, Network: s.Entry.Network, Warm: -1,
+		Args:   skills.Input{Object: object, Argv: s.Entry.Args.(skills.Input).Argv},
+		Server: &skills.ServerCall{Server: s.Entry.Server.Server, Tool: t.Name, Definition: t.definition()},
+	}
+	if len(t.OutputSchema) > 0 {
+		if entry.Output, err = manifest.ParseToolSchema(t.OutputSchema); err != nil {
+			return nil, fmt.Errorf("its outputSchema: %w", err)
+		}
+	}
+	s.Entry = entry
+	return &s, nil
+}
+
+// maxName bounds the name of a tool, in bytes.
+const maxName = 200

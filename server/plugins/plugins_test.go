@@ -1,0 +1,174 @@
+package plugins
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func plugin(servers ...skills.MCPServer) *skills.Catalog {
+	return &skills.Catalog{Plugins: []*skills.Plugin{{Name: "p", Dir: "/p", File: "/p/plugin.json", Servers: servers}}}
+}
+
+// References come from grants alone, once, or from their default.
+func TestExpand(t *testing.T) {
+	cmd := &sandbox.Command{Env: []string{"NOTE=${HOME}", "EMPTY="}, Grant: sandbox.Grant{Data: "/d", Workspaces: []string{"/w"}}}
+	t.Setenv("OURS", "leaked")
+	for text, want := range map[string]string{
+		"${CLAUDE_PLUGIN_ROOT}/a":      "/skill/a",
+		"${CLAUDE_PLUGIN_DATA}":        "/plugin-data",
+		"${CLAUDE_PROJECT_DIR}":        "/w",
+		"${NOTE} ${NOTE:-x}":           "${HOME} ${HOME}",
+		"${EMPTY:-x}|":                 "|",
+		"${OURS:-default} $NOTE ${1}":  "default $NOTE ${1}",
+		"${OTHER:-a b} ${UNCLOSED:-a ": "a b ${UNCLOSED:-a ",
+	} {
+		e := newExpander(cmd)
+		if got := e.expand(text); got != want || len(e.missing) > 0 {
+			t.Errorf("%s: %q, missing %v, want %q", text, got, e.missing, want)
+		}
+	}
+	e := newExpander(cmd)
+	if e.expand("${OURS} ${PATH}"); !slices.Equal(e.missing, []string{"OURS", "PATH"}) {
+		t.Errorf("missing %v", e.missing)
+	}
+}
+
+// A tool that cannot be used costs itself, and not the server.
+func TestExpandCatalog(t *testing.T) {
+	changes := 0
+	book := NewBook(t.TempDir(), func(context.Context) { changes++ })
+	catalog := plugin(skills.MCPServer{Name: "s", Transport: "stdio", Argv: []string{"python3", "${CLAUDE_PLUGIN_ROOT}/s.py", "${NOTE}"}})
+	unknown := book.Expand(catalog)
+	owner, err := unknown.Lookup("p/s")
+	if err != nil || owner.Entry.Script != "s.py" || owner.Class != skills.Mutating || !slices.Equal(owner.Entry.Env, []string{"NOTE"}) || !owner.ModelInvocable {
+		t.Fatalf("%+v, %v", owner, err)
+	}
+	if book.Expand(catalog) != unknown {
+		t.Error("another result for the same catalog")
+	}
+	tools := []tool{
+		{Name: "good", InputSchema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`)}, {Name: "good", InputSchema: []byte(`{"type":"object"}`)},
+		{Name: "large", InputSchema: []byte(`{"type":"object","description":"` + strings.Repeat("x", 1<<20) + `"}`)},
+		{Name: "wrong", InputSchema: []byte(`{"type":"string"}`)}, {Name: "header", InputSchema: []byte(`{"type":"object","x-mcp-header":"a"}`)}, {Name: "../..", InputSchema: []byte(`{"type":"object"}`)},
+	}
+	for range 2 {
+		if err := book.write(t.Context(), owner, func(l *listing) { *l = listing{Known: true, Tools: tools} }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if changes != 1 {
+		t.Errorf("told of %d changes", changes)
+	}
+	known := book.Expand(catalog)
+	var names []string
+	for _, s := range known.Skills {
+		names = append(names, s.PlainToolName())
+	}
+	if known == unknown || !slices.Equal(names, []string{"p__s", "p__s__good"}) || len(known.Problems) != 5 {
+		t.Errorf("%v, %v", names, known.Problems)
+	}
+}
+
+// Calls share a process only where principal, grant, environment and secrets are the same,
+// whatever the sentinels of a run are.
+func TestKey(t *testing.T) {
+	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}})
+	key := func(change func(*call, *sandbox.Command)) string {
+		c := &call{who: identity.Principal{Kind: identity.Model}, skill: owner}
+		cmd := &sandbox.Command{Folder: "/f", Env: []string{"A=1", "S=sentinel1", "CA=-----BEGIN CERTIFICATE-----1"}, Grant: sandbox.Grant{
+			Hosts: []string{"h:443"}, Secrets: &sandbox.Secrets{List: []sandbox.Secret{{Name: "S", Value: "value", Sentinel: "sentinel1"}}},
+		}}
+		change(c, cmd)
+		return c.key(cmd)
+	}
+	same := key(func(*call, *sandbox.Command) {})
+	if key(func(_ *call, cmd *sandbox.Command) {
+		cmd.Env = []string{"S=sentinel2", "A=1", "CA=-----BEGIN CERTIFICATE-----2"}
+		cmd.Grant.Secrets.List[0].Sentinel = "sentinel2"
+	}) != same {
+		t.Error("a new sentinel starts a new process")
+	}
+	for name, change := range map[string]func(*call, *sandbox.Command){
+		"principal": func(c *call, _ *sandbox.Command) { c.who.Session = "other" },
+		"files":     func(_ *call, cmd *sandbox.Command) { cmd.Folder = "/g" },
+		"variable":  func(_ *call, cmd *sandbox.Command) { cmd.Env[0] = "A=2" },
+		"hosts":     func(_ *call, cmd *sandbox.Command) { cmd.Grant.Hosts = nil },
+		"write":     func(_ *call, cmd *sandbox.Command) { cmd.Grant.Write = true },
+		"secret":    func(_ *call, cmd *sandbox.Command) { cmd.Grant.Secrets.List[0].Value = "new" },
+	} {
+		if key(change) == same {
+			t.Errorf("another %s has the same process", name)
+		}
+	}
+}
+
+// A writer never waits, and one without end is stopped.
+func TestQueue(t *testing.T) {
+	over := make(chan struct{})
+	q := newQueue(func() { close(over) })
+	chunk := make([]byte, 1<<20)
+	for range maxQueue / len(chunk) {
+		if _, err := q.Write(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := io.CopyN(io.Discard, q, 1<<20); n != 1<<20 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := q.Write(chunk); err == nil {
+		t.Error("more than the bound was taken")
+	}
+	<-over
+	if n, err := q.Read(chunk); n != 0 || err != io.EOF {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// fakeDriver runs a server that answers nothing.
+type fakeDriver struct{ started chan struct{} }
+
+func (d fakeDriver) Close() error { return nil }
+
+func (d fakeDriver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	d.started <- struct{}{}
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// A server that says nothing is ended with its runner, and its callers are told.
+func TestSilentServer(t *testing.T) {
+	driver := fakeDriver{make(chan struct{}, 1)}
+	runner := sandbox.New(driver, nil)
+	servers := New(runner, NewBook(t.TempDir(), func(context.Context) {}), &Options{Data: t.TempDir()})
+	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}})
+	failed := make(chan error)
+	go func() {
+		_, err := runner.RunIn(t.Context(), servers.Call(identity.Principal{}, owner), sandbox.Command{RunID: "r", Argv: []string{"x"}, Stdin: strings.NewReader("{}")})
+		failed <- err
+	}()
+	<-driver.started
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := runner.RunIn(ctx, servers.Call(identity.Principal{}, owner), sandbox.Command{RunID: "r2", Argv: []string{"x"}, Stdin: strings.NewReader("{}")}); err == nil {
+		t.Error("a call that nobody waits for has succeeded")
+	}
+	servers.Leave(identity.Principal{}.Key())
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "has ended: it was idle") {
+		t.Errorf("%v", err)
+	}
+	if err := runner.Close(); err != nil {
+		t.Error(err)
+	}
+}

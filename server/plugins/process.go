@@ -1,0 +1,373 @@
+package plugins
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Bounds of a process.
+const (
+	lifetime  = 12 * time.Hour
+	startTime = 30 * time.Second // until it has listed its tools
+	pingTime  = 3 * time.Second  // for an answer after a call that it has not answered
+	listPause = time.Second      // between two lists of its tools
+	dataEvery = 10 * time.Second // the size of the data folder is looked at
+)
+
+// errIdle ends a server that is not needed any more, which is no failure.
+var errIdle = errors.New("it was idle")
+
+// errHung ends a server that answers nothing any more.
+var errHung = errors.New("it answers nothing any more")
+
+// A process is one running server.
+type process struct {
+	*client
+	name    string        // of the server, for people
+	skill   *skills.Skill // of the server
+	book    *Book
+	version string // of this program
+	dir     string // its data folder, or ""
+	redact  sandbox.Redactor
+	ended   func(why string) // called when its sandbox is gone; "" is no failure
+
+	ctx  context.Context // done when it is to end, with the reason
+	end  context.CancelCauseFunc
+	free func() // of the timer in ctx
+
+	changes chan struct{} // holds an element when its tools have changed
+
+	ready chan struct{}  // closed when it has listed its tools, or has failed to
+	fault error          // why it has failed to; valid after ready
+	gone  chan struct{}  // closed when its sandbox is gone
+	final error          // why it has ended; valid after gone
+	work  sync.WaitGroup // its goroutines, of spawn; its end waits for them
+
+	answered atomic.Bool // a call, since it started
+
+	state       sync.Mutex        // guards what follows
+	over        bool              // nothing is spawned any more
+	users       int               // calls
+	idle        *time.Timer       // stopped while there are users
+	printed     []byte            // the end of its standard error
+	definitions map[string]string // of its tools, by name
+}
+
+// newProcess returns a process of a server's skill that is not started.
+func newProcess(owner *skills.Skill, book *Book, version string, cmd *sandbox.Command, ended func(*process, string)) *process {
+	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, redact: cmd.Redact, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
+	p.ended = func(why string) { ended(p, why) }
+	p.ctx, p.free = context.WithTimeoutCause(context.Background(), lifetime, errIdle)
+	p.ctx, p.end = context.WithCancelCause(p.ctx)
+	p.idle = time.AfterFunc(lifetime, func() { p.end(errIdle) })
+	return p
+}
+
+// discard forgets a process that was not started.
+func (p *process) discard() {
+	p.end(errIdle)
+	p.free()
+	p.idle.Stop()
+}
+
+// launch starts the program of the server in its sandbox. The command's grant has its data
+// folder.
+func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
+	server, launch := &p.skill.Entry.Server.Server, *cmd
+	p.dir = cmd.Grant.Data
+	e := newExpander(cmd)
+	launch.Argv = append([]string{}, cmd.Argv[:len(cmd.Argv)-len(server.Argv)]...) // what has to run before
+	if server.Dir != "" {
+		launch.Argv = append(launch.Argv, "/bin/sh", "-c", `cd "$0" && exec "$@"`, e.expand(server.Dir))
+	}
+	for _, word := range server.Argv {
+		launch.Argv = append(launch.Argv, e.expand(word))
+	}
+	for name, value := range ownVariables(cmd) {
+		launch.Env = append(launch.Env, name+"="+value)
+	}
+	launch.Env = append(launch.Env, e.all(server.Env, "=")...)
+	if err := e.err(p.skill); err != nil {
+		return err
+	}
+	in := newQueue(func() { p.end(errors.New("it does not read its input")) })
+	out := newQueue(func() { p.end(errFlood) })
+	launch.Stdin, launch.Stdout, launch.Stderr = in, out, writerFunc(p.print)
+	launch.Started, launch.Sieve, launch.Redact, launch.Waits, launch.Warm = nil, nil, nil, 0, -1
+	launch.Limits.Timeout = lifetime
+	p.client = newClient(transport.NewIO(out, in, io.NopCloser(bytes.NewReader(nil))), out.allow, p.changes)
+	err := runner.Serve(p.ctx, launch, func(exit *sandbox.Exit, err error) {
+		_ = out.Close()
+		p.finish(exit, err)
+	})
+	if err == nil {
+		p.spawn(p.tend)
+		p.spawn(p.greet)
+	}
+	return err
+}
+
+// connect connects to the server over HTTP.
+func (p *process) connect(cmd *sandbox.Command, options *egress.Options) error {
+	wire, hangUp, err := dial(p.skill, cmd, options)
+	if err != nil {
+		return err
+	}
+	p.client = newClient(wire, func() {}, p.changes)
+	p.spawn(p.tend)
+	p.spawn(p.greet)
+	context.AfterFunc(p.ctx, func() {
+		hangUp()
+		p.finish(nil, nil)
+	})
+	return nil
+}
+
+// spawn starts a goroutine, unless the server has ended.
+func (p *process) spawn(work func()) {
+	p.state.Lock()
+	defer p.state.Unlock()
+	if !p.over {
+		p.work.Go(work)
+	}
+}
+
+// tend lists the tools again after notices that they have changed, at most once a second, and
+// ends a server whose data folder is too large.
+func (p *process) tend() {
+	<-p.ready
+	look := time.NewTicker(dataEvery)
+	defer look.Stop()
+	for {
+		var err error
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-look.C:
+			err = checkData(p.dir)
+		case <-p.changes:
+			ctx, cancel := context.WithTimeoutCause(p.ctx, startTime, errHung)
+			err = p.list(ctx, "")
+			cancel()
+			select {
+			case <-time.After(listPause):
+			case <-p.ctx.Done():
+			}
+		}
+		if err != nil {
+			p.end(err)
+		}
+	}
+}
+
+// finish ends what is left of a server that has ended, with an exit or an error.
+func (p *process) finish(exit *sandbox.Exit, err error) {
+	cause := context.Cause(p.ctx)
+	p.end(errors.New("it has ended"))
+	p.free()
+	_ = p.wire.Close()
+	p.state.Lock()
+	p.over = true
+	p.idle.Stop()
+	p.state.Unlock()
+	p.work.Wait()
+	var why string
+	limit, _ := errors.AsType[*sandbox.LimitError](err)
+	switch unavailable, _ := errors.AsType[*sandbox.UnavailableError](err); {
+	case errors.Is(cause, errIdle) || errors.Is(err, sandbox.ErrClosed):
+		p.final = &sandbox.UnavailableError{Reason: "the MCP server " + p.name + " has ended: " + cmp.Or(cause, err).Error(), Remedy: "try again"}
+	case cause != nil:
+		why = cause.Error()
+	case unavailable != nil && p.fault != nil:
+		p.final = err // nobody had a sandbox for it
+	case limit != nil:
+		why = "it was " + limit.Error()
+	case err != nil:
+		why = err.Error()
+	default:
+		why = fmt.Sprintf("it ended with exit code %d", exit.Code)
+	}
+	if why != "" {
+		why = p.failed(why)
+	}
+	p.ended(why)
+	close(p.gone)
+}
+
+// failed sets the reason of a failure, with the last words of the server, and keeps it.
+func (p *process) failed(why string) string {
+	const most = 300
+	p.state.Lock()
+	words := strings.Join(strings.Fields(termtext.Visible(strings.ReplaceAll(strings.ToValidUTF8(string(p.printed), "\ufffd"), "\n", " "))), " ")
+	p.state.Unlock()
+	if cut := len(words) - most; cut > 0 {
+		words = "…" + strings.ToValidUTF8(words[cut:], "")
+	}
+	if words != "" {
+		why += "; it said: " + words
+	}
+	if p.redact != nil {
+		why = p.redact.String(why)
+	}
+	p.final = &sandbox.UnavailableError{Reason: "the MCP server " + p.name + " has failed: " + why, Remedy: "its maintainer has to fix it, if it happens again"}
+	p.book.fail(context.Background(), p.skill, why)
+	return why
+}
+
+// why returns the reason for which the server has ended, or is ending.
+func (p *process) why() error {
+	select {
+	case <-p.gone:
+		return p.final
+	case <-time.After(5 * time.Second): // of an engine that removes a container
+		return &sandbox.UnavailableError{Reason: "the MCP server " + p.name + " has failed", Remedy: "try again"}
+	}
+}
+
+// use begins a use, unless the server is ending.
+func (p *process) use() bool {
+	p.state.Lock()
+	defer p.state.Unlock()
+	if p.ctx.Err() != nil {
+		return false
+	}
+	p.users++
+	p.idle.Stop()
+	return true
+}
+
+// release ends a use. After the last, the idle time begins.
+func (p *process) release(idle time.Duration) {
+	p.state.Lock()
+	defer p.state.Unlock()
+	if p.users--; p.users == 0 && !p.over {
+		p.idle.Reset(idle)
+	}
+}
+
+// retire ends the server if nobody uses it.
+func (p *process) retire() bool {
+	p.state.Lock()
+	defer p.state.Unlock()
+	if p.users == 0 {
+		p.end(errIdle)
+	}
+	return p.users == 0
+}
+
+// print receives the server's standard error, for the calls that run.
+func (p *process) print(text []byte) (int, error) {
+	const most = 2 << 10
+	p.state.Lock()
+	p.printed = append(p.printed, text...)
+	p.printed = bytes.Clone(p.printed[max(0, len(p.printed)-most):])
+	p.state.Unlock()
+	p.each(func(r *running) { r.print(text) })
+	return len(text), nil
+}
+
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// greet agrees with the server on the protocol and lists its tools.
+func (p *process) greet() {
+	defer close(p.ready)
+	ctx, cancel := context.WithTimeoutCause(p.ctx, startTime, fmt.Errorf("it did not start within %s", startTime))
+	defer cancel()
+	instructions, err := p.initialize(ctx, p.ctx, p.version)
+	if err == nil {
+		err = p.list(ctx, instructions)
+	}
+	if errors.Is(err, transport.ErrTransportClosed) { // it ends by itself, with a better reason
+		select {
+		case <-p.ctx.Done():
+		case <-time.After(pingTime):
+		}
+	}
+	if p.fault = err; err != nil {
+		p.end(err)
+	}
+}
+
+// list lists the tools, and keeps them.
+func (p *process) list(ctx context.Context, instructions string) error {
+	all, err := p.tools(ctx)
+	if err != nil {
+		return err
+	}
+	definitions := map[string]string{}
+	for i := range all {
+		definitions[all[i].Name] = all[i].definition()
+	}
+	p.state.Lock()
+	p.definitions = definitions
+	p.state.Unlock()
+	return p.book.write(context.WithoutCancel(ctx), p.skill, func(l *listing) {
+		*l = listing{Instructions: cmp.Or(instructions, l.Instructions), Tools: all, Known: true}
+	})
+}
+
+// await waits until the server has listed its tools.
+func (p *process) await(ctx context.Context, cmd *sandbox.Command) error {
+	select {
+	case <-p.ready:
+	default:
+		cmd.Progress("starting the MCP server " + p.name)
+	}
+	select {
+	case <-p.ready:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if p.fault != nil {
+		return p.why()
+	}
+	return nil
+}
+
+// answer makes a call: of a tool, or for the list of tools.
+func (p *process) answer(ctx context.Context, cmd *sandbox.Command, to *skills.ServerCall) (*result, error) {
+	p.state.Lock()
+	definitions := p.definitions
+	p.state.Unlock()
+	if to.Tool == "" {
+		p.answered.Store(true)
+		return textResult(false, "The MCP server %s has started. It has %d tools, which are tools here now, with %s__ before their names.", p.name, len(definitions), p.skill.PlainToolName()), nil
+	}
+	if definitions[to.Tool] != to.Definition {
+		return nil, &sandbox.UnavailableError{Reason: fmt.Sprintf("the MCP server %s has no tool %q any more that is as it was listed", p.name, to.Tool), Remedy: "list the tools again"}
+	}
+	answer, id, err := p.call(ctx, cmd, to.Tool)
+	switch {
+	case err == nil:
+		p.answered.Store(true)
+	case ctx.Err() != nil:
+		p.spawn(func() {
+			ctx, cancel := context.WithTimeout(p.ctx, pingTime)
+			defer cancel()
+			if !p.answers(ctx, id) {
+				p.end(errHung)
+			}
+		})
+	default:
+		err = p.why()
+	}
+	return answer, err
+}
