@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,7 +157,7 @@ func (a *Account) Start(era, capabilities string, args ...string) *ToolClient {
 	cmd := a.Command(line[0], line[1:]...)
 	// The test's context ends before its cleanups.
 	cmd = &exec.Cmd{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env}
-	log := &lockedBuffer{}
+	log, received := &lockedBuffer{}, &lockedBuffer{}
 	cmd.Stderr = log
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -169,7 +170,7 @@ func (a *Account) Start(era, capabilities string, args ...string) *ToolClient {
 	if err := cmd.Start(); err != nil {
 		a.T.Fatal(err)
 	}
-	c := &ToolClient{Wire: &Wire{a.T, in, bufio.NewReader(out)}, Modern: era == "modern", capabilities: capabilities, Cmd: cmd, Log: log}
+	c := &ToolClient{Wire: &Wire{a.T, in, bufio.NewReader(io.TeeReader(out, received))}, Modern: era == "modern", capabilities: capabilities, Cmd: cmd, Log: log, Received: received}
 	a.T.Cleanup(func() {
 		if a.T.Failed() {
 			a.T.Logf("the server says: %s", log)

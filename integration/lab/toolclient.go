@@ -20,6 +20,7 @@ type ToolClient struct {
 	capabilities string // JSON
 	Cmd          *exec.Cmd
 	Log          *lockedBuffer // what the server writes to stderr
+	Received     *lockedBuffer // and to stdout
 	Sent         int           // requests
 	closed       bool
 }

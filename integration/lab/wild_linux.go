@@ -170,9 +170,11 @@ func (a *Account) DocumentText(name string) string {
 type TlsHost struct {
 	Address   string // host and port
 	Authority string // the authority's certificate, as PEM
-	Requests  atomic.Int64
-	Heard     atomic.Value // the last request's authorization, a string
-	Brought   sync.Map     // each request's authorization, a string
+	// Certificate is for every port of its address.
+	Certificate tls.Certificate
+	Requests    atomic.Int64
+	Heard       atomic.Value // the last request's authorization, a string
+	Brought     sync.Map     // each request's authorization, a string
 }
 
 // NewTLSHost starts one on an address of this machine that programs reach through a proxy:
@@ -201,7 +203,8 @@ func NewTLSHost(t *testing.T) *TlsHost {
 	}))
 	_ = server.Listener.Close()
 	server.Listener = listener
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf.Raw}, PrivateKey: leafKey}}}
+	h.Certificate = tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: leafKey}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{h.Certificate}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	h.Address = listener.Addr().String()

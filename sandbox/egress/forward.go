@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -174,6 +175,16 @@ func (l *sessionListener) Addr() net.Addr { return l.session.Addr() }
 // A stream is a connection over a session. The Close of [yamux.Stream] ends one direction
 // only; CloseWrite does that here.
 type stream struct{ *yamux.Stream }
+
+// Read returns the error of files for a deadline: TLS goes on after no other, and the HTTP
+// server sets one where a connection becomes a WebSocket's.
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.Stream.Read(p)
+	if errors.Is(err, yamux.ErrTimeout) {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
 
 // CloseWrite ends the direction to the other side.
 func (s *stream) CloseWrite() error { return s.Stream.Close() }

@@ -2,7 +2,9 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -485,4 +487,50 @@ func TestFramesInPieces(t *testing.T) {
 			t.Errorf("in pieces of %d: a ping passes", size)
 		}
 	}
+}
+
+// A read that a deadline has ended leaves TLS over a forwarded connection whole.
+func TestForwardedDeadlines(t *testing.T) {
+	here, there := pipes()
+	inside := listen(t)
+	forwarded := make(chan error, 1)
+	go func() { forwarded <- Forward(context.Background(), inside, there) }()
+	outside, err := Listener(here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority, err := newAuthority([]string{"api.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sandbox, err := net.Dial("tcp", inside.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := tls.Client(sandbox, &tls.Config{InsecureSkipVerify: true})
+	said := make(chan error, 1)
+	go func() { said <- client.Handshake() }()
+	conn, err := outside.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{authority}})
+	if err := errors.Join(server.Handshake(), <-said); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.SetReadDeadline(time.Unix(1, 0))
+	buf := make([]byte, 4)
+	if _, err := server.Read(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Read: %v", err)
+	}
+	_ = server.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(client, "more"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(server, buf); err != nil || string(buf) != "more" {
+		t.Errorf("%q, %v", buf, err)
+	}
+	_ = client.Close()
+	_ = outside.Close()
+	<-forwarded
 }
