@@ -32,6 +32,7 @@ func Needs() []Need {
 		{"the native sandbox", "Linux 5.14 or newer with user namespaces", CheckNative},
 		{"installing packages", `eval "$(integration/engine env)", integration/node-tools, apt-get install python3-pip npm`, checkInstallers},
 		{"clients of others", `export SKILLS_MCP_TEST_TOOLS="$(integration/node-tools)"`, variable("SKILLS_MCP_TEST_TOOLS")},
+		{"programs with a masked secret", "apt-get install gh git npm python3-pip python3-requests", program("gh", "git", "npm")},
 		{"server.json", "a Go module proxy", checkRegistry},
 		{"the samples", "apt-get install python3", program("python3")},
 		{"Git repositories", "apt-get install git", program("git")},

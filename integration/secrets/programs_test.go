@@ -150,15 +150,15 @@ print(requests.get("https://` + host + `/requests", headers={"Authorization": "B
 fetch("https://` + host + `/fetch", {headers: {Authorization: "Bearer " + process.env.TOKEN}}).then(r => r.text()).then(console.log)'`},
 	"https": {nodeHeedsProxies, `node -e '
 require("https").get("https://` + host + `/https", {headers: {Authorization: "Bearer " + process.env.TOKEN}}, r => r.pipe(process.stdout))'`},
-	"git":    {"command -v git", `git ls-remote "https://x-access-token:$TOKEN@` + host + `/git"`},
+	"git":    {gitOfSkill + "git --version", gitOfSkill + `git ls-remote "https://x-access-token:$TOKEN@` + host + `/git"`},
 	"pip":    {"python3 -m pip --version", `python3 -m pip download --quiet --no-cache-dir --no-deps --dest /tmp --index-url "https://me:$TOKEN@` + host + `/pip" demo 2>&1 | grep -c . ; true`},
-	"npm":    {"command -v npm", `npm view demo name --registry https://` + host + `/npm/ --//` + host + `/npm/:_authToken="$TOKEN"`},
+	"npm":    {"node /skill/npm/bin/npm-cli.js --version", `node /skill/npm/bin/npm-cli.js view demo name --registry https://` + host + `/npm/ --//` + host + `/npm/:_authToken="$TOKEN"`},
 	"api":    {"command -v gh", `GH_ENTERPRISE_TOKEN=$TOKEN GH_HOST=` + host + ` gh api user`},
 	"go-net": {"test -x /skill/go-net", `/skill/go-net`},
 
 	// These read it from a file.
 	"netrc":     {"command -v curl", `curl -sS --netrc https://` + host + `/netrc`},
-	"git-store": {"command -v git", `git -c credential.helper=store ls-remote https://` + host + `/git-store`},
+	"git-store": {gitOfSkill + "git --version", gitOfSkill + `git -c credential.helper=store ls-remote https://` + host + `/git-store`},
 	"py-netrc": {"command -v python3", `python3 -c '
 import base64, netrc, urllib.request as u
 name, _, password = netrc.netrc().authenticators("` + host + `")
@@ -249,6 +249,9 @@ var holders = map[string][2]string{
 	"DATABASE_URL":           {"postgres://me:" + value + "@db.example.com/main", `://[^:]+:([^@]+)@`},
 }
 
+// gitOfSkill has git run from the skill's folder where the sandbox has none.
+const gitOfSkill = `command -v git >/dev/null || git() { LD_LIBRARY_PATH=/skill/lib GIT_EXEC_PATH=/skill/git /skill/git/git "$@"; }; `
+
 const nodeHeedsProxies = `node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 24 || a === 24 && b >= 5 || a === 22 && b >= 21 ? 0 : 1)'`
 
 // goProgram is one of net/http.
@@ -266,10 +269,30 @@ func main() {
 }
 `
 
-// skill returns a folder with the program in Go.
+// bring copies what the machine has of the programs, and the image has not, into a folder.
+func bring(t *testing.T, folder string) {
+	t.Helper()
+	script := `set -eu; cd "$1"; mkdir bin git lib python
+copy() { [ ! -e "$1" ] || cp -rLT --reflink=auto "$1" "$2"; }
+copy "${SKILLS_MCP_TEST_TOOLS:-/none}/node" bin/node
+copy "$(command -v gh)" bin/gh
+copy "$(command -v git)" git/git
+for f in /usr/lib/git-core/git-remote-http /usr/lib/git-core/git-remote-https; do copy $f git/$(basename $f); done
+ldd git/git git/git-remote-http 2>/dev/null | sed -n 's/.* => \(.*\) (.*/\1/p' | grep -Ev '/(libc|libm|libdl|libpthread|libresolv)\.so' | sort -u | xargs -r cp -Lt lib
+for f in requests urllib3 idna certifi chardet charset_normalizer six.py pip; do copy /usr/lib/python3/dist-packages/$f python/$f; done
+npm=$(readlink -f "$(command -v npm)") || npm=/none
+copy "${npm%/bin/npm-cli.js}" npm
+chmod -R a+rX .`
+	if out, err := exec.Command("bash", "-c", script, "bash", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// skill returns a folder with the program in Go, and programs of this machine.
 func skill(t *testing.T) string {
 	t.Helper()
 	folder := openFolder(t)
+	bring(t, folder)
 	source := filepath.Join(t.TempDir(), "main.go")
 	lab.WriteFile(t, source, goProgram)
 	build := exec.Command("go", "build", "-o", filepath.Join(folder, "go-net"), source)
@@ -353,7 +376,8 @@ func TestPrograms(t *testing.T) {
 					}
 					cmd, err := egress.Equip(&sandbox.Command{
 						RunID: "test", Skill: "test", Folder: folder, Warm: -1,
-						Argv: []string{"sh", "-c", test.needs + ` >/dev/null 2>&1 || exit 77
+						Argv: []string{"sh", "-c", `export PATH=/skill/bin:$PATH PYTHONPATH=/skill/python
+` + test.needs + ` >/dev/null 2>&1 || exit 77
 ` + test.script + `
 code=$?
 env; cat /proc/self/environ | tr '\0' '\n'; grep -c BEGIN ` + egress.Trust + `
@@ -371,7 +395,10 @@ exit $code`},
 					}
 					out := append(exit.Stdout.Bytes(), exit.Stderr.Bytes()...)
 					if exit.Code == 77 {
-						t.Skipf("SKIPPED: the image or this machine has none for which %q succeeds", test.needs)
+						if strings.Contains(test.needs, "javac") { // too big to come along
+							t.Skipf("SKIPPED: there is no Java")
+						}
+						lab.Requires(t, "SKILLS_MCP_REQUIRE_TOOLS", fmt.Errorf("the image or this machine has none for which %q succeeds", test.needs))
 					}
 					if exit.Code != 0 || !b.heard(program) {
 						t.Errorf("exit %d; brought the token: %v\n%s\n%+v", exit.Code, b.heard(program), out, exit.Connections)
