@@ -199,7 +199,7 @@ func (c *secretCommand) grantSecret(ctx context.Context, skill, name string) err
 	if err := c.make(ctx, r); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "granted; skills-mcp secret revoke %s %s takes it away\n", plain.Visible(skill), name)
+	fmt.Fprintf(c.stderr, "granted, and its calls are asked about; skills-mcp secret revoke %s %s takes it away\n", plain.Visible(skill), name)
 	if !r.Secrets.Store.Has("", name) {
 		fmt.Fprintf(c.stderr, "it has no value yet: skills-mcp secret set %s\n", name)
 	}

@@ -134,7 +134,8 @@ func effects(q *Question) string {
 		variables = "your variables " + first(1, q.Variables, most)
 	}
 	if len(q.Secrets) > 0 {
-		variables += " and your secret " + first(1, q.Secrets, most)
+		kind, _, _ := strings.Cut(q.Secrets[0], ":") // as "TOKEN, masked"
+		variables += " and your secret " + first(1, append([]string{kind}, q.Secrets[1:]...), most)
 	}
 	return "connect to " + hosts + "; " + files + "; use " + variables
 }

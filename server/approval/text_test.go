@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -39,6 +40,16 @@ Arguments:
 > "path": "a.docx"`
 	if diff := cmp.Diff(want, q.Form()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A sentence names a secret with its kind, and leaves its terms to the lines.
+func TestSecretInSentence(t *testing.T) {
+	p := proposed(nil)
+	p.Decision.Secrets = []run.SecretGrant{{Name: "TOKEN", Hosts: []string{"api.example:443"}, Paths: []string{"/repos/**"}}, {Name: "OTHER", Plain: true}}
+	q := newQuestion(p)
+	if got, want := effects(q), `use none of your variables and your secret "TOKEN, masked" and 1 more`; !strings.HasSuffix(got, want) || !strings.Contains(q.Form(), "/repos/**") {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -29,15 +29,15 @@ const (
 type caller struct {
 	start    func(context.Context, Request) (*Outcome, error) // [Executor.Run]
 	limiter  *callerLimiter
-	records  records
+	refuse   func(context.Context, *Proposal, *Call, error) error // [Executor.refuse]
 	job      *job
 	proposal *Proposal
 	left     *atomic.Int32 // calls that the client's call may still make
 }
 
 // newCaller returns the caller of a job whose proposal was approved.
-func newCaller(start func(context.Context, Request) (*Outcome, error), limiter *callerLimiter, rs records, j *job, p *Proposal) *caller {
-	c := &caller{start, limiter, rs, j, p, j.callsLeft}
+func newCaller(start func(context.Context, Request) (*Outcome, error), limiter *callerLimiter, refuse func(context.Context, *Proposal, *Call, error) error, j *job, p *Proposal) *caller {
+	c := &caller{start, limiter, refuse, j, p, j.callsLeft}
 	if c.left == nil {
 		c.left = new(atomic.Int32)
 		c.left.Store(maxCalls)
@@ -80,7 +80,7 @@ func (c *caller) run(ctx context.Context, line []byte) (*skills.Skill, *Outcome,
 	}
 	refused := func(err error) (*skills.Skill, *Outcome, error) {
 		r := c.request(skill, call.Args)
-		return nil, nil, c.records.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: skill, Args: call.Args}, &r.Call, err)
+		return nil, nil, c.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: skill, Args: call.Args}, &r.Call, err)
 	}
 	if may != nil {
 		return refused(may)

@@ -148,15 +148,17 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 // refuse has a call recorded that was refused before there was a decision, and returns its
 // error.
 func (x *Executor) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
+	p.Way, p.Principal, p.Client, p.Stack, p.Parent = c.Way, c.Principal, c.Client, c.Stack, c.Parent
 	plan := *p
-	plan.Principal, plan.DryRun = c.Principal, true
+	plan.DryRun = true
 	if p.Skill != nil && len(p.Args) > 0 {
 		if plan.Decision, _ = x.decider.Decide(ctx, &plan); plan.Decision != nil {
 			_, _ = readKept(ctx, x.options.Secrets, &plan)
 		}
 	}
 	p.redact = plan.redact
-	return x.records.refuse(ctx, p, c, err)
+	x.records.record(ctx, p, nil, err)
+	return err
 }
 
 // admitted runs an approved proposal, if its profile has room.

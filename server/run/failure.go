@@ -137,6 +137,9 @@ func (f *failure) offline() string {
 	if !saysOffline.MatchString(f.output) && !(f.outcome.Exited && vague && reaches.MatchString(f.source())) {
 		return ""
 	}
+	if names := f.skill.MissingSecrets(func(name string) bool { return slices.Contains(f.variables, name) }); len(names) > 0 {
+		return "it has no network, nor the secret " + names[0] + " that it asks for; a person can give it both: " + SecretRemedy(f.skill, names[0])
+	}
 	return "it has no network, and that may be why; a person can give it hosts: " + f.grant("--network HOST:443")
 }
 

@@ -29,6 +29,16 @@ func fails(t *testing.T, skill *skills.Skill, o *run.Options, code int, stderr s
 	return outcome
 }
 
+// A script without a network that asks for a secret is told of the commands that give it both.
+func TestHintOfNetworkAndSecret(t *testing.T) {
+	const want = "it has no network, nor the secret TOKEN that it asks for; a person can give it both: skills-mcp secret set TOKEN and then skills-mcp secret grant demo TOKEN --host HOST"
+	skill := declaring(t, "script: run.sh\nsecrets: [TOKEN]", "run.sh", "")
+	o := fails(t, skill, nil, 1, "curl: (6) Could not resolve host: wttr.in", &sandbox.Exit{}, nil)
+	if got := strings.ReplaceAll(o.Hint, skill.QualifiedName(), "demo"); got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 // A script that fails for want of a network is told so, and another one is not: by the texts
 // of programs and libraries, and without one by its source.
 func TestHintOfNetwork(t *testing.T) {

@@ -13,14 +13,6 @@ func (r records) begin(ctx context.Context, p *Proposal) error {
 	return translate("the call", "", r.recorder.Begin(context.WithoutCancel(ctx), p))
 }
 
-// refuse tells of a call that was refused before there was a proposal, and returns its
-// error.
-func (r records) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
-	p.Way, p.Principal, p.Client, p.Stack, p.Parent = c.Way, c.Principal, c.Client, c.Stack, c.Parent
-	r.record(ctx, p, nil, err)
-	return err
-}
-
 // record tells of a proposal that has ended. The record has the error of the output, too.
 func (r records) record(ctx context.Context, p *Proposal, o *Outcome, err error) {
 	if err == nil && o != nil {

@@ -15,7 +15,7 @@ import (
 func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, error) {
 	j, err := x.sessionJob(&r)
 	if err != nil {
-		return nil, x.records.refuse(ctx, &Proposal{Action: ActionSession, RunID: newID("box-"), Skill: r.Skill}, &r.Call, err)
+		return nil, x.refuse(ctx, &Proposal{Action: ActionSession, RunID: newID("box-"), Skill: r.Skill}, &r.Call, err)
 	}
 	p, err := x.propose(ctx, j)
 	if err == nil {

@@ -52,7 +52,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 	j.lease = j.timeout
 	if skill.Interactive() {
 		j.calls = func(p *Proposal) func(context.Context, []byte) []byte {
-			return newCaller(x.Run, x.callers, x.records, j, p).call
+			return newCaller(x.Run, x.callers, x.refuse, j, p).call
 		}
 	}
 	if x.decider.MayAsk(r.Principal, skill) { // the files must not change while a person thinks
