@@ -305,7 +305,7 @@ func evilCall() *run.Proposal {
 	p.Args = map[string]any{evilText: evilText, "long": strings.Repeat("x", 5000), "longer": strings.Repeat("y", 140_000)}
 	p.Stack, p.Decision.Rule, p.Decision.Grown = []string{evilText}, evilText, []string{evilText}
 	p.Command.Grant = sandbox.Grant{Workspaces: []string{evilText}, Hosts: []string{evilText}}
-	p.Variables = []string{evilText}
+	p.Variables, p.Skill.Secrets = []string{evilText}, []string{"TOKEN", "A" + evilText}
 	return p
 }
 
@@ -324,6 +324,9 @@ func TestHostileTexts(t *testing.T) {
 		if _, err := v.runs.Add(t.Context(), &store.Run{ID: "evil", Outcome: "ok", Action: "skill", Skill: evilText, Subject: evilText, Profile: evilText, Message: evilText, Rule: evilText, Origin: evilText, Digest: evilText, Parent: evilText, Approval: evilText,
 			Args: []byte(`{"a":"</pre><script>` + "\u202e" + `"}`), Grant: []byte(`{"hosts":["<script>"]}`), Connections: []byte(`[{"host":"<script>","refused":"<script>"}]`)}); err != nil {
 			t.Fatal(err)
+		}
+		if asked := v.get(approvalPath(plain)); strings.Count(asked, "which it does not have; if it should use one, skills-mcp secret set") != 2 || !strings.Contains(asked, "skills-mcp secret grant NAME TOKEN --host HOST") {
+			t.Errorf("the question does not name the secrets that the skill asks for: %s", asked)
 		}
 		paths := []string{Path + "approvals", Path + "runs", Path + "runs/evil", Path + "runs?skill=" + url.QueryEscape(evilText)}
 		for _, id := range ids {
