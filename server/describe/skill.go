@@ -143,7 +143,7 @@ func (v *View) Listed(skill *skills.Skill) Listed {
 	if v.Scan != nil {
 		l.Scan = v.Scan(skill)
 	}
-	if v.Has != nil {
+	if v.Has != nil && !skill.Untrusted() { // which is given nothing
 		l.Requests = run.SecretRequests(skill, func(name string) bool { return v.Has(skill, name) })
 	}
 	return l
