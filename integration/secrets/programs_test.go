@@ -34,6 +34,7 @@ import (
 
 const (
 	host     = "api.example.com"
+	unmasked = "plain.example.com" // the same bank, for which there is no secret
 	value    = "ghp_ThisIsTheRealToken0123456789abcd"
 	sentinel = "ghp_AbcdEfGhiJklMnopQrstu9876543210z"
 )
@@ -54,7 +55,7 @@ func newBank(t *testing.T) *bank {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), DNSNames: []string{host, unmasked}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
@@ -334,6 +335,17 @@ func engine(variable, runtime string) func(*testing.T, *egress.Options) sandbox.
 	}
 }
 
+// drivers returns the openers of each kind of sandbox.
+func drivers() map[string]func(*testing.T, *egress.Options) sandbox.Driver {
+	return map[string]func(*testing.T, *egress.Options) sandbox.Driver{
+		"native": func(t *testing.T, options *egress.Options) sandbox.Driver {
+			lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
+			return native.New(&native.Options{Egress: options})
+		},
+		"docker": engine("", ""), "gVisor": engine("SKILLS_MCP_TEST_RUNSC", "runsc"), "Podman": engine("SKILLS_MCP_TEST_PODMAN", ""),
+	}
+}
+
 // Each program, unmodified, brings the real token to the host, and neither has it nor sees
 // it, in each kind of sandbox.
 func TestPrograms(t *testing.T) {
@@ -341,13 +353,7 @@ func TestPrograms(t *testing.T) {
 		t.Skip("SKIPPED: the sandboxes are Linux's")
 	}
 	folder := skill(t)
-	for name, open := range map[string]func(*testing.T, *egress.Options) sandbox.Driver{
-		"native": func(t *testing.T, options *egress.Options) sandbox.Driver {
-			lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
-			return native.New(&native.Options{Egress: options})
-		},
-		"docker": engine("", ""), "gVisor": engine("SKILLS_MCP_TEST_RUNSC", "runsc"), "Podman": engine("SKILLS_MCP_TEST_PODMAN", ""),
-	} {
+	for name, open := range drivers() {
 		t.Run(name, func(t *testing.T) {
 			b := newBank(t)
 			runner := sandbox.New(open(t, b.options(t)), nil)
@@ -383,7 +389,7 @@ code=$?
 env; cat /proc/self/environ | tr '\0' '\n'; grep -c BEGIN ` + egress.Trust + `
 exit $code`},
 						Env:    env,
-						Limits: sandbox.Limits{Timeout: time.Minute},
+						Limits: sandbox.Limits{Timeout: time.Minute, Memory: 4 << 30}, // Java reserves much, which counts where there is no cgroup
 						Grant:  sandbox.Grant{Hosts: []string{host}, Secrets: &sandbox.Secrets{List: list}},
 					}, files...)
 					if err != nil {
