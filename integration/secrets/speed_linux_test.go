@@ -1,4 +1,6 @@
-//go:build !race // which makes the proxy slow: it is in the test's process
+// The race detector makes the proxy slow, which is in the test's process.
+
+//go:build !race
 
 package secrets
 
