@@ -16,7 +16,11 @@ func collectDeclared(owner *skills.Skill) *collector {
 	c := newCollector()
 	c.declared(owner)
 	for _, tool := range owner.Tools {
-		c.declared(tool)
+		// A plugin's server lists its tools after its files were accepted, and each is asked
+		// about as it was listed.
+		if tool.Entry == nil || tool.Entry.Server == nil {
+			c.declared(tool)
+		}
 	}
 	return c
 }
