@@ -58,6 +58,10 @@ type MCPServer struct {
 	Dir     string            `json:"-"`
 	Address string            `json:"-"`
 	Headers map[string]string `json:"-"`
+
+	// Code has a host program of ours serve the plugin's code, which is the last of Argv, and
+	// gives Env; nil is a server of the plugin's own.
+	Code *PluginCode `json:"-"`
 }
 
 // A ServerCall is a call to the MCP server of a plugin.
@@ -97,3 +101,12 @@ type Agent struct {
 // QualifiedName returns "plugin/agent", or the agent's name outside of plugins, with its
 // prefix before it.
 func (a *Agent) QualifiedName() string { return qualify("/", a.Prefix, a.Plugin, "", a.Name) }
+
+// A PluginCode is the code of a Conduit plugin, which registers tools.
+type PluginCode struct {
+	ID, Version string
+	// Node says that it is an ES module, and not a Python package.
+	Node bool
+	// Settings are the keys of its configuration (config_schema).
+	Settings Flags
+}

@@ -21,7 +21,7 @@ func newPluginsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugins",
 		Short:   "List the plugins that skills come from",
-		Long:    "List the plugins that skills come from, and how many skills and agents each has.\nEach MCP server of a plugin is a skill PLUGIN/SERVER, which runs in a sandbox.\nWith --json also their agents, hooks and MCP servers; no hook is run.",
+		Long:    "List the plugins that skills come from, and how many skills and agents each has.\nEach MCP server of a plugin is a skill PLUGIN/SERVER, which runs in a sandbox;\nPLUGIN/tools is the code of a plugin of Conduit's.\nWith --json also their agents, hooks and MCP servers; no hook is run.",
 		Example: "  skills-mcp plugins --json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}

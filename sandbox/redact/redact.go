@@ -4,7 +4,7 @@
 //
 // A [Replacer] of values that are replaced by texts of their length and alphabet keeps the
 // length of what passes. It finds a value over the borders of chunks, and holds back the end
-// of one that a value may begin with.
+// of one that a value of such characters may begin with.
 package redact
 
 import (
@@ -140,16 +140,6 @@ func (r *Replacer) replace(out, in []byte, end int) ([]byte, int) {
 	return append(out, in[kept:i]...), i
 }
 
-// begun returns where in the first value begins of which in has only a part, or its length.
-func (r *Replacer) begun(in []byte) int {
-	for i := max(0, len(in)-r.longest+1); i < len(in); i++ {
-		if slices.ContainsFunc(r.starts[in[i]], func(p pattern) bool { return bytes.HasPrefix(p.from, in[i:]) && len(in)-i < len(p.from) }) {
-			return i
-		}
-	}
-	return len(in)
-}
-
 // settled returns where the end of in begins that may be the beginning of a value, by its
 // characters and its length alone.
 func (r *Replacer) settled(in []byte) int {
@@ -196,7 +186,7 @@ func (w *writer) flush(p []byte, last bool) error {
 	w.held = append(w.held, p...)
 	used := len(w.held)
 	if !last {
-		used = w.r.begun(w.held)
+		used = w.r.settled(w.held)
 	}
 	w.out, used = w.r.replace(w.out[:0], w.held, used)
 	w.held = w.held[:copy(w.held, w.held[used:])]

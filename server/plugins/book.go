@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
@@ -28,16 +29,18 @@ import (
 // concurrently.
 type Book struct {
 	dir     string
+	code    *conduit.Settings
 	changed func(context.Context)
 
 	mu   sync.Mutex // guards the last expansion
 	last expansion
 }
 
-// NewBook returns the book in dir, an absolute path, which is made when it is needed. It
-// calls changed when a server has other tools than before, or has failed.
-func NewBook(dir string, changed func(context.Context)) *Book {
-	return &Book{dir: dir, changed: changed}
+// NewBook returns the book in dir, an absolute path, which is made when it is needed. code
+// says what is configured for the code of plugins. It calls changed when a server has other
+// tools than before, or has failed.
+func NewBook(dir string, code *conduit.Settings, changed func(context.Context)) *Book {
+	return &Book{dir: dir, code: code, changed: changed}
 }
 
 // An expansion is the last result of [Book.Expand].
@@ -57,7 +60,7 @@ func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
 	for _, p := range catalog.Plugins {
 		for _, server := range p.Servers {
 			if p.Dir != "" {
-				owners = append(owners, newOwner(p, server))
+				owners = append(owners, newOwner(p, server, b.code))
 			}
 		}
 	}

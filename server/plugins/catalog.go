@@ -11,18 +11,26 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
 // newOwner returns the skill of a server whose tools are not known.
-func newOwner(p *skills.Plugin, server skills.MCPServer) *skills.Skill {
+func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Settings) *skills.Skill {
+	why := refusal(&server)
+	if server.Code != nil {
+		var err error
+		if server.Env, err = settings.Env(server.Code, p.Workspace != ""); err != nil {
+			why = err.Error()
+		}
+	}
 	owner := newSkill(p, server, &skills.ServerCall{Server: server})
 	owner.Name, owner.ModelInvocable = manifest.CleanName(server.Name), true
 	owner.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", owner.Name, p.Name)
 	owner.Entry.Args = skills.Input{Object: &jsonschema.Schema{Type: "object"}, Argv: owner.Entry.Args.(skills.Input).Argv}
-	owner.Unavailable = refusal(&server)
+	owner.Unavailable = why
 	return owner
 }
 
@@ -36,6 +44,9 @@ func newSkill(p *skills.Plugin, server skills.MCPServer, call *skills.ServerCall
 		Class: skills.Mutating, Asks: []skills.Asked{skills.AskPerson}, Entry: &skills.Entry{Context: skills.ContextNone, Server: call, Env: references(&server), Warm: -1},
 	}
 	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(server.Argv)
+	if len(server.Argv) > 0 && server.Argv[0] == "node" {
+		s.Entry.ImageRole = "node"
+	}
 	if host := hostOf(server.Address); host != "" {
 		s.Entry.Network = []string{host}
 	}
@@ -115,6 +126,9 @@ func newTool(owner *skills.Skill, t *tool) (*skills.Skill, error) {
 	s := *owner
 	s.Of, s.Tools, s.Problems, s.Instructions = owner, nil, nil, ""
 	s.Name = owner.Name + "__" + manifest.CleanName(t.Name)
+	if s.Entry.Server.Server.Code != nil {
+		s.Class = classOf(t.Meta.Permission)
+	}
 	s.DisplayName, s.Description, s.ModelInvocable = cmp.Or(t.Title, t.Annotations.Title), t.Description, true
 	if manifest.CleanName(t.Name) == "" || len(t.Name) > maxName {
 		return nil, errors.New("its name is not usable")
@@ -124,7 +138,7 @@ func newTool(owner *skills.Skill, t *tool) (*skills.Skill, error) {
 		return nil, fmt.Errorf("its inputSchema: %w", err)
 	}
 	entry := &skills.Entry{
-		Script: s.Entry.Script, Interpreter: s.Entry.Interpreter, Context: s.Entry.Context, Env: s.Entry.Env, Network: s.Entry.Network, Warm: -1,
+		Script: s.Entry.Script, ImageRole: s.Entry.ImageRole, Interpreter: s.Entry.Interpreter, Context: s.Entry.Context, Env: s.Entry.Env, Network: s.Entry.Network, Warm: -1,
 		Args:   skills.Input{Object: object, Argv: s.Entry.Args.(skills.Input).Argv},
 		Server: &skills.ServerCall{Server: s.Entry.Server.Server, Tool: t.Name, Definition: t.definition()},
 	}
@@ -139,3 +153,15 @@ func newTool(owner *skills.Skill, t *tool) (*skills.Skill, error) {
 
 // maxName bounds the name of a tool, in bytes.
 const maxName = 200
+
+// classOf returns the class of a tool that a plugin of Conduit's registers with a permission.
+// It is the plugin's claim, as any skill's class is: the sandbox of a call gives it no more.
+func classOf(permission string) skills.Class {
+	switch permission {
+	case "none", "safe", "read":
+		return skills.Safe
+	case "dangerous":
+		return skills.Dangerous
+	}
+	return skills.Mutating
+}

@@ -28,6 +28,10 @@ type tool struct {
 	Annotations  struct {
 		Title string `json:"title,omitempty"`
 	} `json:"annotations,omitzero"`
+	// Meta has what the host of a plugin of Conduit's says.
+	Meta struct {
+		Permission string `json:"skills-mcp/permission,omitempty"`
+	} `json:"_meta,omitzero"`
 }
 
 // definition returns the digest of a tool.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -48,7 +49,7 @@ func TestExpand(t *testing.T) {
 // A tool that cannot be used costs itself, and not the server.
 func TestExpandCatalog(t *testing.T) {
 	changes := 0
-	book := NewBook(t.TempDir(), func(context.Context) { changes++ })
+	book := NewBook(t.TempDir(), &conduit.Settings{Enabled: []string{"*"}}, func(context.Context) { changes++ })
 	catalog := plugin(skills.MCPServer{Name: "s", Transport: "stdio", Argv: []string{"python3", "${CLAUDE_PLUGIN_ROOT}/s.py", "${NOTE}"}})
 	unknown := book.Expand(catalog)
 	owner, err := unknown.Lookup("p/s")
@@ -84,7 +85,7 @@ func TestExpandCatalog(t *testing.T) {
 // Calls share a process only where principal, grant, environment and secrets are the same,
 // whatever the sentinels of a run are.
 func TestKey(t *testing.T) {
-	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}})
+	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}}, nil)
 	key := func(change func(*call, *sandbox.Command)) string {
 		c := &call{who: identity.Principal{Kind: identity.Model}, skill: owner}
 		cmd := &sandbox.Command{Folder: "/f", Env: []string{"A=1", "S=sentinel1", "CA=-----BEGIN CERTIFICATE-----1"}, Grant: sandbox.Grant{
@@ -136,23 +137,26 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// fakeDriver runs a server that answers nothing.
-type fakeDriver struct{ started chan struct{} }
+// fakeDriver runs a server that answers nothing, and ends with its input.
+type fakeDriver struct{ started, heard chan struct{} }
 
 func (d fakeDriver) Close() error { return nil }
 
 func (d fakeDriver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	d.started <- struct{}{}
-	<-ctx.Done()
-	return nil, context.Cause(ctx)
+	if _, err := io.Copy(io.Discard, cmd.Stdin); err != nil || ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	close(d.heard)
+	return &sandbox.Exit{}, nil
 }
 
-// A server that says nothing is ended with its runner, and its callers are told.
+// A server that says nothing is ended with its input, and its callers are told.
 func TestSilentServer(t *testing.T) {
-	driver := fakeDriver{make(chan struct{}, 1)}
+	driver := fakeDriver{make(chan struct{}, 1), make(chan struct{})}
 	runner := sandbox.New(driver, nil)
-	servers := New(runner, NewBook(t.TempDir(), func(context.Context) {}), &Options{Data: t.TempDir()})
-	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}})
+	servers := New(runner, NewBook(t.TempDir(), &conduit.Settings{Enabled: []string{"*"}}, func(context.Context) {}), &Options{Data: t.TempDir()})
+	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}}, nil)
 	failed := make(chan error)
 	go func() {
 		_, err := runner.RunIn(t.Context(), servers.Call(identity.Principal{}, owner), sandbox.Command{RunID: "r", Argv: []string{"x"}, Stdin: strings.NewReader("{}")})
@@ -168,6 +172,7 @@ func TestSilentServer(t *testing.T) {
 	if err := <-failed; err == nil || !strings.Contains(err.Error(), "has ended: it was idle") {
 		t.Errorf("%v", err)
 	}
+	<-driver.heard // before it was killed
 	if err := runner.Close(); err != nil {
 		t.Error(err)
 	}

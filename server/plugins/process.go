@@ -16,6 +16,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -26,6 +27,7 @@ const (
 	startTime = 30 * time.Second // until it has listed its tools
 	pingTime  = 3 * time.Second  // for an answer after a call that it has not answered
 	listPause = time.Second      // between two lists of its tools
+	exitTime  = 2 * time.Second  // for a server that is not needed any more
 	dataEvery = 10 * time.Second // the size of the data folder is looked at
 )
 
@@ -95,7 +97,11 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	if server.Dir != "" {
 		launch.Argv = append(launch.Argv, "/bin/sh", "-c", `cd "$0" && exec "$@"`, e.expand(server.Dir))
 	}
-	for _, word := range server.Argv {
+	argv := server.Argv
+	if server.Code != nil {
+		launch.Argv, argv = append(launch.Argv, conduit.Command(server.Code)...), argv[1:]
+	}
+	for _, word := range argv {
 		launch.Argv = append(launch.Argv, e.expand(word))
 	}
 	for name, value := range ownVariables(cmd) {
@@ -111,15 +117,30 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	launch.Started, launch.Sieve, launch.Redact, launch.Waits, launch.Warm = nil, nil, nil, 0, -1
 	launch.Limits.Timeout = lifetime
 	p.client = newClient(transport.NewIO(out, in, io.NopCloser(bytes.NewReader(nil))), out.allow, p.changes)
-	err := runner.Serve(p.ctx, launch, func(exit *sandbox.Exit, err error) {
+	life, kill := context.WithCancelCause(context.WithoutCancel(p.ctx))
+	forget := context.AfterFunc(p.ctx, func() {
+		cause := context.Cause(p.ctx)
+		if errors.Is(cause, errIdle) {
+			_ = in.Close() // so that it ends by itself
+			select {
+			case <-p.gone:
+			case <-time.After(exitTime):
+			}
+		}
+		kill(cause)
+	})
+	err := runner.Serve(life, launch, func(exit *sandbox.Exit, err error) {
 		_ = out.Close()
 		p.finish(exit, err)
 	})
-	if err == nil {
-		p.spawn(p.tend)
-		p.spawn(p.greet)
+	if err != nil {
+		forget()
+		kill(err)
+		return err
 	}
-	return err
+	p.spawn(p.tend)
+	p.spawn(p.greet)
+	return nil
 }
 
 // connect connects to the server over HTTP.

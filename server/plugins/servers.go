@@ -209,8 +209,9 @@ func (c *call) key(cmd *sandbox.Command) string {
 		grant.Secrets = nil
 	}
 	slices.Sort(env)
+	server := &c.skill.Entry.Server.Server
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %q %q %q %q %q %q\n", c.skill.Origin().String(), cmd.Folder, cmd.Role, env, secrets, fmt.Sprint(grant), fmt.Sprint(c.skill.Entry.Server.Server))
+	fmt.Fprintf(sum, "%q %q %q %q %q %q %q\n", c.skill.Origin().String(), cmd.Folder, cmd.Role, env, secrets, fmt.Sprint(grant), fmt.Sprint(server.Transport, server.Argv, server.Env, server.Dir, server.Address, server.Headers))
 	for _, d := range cmd.Dependencies {
 		fmt.Fprintln(sum, d.Digest)
 	}

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/skillsmcp/skills-mcp/skills"
 	"gopkg.in/yaml.v3"
@@ -21,8 +20,8 @@ type Plugin struct {
 	Commands, Agents []string
 	Servers          Part[skills.MCPServer]
 	Hooks            Part[skills.Hook]
-	// named says that the manifest names skills, commands or agents.
-	Named bool
+	// Settings are the keys of its configuration (config_schema), as Conduit's plugins have.
+	Settings skills.Flags
 }
 
 // ParsePlugin reads a plugin.json. plugin comes with its location; folder is the
@@ -58,11 +57,15 @@ func readManifest(f fields, plugin *skills.Plugin, folder string) (*Plugin, erro
 	shown := newFields(f.get("interface"), discard) // as Codex has it
 	plugin.Description = cmp.Or(f.text("description"), shown.text("shortDescription"), shown.text("longDescription"))
 	plugin.Author = author(f)
+	var settings skills.Flags
+	if keys := f.get("config_schema"); keys != nil && keys.Kind == yaml.MappingNode {
+		settings = paramsOfMap(f, keys)
+	}
 	return &Plugin{
-		Plugin: plugin, ID: id,
+		Settings: settings,
+		Plugin:   plugin, ID: id,
 		Skills: f.words("skills", one), Commands: places(f, "commands"), Agents: places(f, "agents"),
 		Servers: partOf(f, "mcpServers", parseServers), Hooks: partOf(f, "hooks", parseHooks),
-		Named: slices.ContainsFunc([]string{"skills", "commands", "agents", "SKILL.md"}, func(key string) bool { return f.get(key) != nil }),
 	}, nil
 }
 

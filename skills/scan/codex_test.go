@@ -61,12 +61,11 @@ func TestPluginsOfOthers(t *testing.T) {
 		},
 		"Conduit": {
 			files: map[string]string{
-				"c/plugin.json": `{"id": "c", "name": "C", "version": "1"}`, "c/__init__.py": "",
+				"c/plugin.json": `{"id": "c", "name": "The C", "version": "1", "config_schema": {"unit": {"type": "string", "default": 7}}}`, "c/__init__.py": "",
 				"d/plugin.json": `{"id": "d"}`, "d/__init__.py": "", "d/skills/a/SKILL.md": skillText("a"),
 			},
-			want: []string{"d/a"}, plugins: []string{"d: "},
-			problems: "root/c/plugin.json: warning: it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out (write a SKILL.md for what its code does)\n" +
-				"root/d/plugin.json: warning: it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read\n",
+			want: []string{"d/a"}, plugins: []string{"c: ", "d: "},
+			problems: "root/c/plugin.json:1: warning: parameter \"unit\": the default is ignored: \"unit\" must be a string, not a number (give a default that the parameter accepts)\n",
 		},
 		"none": {
 			files:    map[string]string{"a/SKILL.md": skillText("a")},
@@ -87,6 +86,47 @@ func TestPluginsOfOthers(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.problems, lines(catalog.Problems)); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// The code of a plugin of Conduit's is a server, whose entry is a Python package, or an ES
+// module.
+func TestConduitCode(t *testing.T) {
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"Python":         {map[string]string{"__init__.py": "", "index.mjs": ""}, "python3 __init__.py"},
+		"index.mjs":      {map[string]string{"index.mjs": "", "package.json": `{"type": "module", "main": "x.js"}`}, "node index.mjs"},
+		"package.json":   {map[string]string{"lib/x.js": "", "package.json": `{"type": "module", "main": "./lib/x.js"}`}, "node lib/x.js"},
+		"main by name":   {map[string]string{"x.mjs": "", "package.json": `{"main": "x.mjs"}`}, "node x.mjs"},
+		"index.js":       {map[string]string{"index.js": "", "package.json": `{"type": "module"}`}, "node index.js"},
+		"CommonJS":       {map[string]string{"index.js": "", "package.json": `{}`}, ""},
+		"leads out":      {map[string]string{"package.json": `{"type": "module", "main": "../x.mjs"}`}, ""},
+		"missing":        {map[string]string{"package.json": `{"type": "module", "main": "x.mjs"}`}, ""},
+		"no code":        {map[string]string{"a.py": ""}, ""},
+		"another folder": {map[string]string{"plugin.json": `{"name": "no-id"}`, "__init__.py": ""}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"p/plugin.json": `{"id": "weather", "name": "The Weather", "version": "2", "config_schema": {"days": {"type": "integer"}}}`}
+			for name, text := range test.files {
+				files["p/"+name] = text
+			}
+			p := scanPlugins(t, files).Plugins[0]
+			if test.want == "" {
+				if len(p.Servers) > 0 {
+					t.Errorf("%+v", p.Servers)
+				}
+				return
+			}
+			if len(p.Servers) != 1 || p.Name != "weather" {
+				t.Fatalf("%+v", p)
+			}
+			s := p.Servers[0]
+			if s.Command != test.want || strings.Join(s.Argv, " ") != strings.Replace(test.want, " ", " ${CLAUDE_PLUGIN_ROOT}/", 1) || s.Code.ID != "weather" || s.Code.Version != "2" || len(s.Code.Settings) != 1 {
+				t.Errorf("%+v %+v", s, s.Code)
 			}
 		})
 	}

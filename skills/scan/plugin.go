@@ -1,9 +1,10 @@
 package scan
 
 import (
+	"cmp"
+	"encoding/json"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -45,24 +46,47 @@ func (s *pluginReader) plugin(dir, manifestPath string, entry *manifest.Plugin) 
 	if entry != nil {
 		m.Supplement(entry)
 	}
-	if s.conduit(dir, manifestPath, m, report) {
-		return
-	}
+	s.code(dir, manifestPath, m)
 	s.addPlugin(dir, m, report)
 }
 
-// conduit reports whether a manifest is of a plugin of Conduit's that has nothing
-// but code: it has an id, and Python beside it.
-func (s *pluginReader) conduit(dir, file string, m *manifest.Plugin, report manifest.Report) bool {
-	if path.Base(file) != plainManifest || path.Dir(file) != dir || m.ID == "" || !s.isFile(path.Join(dir, "__init__.py")) {
-		return false
+// code adds a server to a plugin of Conduit's, which has an id, and a Python package or an ES
+// module beside its manifest: the server runs that.
+func (s *pluginReader) code(dir, file string, m *manifest.Plugin) {
+	if path.Base(file) != plainManifest || path.Dir(file) != dir || m.ID == "" {
+		return
 	}
-	if m.Named || slices.ContainsFunc([]string{"skills", "commands", "agents", "SKILL.md"}, func(part string) bool { return s.there(path.Join(dir, part)) }) {
-		report(skills.Warning, manifest.Position{}, "", "it is a plugin of Conduit's: its Python code is not run, only its skills, commands and agents are read")
-		return false
+	code := &skills.PluginCode{ID: m.ID, Version: m.Plugin.Version, Settings: m.Settings}
+	program, entry := "python3", "__init__.py"
+	if !s.isFile(path.Join(dir, entry)) {
+		code.Node, program = true, "node"
+		if entry = s.module(dir); entry == "" {
+			return
+		}
 	}
-	report(skills.Warning, manifest.Position{}, "write a SKILL.md for what its code does", "it is a plugin of Conduit's, whose Python code is not run; nothing else is in it, so it is left out")
-	return true
+	m.Plugin.Name = cmp.Or(manifest.CleanName(m.ID), m.Plugin.Name)
+	m.Servers.Content = append(m.Servers.Content, skills.MCPServer{
+		Name: "tools", Transport: "stdio", Command: program + " " + entry, Argv: []string{program, "${CLAUDE_PLUGIN_ROOT}/" + entry}, Code: code,
+	})
+}
+
+// module returns the ES module in a folder: index.mjs, or the main of a package.json that
+// says that it is one; "" is none.
+func (s *pluginReader) module(dir string) string {
+	const index = "index.mjs"
+	if s.isFile(path.Join(dir, index)) {
+		return index
+	}
+	var p struct{ Type, Main string }
+	data, err := manifest.ReadFile(s.root.FS, path.Join(dir, "package.json"), manifest.MaxSize)
+	if err != nil || json.Unmarshal(data, &p) != nil || p.Type != "module" && path.Ext(p.Main) != ".mjs" {
+		return ""
+	}
+	main := path.Clean(cmp.Or(p.Main, "index.js"))
+	if !fs.ValidPath(main) || !s.isFile(path.Join(dir, main)) {
+		return ""
+	}
+	return main
 }
 
 // addPlugin adds a plugin and reads its parts.

@@ -29,9 +29,10 @@ type Config struct {
 	// read is as the file says, without flags; nil without a file.
 	read *Config
 
-	// Skills and Plugins are extra roots, after the built-in ones.
-	Skills  []string `yaml:"skills"`
-	Plugins []string `yaml:"plugins"`
+	// Skills are extra roots, after the built-in ones.
+	Skills []string `yaml:"skills"`
+	// Plugins are extra roots of plugins, and what the code of plugins is given.
+	Plugins Plugins `yaml:"plugins"`
 	// Roots switches built-in roots.
 	Roots Roots `yaml:"roots"`
 	// Scan bounds how far each root is read, and says which findings block a skill.
@@ -201,9 +202,10 @@ const (
 func Default() *Config {
 	limits, slots := sandbox.DefaultLimits(), admission.DefaultSlots()
 	return &Config{
-		Roots:  Roots{Session: true, User: true, System: true, Samples: true, Copilot: true, Gemini: true, Codex: true},
-		Scan:   Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders, Block: "never"},
-		Images: map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
+		Plugins: Plugins{Enabled: []string{"*"}},
+		Roots:   Roots{Session: true, User: true, System: true, Samples: true, Copilot: true, Gemini: true, Codex: true},
+		Scan:    Scan{Depth: scan.DefaultDepth, Manifests: scan.DefaultManifests, Folders: scan.DefaultFolders, Block: "never"},
+		Images:  map[string]string{"default": "python:3.13-slim", "node": "node:22-slim"},
 		Sandbox: Sandbox{
 			Driver: "auto",
 			Limits: Limits{Size(limits.Memory), limits.CPUs, limits.PIDs, limits.Timeout, Size(limits.Output), Size(limits.Tmp)},

@@ -46,7 +46,7 @@ install: {clawhub: "https://a.example/v1"}
 	for _, want := range []Value{
 		{"skills", "/team, /more", ByCommand},
 		{"serve.listen", "127.0.0.1:1", ByCommand},
-		{"plugins", "none", ""},
+		{"plugins.dir", "none", ""},
 		{"sandbox.dependencies", "report", ""}, // as it is without
 		{"sandbox.kept.lifetime", "1h0m0s", ""},
 		{"policy.expiry.once", "10m0s", ""},

@@ -51,7 +51,7 @@ func Parse(data []byte, file, home string) (*Config, error) {
 	if c.Serve.TokenFile != "" {
 		c.Serve.TokenFile = absolute(c.Serve.TokenFile, filepath.Dir(file), home)
 	}
-	for _, paths := range [][]string{c.Skills, c.Plugins, c.Workspaces} {
+	for _, paths := range [][]string{c.Skills, c.Plugins.Dirs, c.Workspaces} {
 		for i, path := range paths {
 			paths[i] = absolute(path, filepath.Dir(file), home)
 		}

@@ -111,6 +111,44 @@ func (w *Words) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*[]string)(w))
 }
 
+// Plugins are folders of plugins, and what the code of plugins is given.
+type Plugins struct {
+	Dirs    []string                  `yaml:"dir"`
+	Enabled []string                  `yaml:"enabled"` // ids of plugins whose code may run; * is all
+	Config  map[string]map[string]any `yaml:"-"`       // by id and key; the values may be secret
+}
+
+// UnmarshalYAML reads a list of folders, or a mapping with the keys dir, enabled and config.
+func (p *Plugins) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.MappingNode {
+		return node.Decode(&p.Dirs)
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		var err error
+		switch {
+		case key.Value == "dir" && value.Kind == yaml.ScalarNode:
+			p.Dirs = []string{value.Value}
+		case key.Value == "dir":
+			err = value.Decode(&p.Dirs)
+		case key.Value == "enabled" && value.Tag == "!!bool":
+			if p.Enabled = []string{"*"}; value.Value != "true" {
+				p.Enabled = nil
+			}
+		case key.Value == "enabled":
+			err = value.Decode(&p.Enabled)
+		case key.Value == "config":
+			err = value.Decode(&p.Config)
+		default:
+			err = fmt.Errorf("line %d: unknown key %q%s", key.Line, key.Value, plain.DidYouMean(key.Value, []string{"dir", "enabled", "config"}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Forms are the calls that clients' forms ask about. They convert to [approval.Forms].
 type Forms string
 

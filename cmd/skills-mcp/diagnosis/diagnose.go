@@ -271,6 +271,22 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 			findings = append(findings, problem("problem", p))
 		}
 	}
+	return append(findings, d.checkPlugins()...)
+}
+
+// checkPlugins returns why servers of plugins, and their code, do not run or have failed.
+func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
+	for _, s := range d.catalog.Skills {
+		if s.Of != nil || s.Entry == nil || s.Entry.Server == nil {
+			continue
+		}
+		if s.Unavailable != "" {
+			findings = append(findings, sandbox.Warning("plugin", s.QualifiedName()+" cannot run: "+s.Unavailable, ""))
+		}
+		for _, p := range s.Problems {
+			findings = append(findings, problem("plugin", p))
+		}
+	}
 	return findings
 }
 

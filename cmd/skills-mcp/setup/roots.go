@@ -95,7 +95,7 @@ func (r *Roots) extra() []scan.Root {
 	for _, dir := range r.Skills {
 		roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir})
 	}
-	for _, dir := range r.Plugins {
+	for _, dir := range r.Plugins.Dirs {
 		roots = append(roots, scan.Root{Source: skills.SourceExtra, Dir: dir, Plugins: true, Named: true})
 	}
 	if r.Roots.Samples {
@@ -129,7 +129,7 @@ func (r *Roots) userRoots(home string) []scan.Root {
 	for _, name := range append(r.clients(".copilot", ".gemini", ".codex"), ".conduit") {
 		roots = append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(home, name, "skills")})
 	}
-	return roots
+	return append(roots, scan.Root{Source: skills.SourceUser, Dir: filepath.Join(home, ".conduit", "plugins"), Plugins: true})
 }
 
 // clients returns the folders of Copilot, Gemini CLI and Codex, in this order, that are not

@@ -66,7 +66,7 @@ func TestRoots(t *testing.T) {
 		skills.SourceUser: {
 			"/home/ann/.colony/skills", "/home/ann/.colony/plugins", "/home/ann/.claude/skills", "/home/ann/.claude/plugins", "/home/ann/.claude/commands", "/home/ann/.claude/agents",
 			"/home/ann/.agents/skills", "/home/ann/.agents/plugins", "/home/ann/.openclaw/skills", "/home/ann/.openclaw/plugins",
-			"/home/ann/.copilot/skills", "/home/ann/.gemini/skills", "/home/ann/.codex/skills", "/home/ann/.conduit/skills",
+			"/home/ann/.copilot/skills", "/home/ann/.gemini/skills", "/home/ann/.codex/skills", "/home/ann/.conduit/skills", "/home/ann/.conduit/plugins",
 			"/home/ann/.local/share/skills-mcp/skills", "/home/ann/.local/share/skills-mcp/plugins",
 		},
 		skills.SourceSystem: {

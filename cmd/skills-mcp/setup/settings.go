@@ -24,6 +24,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/plugins"
+	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -88,7 +89,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	state = cmp.Or(state, store.New(StoreFile(home), &store.Options{Logger: logger}))
 	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
-	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger), Servers: newBook(state, logger)}
+	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger), Servers: newBook(c, state, logger)}
 	s.Sandboxes = &Sandboxes{Config: c, servers: s.Servers, state: filepath.Dir(state.File()), Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: newSecrets(state.File()), logger: logger}
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
@@ -110,8 +111,9 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 
 // newBook returns the book of the plugins' MCP servers, beside the store. Other processes
 // learn from the store that it has changed.
-func newBook(state *store.Store, logger *slog.Logger) *plugins.Book {
-	return plugins.NewBook(filepath.Join(filepath.Dir(state.File()), "plugin-servers"), func(ctx context.Context) {
+func newBook(c *config.Config, state *store.Store, logger *slog.Logger) *plugins.Book {
+	code := &conduit.Settings{Enabled: c.Plugins.Enabled, Values: c.Plugins.Config}
+	return plugins.NewBook(filepath.Join(filepath.Dir(state.File()), "plugin-servers"), code, func(ctx context.Context) {
 		if err := state.ChangeDecisions(ctx, store.Announced, "servers", func(*store.Decisions) error { return nil }); err != nil {
 			logger.Warn("the tools of a plugin's MCP server are listed after the next change", "error", err)
 		}
@@ -212,10 +214,10 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 	if c.Skills, err = appendFolders(c.Skills, f.Skills, folder, true); err != nil {
 		return nil, err
 	}
-	if c.Plugins, err = appendFolders(c.Plugins, f.Plugins, folder, false); err != nil {
+	if c.Plugins.Dirs, err = appendFolders(c.Plugins.Dirs, f.Plugins, folder, false); err != nil {
 		return nil, err
 	}
-	warnMissing(slices.Concat(c.Skills, c.Plugins), logger)
+	warnMissing(slices.Concat(c.Skills, c.Plugins.Dirs), logger)
 	if driver := f.Sandbox; driver != "" {
 		if !slices.Contains(config.Drivers(), driver) {
 			return nil, exitcode.Usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
