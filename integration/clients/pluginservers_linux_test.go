@@ -172,6 +172,9 @@ func TestPluginServerConsent(t *testing.T) {
 	a.Approve(c.Waits(c.Call("alpha__one", none)))
 	c.Succeeds(c.Call("alpha__one", none), "has started")
 	awaitTool(t, c, "alpha__one__echo")
+	if out, _ := a.Run("show", "alpha/one"); !strings.Contains(out, a.Workspace+", read-only") {
+		t.Errorf("a server may write to the workspace, which nobody has granted: %s", out)
+	}
 	c.Waits(c.Call("alpha__one__echo", lab.Text("hi")))
 	if screen, code := a.Terminal("$1 always", "run", "alpha/one__echo", "--text", "hi"); code != 0 {
 		t.Fatalf("exit %d: %s", code, screen)

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -88,15 +89,19 @@ func TestKey(t *testing.T) {
 	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}}, nil)
 	key := func(change func(*call, *sandbox.Command)) string {
 		c := &call{who: identity.Principal{Kind: identity.Model}, skill: owner}
-		cmd := &sandbox.Command{Folder: "/f", Env: []string{"A=1", "S=sentinel1", "CA=-----BEGIN CERTIFICATE-----1"}, Grant: sandbox.Grant{
-			Hosts: []string{"h:443"}, Secrets: &sandbox.Secrets{List: []sandbox.Secret{{Name: "S", Value: "value", Sentinel: "sentinel1"}}},
+		cmd := &sandbox.Command{Folder: "/f", Argv: []string{"x"}, Env: []string{"A=1", "S=sentinel1"}, Grant: sandbox.Grant{
+			Hosts: []string{"h:443"}, Secrets: &sandbox.Secrets{List: []sandbox.Secret{{Name: "S", Value: "value", Sentinel: "sentinel1", Hosts: []string{"h:443"}}}},
 		}}
 		change(c, cmd)
-		return c.key(cmd)
+		equipped, err := egress.Equip(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.key(equipped)
 	}
 	same := key(func(*call, *sandbox.Command) {})
 	if key(func(_ *call, cmd *sandbox.Command) {
-		cmd.Env = []string{"S=sentinel2", "A=1", "CA=-----BEGIN CERTIFICATE-----2"}
+		cmd.Env = []string{"S=sentinel2", "A=1"}
 		cmd.Grant.Secrets.List[0].Sentinel = "sentinel2"
 	}) != same {
 		t.Error("a new sentinel starts a new process")

@@ -147,7 +147,9 @@ func apply(found []match, skill *skills.Skill) *terms {
 			t.foreign = append(t.foreign, fmt.Sprintf("%s belongs to %s", m.Name, m.owner))
 		}
 	}
-	t.write = set.Write == nil && t.class != skills.Safe || t.write
+	// A plugin's server declares no class: what it may write is for the person to say.
+	declares := skill.Entry == nil || skill.Entry.Server == nil
+	t.write = declares && set.Write == nil && t.class != skills.Safe || t.write
 	for _, m := range found {
 		if m.Narrows && t.narrow(m.Rule) {
 			t.rules = append(t.rules, m.Name)
