@@ -158,7 +158,7 @@ func converse(conn net.Conn, request string) string {
 			return err.Error()
 		}
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
 	answer, _ := io.ReadAll(conn)
 	return string(answer)
 }
