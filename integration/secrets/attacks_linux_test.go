@@ -465,8 +465,7 @@ policy:
 			}
 		}
 
-		// The first run shows what the scan finds, and leaves its sentinel to the second, beside
-		// which the neighbour's run is.
+		// The first run leaves its sentinel to the second, beside which the neighbour's run is.
 		first := call("spy")
 		c.mu.Lock()
 		c.earlier = regexp.MustCompile(`earlier (\S+)`).FindStringSubmatch(first + " earlier nothing")[1]
