@@ -30,8 +30,7 @@ const MinLength = 8
 // concurrently.
 type Replacer struct {
 	starts  [256][]pattern // by the first byte, longest first
-	text    *strings.Replacer
-	within  [256]bool // the characters of values, and all letters and digits
+	within  [256]bool      // the characters of values, and all letters and digits
 	longest int
 }
 
@@ -62,15 +61,15 @@ func New(values map[string]string) *Replacer {
 		return nil
 	}
 	r := &Replacer{}
-	var pairs []string
+	for _, c := range []byte("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/-_") {
+		r.within[c] = true
+	}
 	for _, from := range slices.SortedFunc(maps.Keys(found), func(a, b string) int { return len(b) - len(a) }) {
-		pairs = append(pairs, from, found[from])
+		for _, c := range []byte(from + found[from]) {
+			r.within[c] = true
+		}
 		r.starts[from[0]] = append(r.starts[from[0]], pattern{[]byte(from), []byte(found[from])})
 		r.longest = max(r.longest, len(from))
-	}
-	r.text = strings.NewReplacer(pairs...) // the first that fits counts
-	for _, c := range []byte("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/-_" + strings.Join(pairs, "")) {
-		r.within[c] = true
 	}
 	return r
 }
@@ -116,7 +115,8 @@ func (r *Replacer) String(s string) string {
 	if r == nil {
 		return s
 	}
-	return r.text.Replace(s)
+	replaced, _ := r.replace(nil, []byte(s), len(s))
+	return string(replaced)
 }
 
 // replace appends in, with every value that begins before in[end] replaced, to out. It
@@ -201,7 +201,9 @@ func (w *writer) flush(p []byte, last bool) error {
 // packets of one message are apart.
 const flushDelay = 500 * time.Millisecond
 
-// Reader returns a reader of what from has, with every value replaced. It closes from.
+// Reader returns a reader of what from has, with every value replaced. It closes from, and
+// reads nothing of it before it is read itself: a request that is refused has a body that
+// nobody reads or closes.
 //
 // Which bytes wait for others depends on no value: who sees them wait, and can have a host
 // send texts of his choice, would find a value out character by character.
@@ -209,9 +211,7 @@ func (r *Replacer) Reader(from io.ReadCloser) io.ReadCloser {
 	if r == nil {
 		return from
 	}
-	s := &reader{r: r, from: from, reads: make(chan []byte), closed: make(chan struct{})}
-	go s.fetch()
-	return s
+	return &reader{r: r, from: from, reads: make(chan []byte), closed: make(chan struct{})}
 }
 
 type reader struct {
@@ -219,6 +219,7 @@ type reader struct {
 	from   io.ReadCloser
 	reads  chan []byte // of from; closed by fetch
 	err    error       // of from, when reads is closed
+	begun  sync.Once   // by Read with fetch, or by Close without
 	once   sync.Once
 	closed chan struct{} // by Close, which waits for fetch
 	in     []byte        // not replaced
@@ -243,6 +244,7 @@ func (r *reader) fetch() {
 }
 
 func (r *reader) Read(p []byte) (int, error) {
+	r.begun.Do(func() { go r.fetch() })
 	for len(r.out) == 0 {
 		var late <-chan time.Time
 		if len(r.in) > 0 {
@@ -269,6 +271,10 @@ func (r *reader) Read(p []byte) (int, error) {
 // Close ends the reading under way.
 func (r *reader) Close() error {
 	r.once.Do(func() { close(r.closed) })
+	r.begun.Do(func() {
+		r.err = io.ErrClosedPipe
+		close(r.reads)
+	})
 	err := r.from.Close()
 	for range r.reads {
 	}

@@ -154,6 +154,23 @@ func FuzzStreams(f *testing.F) {
 	})
 }
 
+// A reader that nobody reads or closes, as of a request that is refused, runs nothing: else the
+// test would not end. One that is closed before has nothing to read.
+func TestReadersBeginLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host, _ := io.Pipe()
+		both.Reader(host)
+		synctest.Wait()
+		closed := both.Reader(host)
+		if err := closed.Close(); err != nil {
+			t.Error(err)
+		}
+		if n, err := closed.Read(make([]byte, 1)); n != 0 || err == nil {
+			t.Errorf("a closed reader returns %d, %v", n, err)
+		}
+	})
+}
+
 // Whoever sees when bytes come out learns nothing of a value: a guess of its beginning waits
 // as long as any other text.
 func TestReadersKeepTime(t *testing.T) {
