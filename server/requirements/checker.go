@@ -101,21 +101,27 @@ func (c *Checker) Apply(catalog *skills.Catalog) *skills.Catalog {
 	return c.last.apply(catalog, where)
 }
 
-// instructions returns the environment in which a client follows instructions: host. If
-// the skill has tools, its variables may be in host or in their sandbox.
+// instructions returns the environment in which a client follows instructions: host. The
+// variables of the skill's tools are in their sandbox.
 func (c *Checker) instructions(skill *skills.Skill, host environment) environment {
-	if len(skill.Tools) == 0 || skill.Untrusted() || c.options.Env == nil {
+	if len(skill.Tools) == 0 || skill.Untrusted() {
 		return host
 	}
 	here := host.env
-	host.env = func(name string) bool { return c.options.Env(name) || here != nil && here(name) }
+	host.env = func(name string) bool {
+		return here != nil && here(name) || slices.ContainsFunc(skill.Tools, func(tool *skills.Skill) bool { return c.Has(tool, name) })
+	}
 	host.envRemedy = grant
 	return host
 }
 
 // grant returns the remedy for variables of scripts.
 func grant(names []string) string {
-	return "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
+	secret := ""
+	if slices.ContainsFunc(names, skills.IsCredential) {
+		secret = "for a secret, skills-mcp secret set NAME and then skills-mcp secret grant SKILL NAME --host HOST; else "
+	}
+	return secret + "set sandbox: {env: [" + strings.Join(names, ", ") + "]} in the configuration, each with =VALUE or for the value that the server has"
 }
 
 // export returns the remedy for variables of instructions.

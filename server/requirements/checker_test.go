@@ -219,11 +219,17 @@ func TestWhere(t *testing.T) {
 // TestVariables counts variables granted to a skill's tools for its instructions,
 // which speak of the tools. A remedy names the setting, where there is one.
 func TestVariables(t *testing.T) {
-	g := New(&Options{Env: func(name string) bool { return name == "GRANTED" }, HostEnv: func(name string) bool { return name == "HOST" }})
+	g := New(&Options{
+		Env: func(name string) bool { return name == "GRANTED" }, HostEnv: func(name string) bool { return name == "HOST" },
+		Granted: func(skill *skills.Skill, name string) bool {
+			return skill.QualifiedName() == "secret__go" && name == "API_KEY"
+		},
+	})
 	const needs = "---\ndescription: d\nmetadata: {requires: {env: [%s]}}\n---\nRead.\n"
 	const grant, export = "set sandbox: {env: [A, B]} in the configuration, each with =VALUE or for the value that the server has", "set A, B in the environment that the server is started with, such as env of its entry in the client's configuration"
+	const secret = "for a secret, skills-mcp secret set NAME and then skills-mcp secret grant SKILL NAME --host HOST; else "
 	fsys := fstest.MapFS{}
-	for folder, names := range map[string]string{"granted": "GRANTED", "host": "HOST", "missing": "A, GRANTED, B", "alone": "A, HOST, B", "other": "GRANTED"} {
+	for folder, names := range map[string]string{"granted": "GRANTED", "host": "HOST", "missing": "A, GRANTED, B", "alone": "A, HOST, B", "other": "GRANTED", "secret": "API_KEY", "wants": "API_KEY"} {
 		fsys[folder+"/SKILL.md"] = &fstest.MapFile{Data: []byte(fmt.Sprintf(needs, names))}
 		if folder != "alone" && folder != "other" {
 			fsys[folder+"/go.sh"] = &fstest.MapFile{Data: []byte("#!/bin/sh\necho\n")}
@@ -240,7 +246,10 @@ func TestVariables(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"granted": "", "granted__go": "", "host": "", "host__go": "needs HOST in the environment of the sandbox: " + strings.Replace(grant, "A, B", "HOST", 1),
+		"secret": "", "secret__go": "",
+		"wants":     "needs API_KEY in the environment of this machine: " + secret + strings.Replace(grant, "A, B", "API_KEY", 1),
+		"wants__go": "needs API_KEY in the environment of the sandbox: " + secret + strings.Replace(grant, "A, B", "API_KEY", 1),
+		"granted":   "", "granted__go": "", "host": "", "host__go": "needs HOST in the environment of the sandbox: " + strings.Replace(grant, "A, B", "HOST", 1),
 		"missing": "needs A and B in the environment of this machine: " + grant, "missing__go": "needs A and B in the environment of the sandbox: " + grant,
 		"alone": "needs A and B in the environment of this machine: " + export, "other": "needs GRANTED in the environment of this machine: " + strings.Replace(export, "A, B", "GRANTED", 1),
 	}
