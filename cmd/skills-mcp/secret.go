@@ -207,13 +207,16 @@ func (c *secretCommand) grantSecret(ctx context.Context, skill, name string) err
 }
 
 func (c *secretCommand) revoke(ctx context.Context, skill, name string) error {
-	r, err := c.open(ctx, skill)
-	if err != nil {
+	s, found, _, err := c.skill(ctx, skill)
+	switch {
+	case s == nil:
 		return err
+	case err == nil: // else it is gone, and its grant is not
+		skill = found.QualifiedName()
 	}
-	if err := r.Secrets.Revoke(ctx, r.rule.Pattern, name); err != nil {
+	if err := s.Secrets.Revoke(ctx, skill, name); err != nil {
 		return usage(err)
 	}
-	_, err = fmt.Fprintf(c.stderr, "%s does not have %s any more\n", plain.Visible(r.rule.Pattern), name)
+	_, err = fmt.Fprintf(c.stderr, "%s does not have %s any more\n", plain.Visible(skill), name)
 	return err
 }
