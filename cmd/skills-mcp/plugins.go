@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
@@ -37,7 +38,7 @@ func (c *pluginsCommand) run(ctx context.Context) error {
 	return listing[describe.Plugin]{
 		key: "plugins", headings: "NAME\tVERSION\tSOURCE\tSKILLS\tAGENTS\tDESCRIPTION", optional: []string{"AGENTS", "SKILLS", "SOURCE", "VERSION"},
 		row: func(p describe.Plugin) string {
-			return fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%s", p.Name, plain.OneLine(p.Version, 40), report.Whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(p.Description))
+			return fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%s", p.Name, plain.OneLine(p.Version, 40), report.Whose(p.Source, p.Untrusted), len(p.Skills), len(p.Agents), plain.Flat(strings.TrimSuffix(strings.Join(append(p.Faults, p.Description), "; "), "; ")))
 		},
 	}.print(c.app, c.json, describe.Plugins(catalog))
 }

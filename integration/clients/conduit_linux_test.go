@@ -102,8 +102,8 @@ func TestConduitPlugins(t *testing.T) {
 		c.Succeeds(c.Call("noder__tools__add", map[string]any{"a": 2, "b": 3}), `"count":2`)
 
 		awaitTool(t, c, "waits__tools__counter")
-		c.Succeeds(c.Call("waits__tools__counter", none), `"count": 1, "word": "first"`)
-		c.Succeeds(c.Call("waits__tools__counter", none), `"count": 2`)
+		c.Succeeds(c.Call("waits__tools__counter", none), `{"count":1,"word":"first"}`)
+		c.Succeeds(c.Call("waits__tools__counter", none), `"count":2`)
 		c.Succeeds(c.Call("waits__tools__say", lab.Text("hello")), "HELLO")
 		c.Succeeds(c.Call("load_skill", map[string]any{"name": "waits/tools"}), "Say it kindly.")
 		// Its permission is "write", so the person is asked.
@@ -112,7 +112,7 @@ func TestConduitPlugins(t *testing.T) {
 		conduitPlugin(a, "waits", "", "words.py", "WORD = 'second'")
 		for range 100 {
 			if text := c.Call("waits__tools__counter", none).Text(); strings.Contains(text, "second") {
-				if !strings.Contains(text, `"count": 1`) {
+				if !strings.Contains(text, `"count":1`) {
 					t.Errorf("the old process has the new code: %s", text)
 				}
 				return
@@ -121,6 +121,22 @@ func TestConduitPlugins(t *testing.T) {
 		}
 		t.Error("the changed code does not run")
 	})
+}
+
+// The tools of a plugin are listed and called through MCP Inspector.
+func TestConduitInspector(t *testing.T) {
+	t.Parallel()
+	tools := lab.NodeTools(t)
+	a := lab.NewAccount(t, "native", "")
+	conduitPlugin(a, "noder", "", "index.mjs", nodePlugin)
+	a.Configure("expose: {mode: all}\npolicy: {skills: {\"*\": {class: safe}}}\n")
+	if out, code := a.Run("run", "noder/tools"); code != 0 {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	result, exit := inspector(t, tools, a.Inspector("modern"), "--method", "tools/call", "--tool-name", "noder__tools__add", "--tool-arg", "a=2", "--tool-arg", "b=3")
+	if exit != 0 || !strings.Contains(string(result["structuredContent"]), `"sum":5`) {
+		t.Errorf("exit %d: %s", exit, result)
+	}
 }
 
 // Configuration comes from the person's file, for the plugin of its id alone, and secrets
@@ -151,7 +167,7 @@ policy: {skills: {"*": {class: safe}}}
 		c.Fails(c.Call("weather__tools", none), "WEATHER_KEY, which it is not granted")
 		c.Succeeds(c.Call("other__tools", none), "has started")
 		awaitTool(t, c, "other__tools__config")
-		c.Succeeds(c.Call("other__tools__config", none), `{"unit": "C"}`)
+		c.Succeeds(c.Call("other__tools__config", none), `{"unit":"C"}`)
 		if got := c.Call("other__tools__env", none).Text(); strings.Contains(got, "SKILLS_MCP_PLUGIN") || strings.Contains(got, "WEATHER") {
 			t.Errorf("%s", got)
 		}
@@ -164,7 +180,7 @@ policy: {skills: {"*": {class: safe}}}
 		awaitTool(t, c, "weather__tools__config")
 		a.Approve(c.Waits(c.Call("weather__tools__config", none)))
 		got := c.Call("weather__tools__config", none).Text()
-		if !strings.Contains(got, `"unit": "${HOME}"`) || !strings.Contains(got, `"days": 3`) || !strings.Contains(got, `"key": "`) || strings.Contains(got, lab.SecretValues["WEATHER_KEY"]) {
+		if !strings.Contains(got, `"unit":"${HOME}"`) || !strings.Contains(got, `"days":3`) || !strings.Contains(got, `"key":"`) || strings.Contains(got, lab.SecretValues["WEATHER_KEY"]) {
 			t.Errorf("%s", got)
 		}
 	})
@@ -213,8 +229,10 @@ def register(api):
 		if out, _ := a.Run("show", "fails/tools"); !strings.Contains(out, "RuntimeError: not today") {
 			t.Errorf("show: %s", out)
 		}
-		if out, _ := a.Run("doctor"); !strings.Contains(out, "RuntimeError: not today") {
-			t.Errorf("doctor: %s", out)
+		for _, command := range []string{"doctor", "plugins"} {
+			if out, _ := a.Run(command); !strings.Contains(out, "RuntimeError: not today") {
+				t.Errorf("%s: %s", command, out)
+			}
 		}
 		for _, plugin := range []string{"good", "bad"} {
 			c.Succeeds(c.Call(plugin+"__tools", none), "has started")

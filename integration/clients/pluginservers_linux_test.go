@@ -99,7 +99,7 @@ func TestPluginServers(t *testing.T) {
 				t.Errorf("%s, want %s", where, want)
 			}
 		}
-		c.Succeeds(c.Call("alpha__one__structured", none), `"n": 7`)
+		c.Succeeds(c.Call("alpha__one__structured", none), `"n":7`)
 		c.Fails(c.Call("alpha__one__fails", none), "it went wrong")
 		c.Fails(c.Call("alpha__one__refuses", none), "bad argument")
 		c.Fails(c.Call("alpha__one__echo", map[string]any{"text": 5}), "INVALID_PARAM")

@@ -19,6 +19,7 @@ type Plugin struct {
 	Marketplace string             `json:"marketplace,omitempty"`
 	Agents      []Agent            `json:"agents,omitempty"`
 	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // each has a skill
+	Faults      []string           `json:"faults,omitempty"`      // why servers cannot run, or have failed
 	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
 }
 
@@ -88,6 +89,12 @@ func (p *Plugin) add(skill *skills.Skill) {
 		p.Counts.Tools++
 		return
 	case skill.Entry != nil && skill.Entry.Server != nil: // a server, which counts as one
+		if skill.Unavailable != "" {
+			p.Faults = append(p.Faults, skill.QualifiedName()+" cannot run: "+skill.Unavailable)
+		}
+		for _, problem := range skill.Problems {
+			p.Faults = append(p.Faults, truncate.String(problem.Message, maxText))
+		}
 	case skill.Command:
 		p.Counts.Commands++
 	default:

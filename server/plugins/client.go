@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/schema"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -177,7 +179,25 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, tool string) (*
 	if err := json.Unmarshal(raw, answer); err != nil {
 		answer = textResult(true, "the MCP server gives a result that is none of MCP: %v", err)
 	}
+	if answer.repeats() {
+		answer.Content = nil
+	}
 	return answer, id, nil
+}
+
+// repeats reports whether the content is one text with the structure, as MCP advises for old
+// clients. Clients get a structure from here if the content adds nothing to it.
+func (r *result) repeats() bool {
+	var text struct {
+		Text        string
+		Annotations json.RawMessage
+	}
+	if len(r.Content) != 1 || json.Unmarshal(r.Content[0], &text) != nil || text.Annotations != nil {
+		return false
+	}
+	said, err := schema.Decode([]byte(text.Text))
+	structure, fault := schema.Decode(r.Structured)
+	return err == nil && fault == nil && reflect.DeepEqual(said, structure)
 }
 
 // answers cancels a call that is not waited for any more, and reports whether the server

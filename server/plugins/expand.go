@@ -81,7 +81,7 @@ func (e *expander) err(skill *skills.Skill) error {
 	names := slices.Compact(e.missing)
 	return &sandbox.UnavailableError{
 		Reason: fmt.Sprintf("the MCP server needs %s, which it is not granted", skills.Enumerate(names, "and")),
-		Remedy: fmt.Sprintf("a person can grant it with: skills-mcp grant %s --secret %s", skill.Owner().QualifiedName(), names[0]),
+		Remedy: fmt.Sprintf("a person can grant a secret with: skills-mcp secret set %[2]s, and then skills-mcp secret grant %[1]s %[2]s --host HOST; and a variable of their own with: skills-mcp grant %[1]s --secret %[2]s", skill.Owner().QualifiedName(), names[0]),
 	}
 }
 

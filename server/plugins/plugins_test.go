@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -180,5 +181,27 @@ func TestSilentServer(t *testing.T) {
 	<-driver.heard // before it was killed
 	if err := runner.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A text that says the structure again is left out, and any other content is not.
+func TestRepeats(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"content":[{"type":"text","text":"{\"n\": 1.0,\"a\":[]}"}],"structuredContent":{"a":[],"n":1.0}}`:    true,
+		`{"content":[{"type":"text","text":"{\"n\": 2}"}],"structuredContent":{"n":1}}`:                        false,
+		`{"content":[{"type":"text","text":"one"}],"structuredContent":{"n":1}}`:                               false,
+		`{"content":[{"type":"text","text":"null"}]}`:                                                          false,
+		`{"content":[{"type":"text","text":"{}"},{"type":"text","text":"more"}],"structuredContent":{}}`:       false,
+		`{"content":[{"type":"text","text":"{}","annotations":{"audience":["user"]}}],"structuredContent":{}}`: false,
+		`{"content":[{"type":"image","data":"","mimeType":"image/png"}],"structuredContent":{}}`:               false,
+		`{"content":[],"structuredContent":{}}`:                                                                false,
+	} {
+		var r result
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.repeats(); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }

@@ -22,15 +22,14 @@ type Rule struct {
 
 // A match is one way in which a rule matches, as rules.yaml says.
 type match struct {
-	Severity          []Severity
-	Order, Near, Also [][]string
-	Within            int
-	Wants, Unless     string
-	Hidden            string
-	Code, Spoken      bool
-	Flow, Announced   bool
+	Severity      []Severity
+	Near, Also    [][]string
+	Within        int
+	Wants, Hidden string
+	Unless        []string
+	Code, Spoken  bool
 
-	wants, unless, hidden *lazyregexp.Regexp // nil without
+	wants, hidden *lazyregexp.Regexp // nil without
 }
 
 //go:embed rules.yaml
@@ -48,7 +47,7 @@ var Rules = sync.OnceValue(func() []Rule {
 		panic(fmt.Sprintf("rules.yaml: %v", err))
 	}
 	for name, set := range t.Sets {
-		t.Sets[name] = expand(set, t.Sets)
+		t.Sets[name] = expand(set, nil)
 	}
 	for i := range t.Rules {
 		for j := range t.Rules[i].Match {
@@ -59,18 +58,16 @@ var Rules = sync.OnceValue(func() []Rule {
 })
 
 func (m *match) prepare(sets map[string][]string) {
-	for _, all := range [][][]string{m.Order, m.Near, m.Also} {
+	for _, all := range [][][]string{m.Near, m.Also} {
 		for i := range all {
 			all[i] = expand(all[i], sets)
 		}
 	}
-	for expression, re := range map[string]**lazyregexp.Regexp{m.Wants: &m.wants, m.Unless: &m.unless, m.Hidden: &m.hidden} {
-		if expression != "" {
-			*re = lazyregexp.New(expression)
-		}
+	if m.Wants != "" {
+		m.wants = lazyregexp.New(m.Wants)
 	}
-	if len(m.Order) > 0 {
-		m.Near = append([][]string{m.Order[0]}, m.Near...)
+	if m.Hidden != "" {
+		m.hidden = lazyregexp.New(m.Hidden)
 	}
 }
 
@@ -83,7 +80,7 @@ func expand(set []string, sets map[string][]string) (all []string) {
 			if len(set) == 1 {
 				return sets[passage[1:]] // the same set, so that it is looked for once
 			}
-			all = append(all, expand(sets[passage[1:]], sets)...)
+			all = append(all, sets[passage[1:]]...)
 		case passage[0] == '@' && surface.Passages(surface.Kind(kind), value) != nil:
 			all = append(all, surface.Passages(surface.Kind(kind), value)...)
 		default:
