@@ -84,17 +84,20 @@ func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
 	for _, skill := range catalog.Skills {
 		taken[skill.QualifiedName()] = skill
 	}
-	for i, owner := range owners {
+	for _, owner := range owners { // before their tools
 		if other := taken[owner.QualifiedName()]; other != nil {
 			problem := skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("its MCP server %q is left out: %s has the name %s", owner.Name, other.File, owner.QualifiedName()), Remedy: "rename one of them"}
 			next.Problems = append(next.Problems, problem)
 			continue
 		}
-		addTools(owner, &listings[i])
-		for _, skill := range append([]*skills.Skill{owner}, owner.Tools...) {
-			taken[skill.QualifiedName()] = skill
-			next.Skills = append(next.Skills, skill)
+		taken[owner.QualifiedName()] = owner
+	}
+	for i, owner := range owners {
+		if taken[owner.QualifiedName()] != owner {
+			continue
 		}
+		addTools(owner, &listings[i], taken)
+		next.Skills = append(append(next.Skills, owner), owner.Tools...)
 		next.Problems = append(next.Problems, owner.Problems...)
 	}
 	slices.SortStableFunc(next.Skills, func(a, b *skills.Skill) int { return cmp.Compare(a.QualifiedName(), b.QualifiedName()) })

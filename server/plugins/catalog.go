@@ -92,8 +92,8 @@ func refusal(server *skills.MCPServer) string {
 }
 
 // addTools gives the skill of a server the tools of its listing. A tool that cannot be used
-// is a problem of the server.
-func addTools(owner *skills.Skill, l *listing) {
+// is a problem of the server. taken are the skills by qualified name.
+func addTools(owner *skills.Skill, l *listing, taken map[string]*skills.Skill) {
 	if l.Fault != "" {
 		owner.Problems = append(owner.Problems, skills.Problem{
 			Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("its MCP server %s has failed (%s): %s", owner.Name, l.At.Local().Format(time.DateTime), l.Fault),
@@ -105,18 +105,17 @@ func addTools(owner *skills.Skill, l *listing) {
 	}
 	owner.Instructions, owner.ModelInvocable = l.Instructions, l.Instructions != ""
 	owner.Description = fmt.Sprintf("The MCP server %s of the plugin %s. A call lists its tools again.", owner.Name, owner.Plugin)
-	names := map[string]bool{}
 	for i := range l.Tools {
 		t := &l.Tools[i]
 		skill, err := newTool(owner, t)
-		if err == nil && names[skill.Name] {
-			err = errors.New("another tool has its name")
+		if err == nil && taken[skill.QualifiedName()] != nil {
+			err = errors.New("another skill has its name")
 		}
 		if err != nil {
 			owner.Problems = append(owner.Problems, skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("the tool %.100q of its MCP server %s is left out: %v", t.Name, owner.Name, err), Remedy: "its maintainer has to fix it"})
 			continue
 		}
-		names[skill.Name] = true
+		taken[skill.QualifiedName()] = skill
 		owner.Tools = append(owner.Tools, skill)
 	}
 }

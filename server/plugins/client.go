@@ -30,8 +30,9 @@ const (
 // A client speaks MCP with one server.
 type client struct {
 	wire    transport.BidirectionalInterface
-	allow   func()          // called before each request
-	changes chan<- struct{} // has room for one notice that the tools have changed
+	redact  sandbox.Redactor // nil changes nothing
+	allow   func()           // called before each request
+	changes chan<- struct{}  // has room for one notice that the tools have changed
 	ids     atomic.Int64
 	asking  chan struct{} // has room for the questions that wait
 
@@ -40,8 +41,8 @@ type client struct {
 }
 
 // newClient returns a client over a transport that is not started.
-func newClient(wire transport.BidirectionalInterface, allow func(), changes chan<- struct{}) *client {
-	c := &client{wire: wire, allow: allow, changes: changes, asking: make(chan struct{}, maxRequests), running: map[int64]*running{}}
+func newClient(wire transport.BidirectionalInterface, redact sandbox.Redactor, allow func(), changes chan<- struct{}) *client {
+	c := &client{wire: wire, redact: redact, allow: allow, changes: changes, asking: make(chan struct{}, maxRequests), running: map[int64]*running{}}
 	wire.SetNotificationHandler(c.notified)
 	wire.SetRequestHandler(c.requested)
 	return c
@@ -73,6 +74,14 @@ func (c *client) request(ctx context.Context, id int64, method string, params ma
 	return reply.Result, nil
 }
 
+// redacted returns a reply that is kept, and that others see, without secrets.
+func (c *client) redacted(raw json.RawMessage) json.RawMessage {
+	if c.redact == nil {
+		return raw
+	}
+	return json.RawMessage(c.redact.String(string(raw)))
+}
+
 // notify sends a notification.
 func (c *client) notify(ctx context.Context, method string, params map[string]any) error {
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
@@ -95,7 +104,7 @@ func (c *client) initialize(ctx, life context.Context, version string) (instruct
 		return "", fmt.Errorf("initialize: %w", err)
 	}
 	var agreed struct{ ProtocolVersion, Instructions string }
-	if err := json.Unmarshal(raw, &agreed); err != nil || !mcp.IsValidProtocolVersion(agreed.ProtocolVersion) {
+	if err := json.Unmarshal(c.redacted(raw), &agreed); err != nil || !mcp.IsValidProtocolVersion(agreed.ProtocolVersion) {
 		return "", fmt.Errorf("initialize: it speaks no revision of MCP that is known here (%.40q)", agreed.ProtocolVersion)
 	}
 	if over, ok := c.wire.(transport.HTTPConnection); ok {
@@ -118,7 +127,7 @@ func (c *client) tools(ctx context.Context) (all []tool, err error) {
 			NextCursor string `json:"nextCursor"`
 		}
 		if err == nil {
-			err = json.Unmarshal(raw, &reply)
+			err = json.Unmarshal(c.redacted(raw), &reply)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("tools/list: %w", err)
@@ -177,7 +186,7 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, tool string) (*
 	}
 	answer := &result{}
 	if err := json.Unmarshal(raw, answer); err != nil {
-		answer = textResult(true, "the MCP server gives a result that is none of MCP: %v", err)
+		answer = textResult(true, "the MCP server gives an invalid result: %v", err)
 	}
 	if answer.repeats() {
 		answer.Content = nil

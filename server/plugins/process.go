@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,9 +28,9 @@ const (
 	lifetime  = 12 * time.Hour
 	startTime = 30 * time.Second // until it has listed its tools
 	pingTime  = 3 * time.Second  // for an answer after a call that it has not answered
-	listPause = time.Second      // between two lists of its tools
+	listPause = time.Second      // between two lists of its tools; it doubles while they change
 	exitTime  = 2 * time.Second  // for a server that is not needed any more
-	dataEvery = 10 * time.Second // the size of the data folder is looked at
+	lookEvery = 10 * time.Second // at the data folder and the plugin
 )
 
 // errIdle ends a server that is not needed any more, which is no failure.
@@ -43,9 +45,9 @@ type process struct {
 	name    string        // of the server, for people
 	skill   *skills.Skill // of the server
 	book    *Book
-	version string // of this program
-	dir     string // its data folder, or ""
-	redact  sandbox.Redactor
+	version string           // of this program
+	folder  string           // its files
+	dir     string           // its data folder, or ""
 	ended   func(why string) // called when its sandbox is gone; "" is no failure
 
 	ctx  context.Context // done when it is to end, with the reason
@@ -72,7 +74,7 @@ type process struct {
 
 // newProcess returns a process of a server's skill that is not started.
 func newProcess(owner *skills.Skill, book *Book, version string, cmd *sandbox.Command, ended func(*process, string)) *process {
-	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, redact: cmd.Redact, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
+	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, folder: cmd.Folder, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
 	p.ended = func(why string) { ended(p, why) }
 	p.ctx, p.free = context.WithTimeoutCause(context.Background(), lifetime, errIdle)
 	p.ctx, p.end = context.WithCancelCause(p.ctx)
@@ -116,7 +118,7 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	launch.Stdin, launch.Stdout, launch.Stderr = in, out, writerFunc(p.print)
 	launch.Started, launch.Sieve, launch.Redact, launch.Waits, launch.Warm = nil, nil, nil, 0, -1
 	launch.Limits.Timeout = lifetime
-	p.client = newClient(transport.NewIO(out, in, io.NopCloser(bytes.NewReader(nil))), out.allow, p.changes)
+	p.client = newClient(transport.NewIO(out, in, io.NopCloser(bytes.NewReader(nil))), cmd.Redact, func() { in.allow(); out.allow() }, p.changes)
 	life, kill := context.WithCancelCause(context.WithoutCancel(p.ctx))
 	forget := context.AfterFunc(p.ctx, func() {
 		cause := context.Cause(p.ctx)
@@ -138,8 +140,8 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 		kill(err)
 		return err
 	}
+	p.spawn(p.greet) // first: the other waits for it
 	p.spawn(p.tend)
-	p.spawn(p.greet)
 	return nil
 }
 
@@ -149,9 +151,9 @@ func (p *process) connect(cmd *sandbox.Command, options *egress.Options) error {
 	if err != nil {
 		return err
 	}
-	p.client = newClient(wire, func() {}, p.changes)
-	p.spawn(p.tend)
+	p.client = newClient(wire, cmd.Redact, func() {}, p.changes)
 	p.spawn(p.greet)
+	p.spawn(p.tend)
 	context.AfterFunc(p.ctx, func() {
 		hangUp()
 		p.finish(nil, nil)
@@ -168,32 +170,44 @@ func (p *process) spawn(work func()) {
 	}
 }
 
-// tend lists the tools again after notices that they have changed, at most once a second, and
-// ends a server whose data folder is too large.
+// tend lists the tools again after notices that they have changed, more rarely the more often
+// they do, and ends a server whose data folder is too large, or whose plugin is gone.
 func (p *process) tend() {
 	<-p.ready
-	look := time.NewTicker(dataEvery)
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	changes, pause, listed := p.changes, listPause, time.Now()
+	var rested <-chan time.Time
 	for {
 		var err error
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-look.C:
-			err = checkData(p.dir)
-		case <-p.changes:
+			if err = checkData(p.dir); err == nil && !p.installed() {
+				err = errIdle
+			}
+		case <-rested:
+			changes = p.changes
+		case <-changes:
 			ctx, cancel := context.WithTimeoutCause(p.ctx, startTime, errHung)
 			err = p.list(ctx, "")
 			cancel()
-			select {
-			case <-time.After(listPause):
-			case <-p.ctx.Done():
+			if pause = min(2*pause, maxWait); time.Since(listed) > 2*pause {
+				pause = listPause
 			}
+			changes, rested, listed = nil, time.After(pause), time.Now()
 		}
 		if err != nil {
 			p.end(err)
 		}
 	}
+}
+
+// installed reports whether the plugin is still there.
+func (p *process) installed() bool {
+	_, err := os.Stat(p.skill.PluginDir)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // finish ends what is left of a server that has ended, with an exit or an error.
@@ -214,7 +228,7 @@ func (p *process) finish(exit *sandbox.Exit, err error) {
 		p.final = &sandbox.UnavailableError{Reason: "the MCP server " + p.name + " has ended: " + cmp.Or(cause, err).Error(), Remedy: "try again"}
 	case cause != nil:
 		why = cause.Error()
-	case unavailable != nil && p.fault != nil:
+	case unavailable != nil && p.definitions == nil:
 		p.final = err // nobody had a sandbox for it
 	case limit != nil:
 		why = "it was " + limit.Error()
@@ -354,6 +368,8 @@ func (p *process) await(ctx context.Context, cmd *sandbox.Command) error {
 	}
 	select {
 	case <-p.ready:
+	case <-p.gone: // before it was greeted
+		return p.final
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -388,6 +404,9 @@ func (p *process) answer(ctx context.Context, cmd *sandbox.Command, to *skills.S
 			}
 		})
 	default:
+		if to.Server.Address != "" { // which has no process that could end
+			p.end(err)
+		}
 		err = p.why()
 	}
 	return answer, err

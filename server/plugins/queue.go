@@ -10,7 +10,8 @@ import (
 // errFlood ends a stream whose reader is too slow, or that has no end.
 var errFlood = errors.New("it printed more than is read")
 
-// maxQueue bounds the bytes that are not read, and those that are written for one request.
+// maxQueue bounds the bytes that are not read, those of one line, and those that are written
+// for one request.
 const maxQueue = 32 << 20
 
 // A queue is a pipe whose writer never waits: what is not read yet is kept, up to a bound.
@@ -21,6 +22,7 @@ type queue struct {
 	more  sync.Cond // of mu: there is more to read, or the end
 	bytes bytes.Buffer
 	left  int // bytes until over is called; see allow
+	line  int // bytes since the last end of a line
 	ended bool
 }
 
@@ -45,12 +47,16 @@ func (q *queue) Write(p []byte) (int, error) {
 	if q.ended {
 		return 0, io.ErrClosedPipe
 	}
-	if q.left -= len(p); q.left < 0 || q.bytes.Len()+len(p) > maxQueue {
+	q.left -= len(p)
+	if q.line += len(p); q.left < 0 || q.line > maxQueue || q.bytes.Len()+len(p) > maxQueue {
 		q.ended = true
 		q.bytes.Reset()
 		q.more.Broadcast()
 		go q.over() // it may wait for who writes
 		return 0, errFlood
+	}
+	if end := bytes.LastIndexByte(p, '\n'); end >= 0 {
+		q.line = len(p) - end - 1
 	}
 	q.bytes.Write(p)
 	q.more.Broadcast()

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,6 +91,7 @@ func (s *Servers) Leave(owner identity.Key) {
 			p.end(errIdle)
 		}
 	}
+	maps.DeleteFunc(s.failed, func(key string, _ failure) bool { return strings.HasPrefix(key, string(owner)+"\n") })
 }
 
 // A call is one call of a server's skill. It is a [sandbox.Session].
@@ -142,7 +144,7 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 	}
 	full := len(s.running) >= s.options.Most
 	for key, p := range s.running {
-		if full && p.retire() {
+		if (full || c.replaces(key, p, cmd)) && p.retire() {
 			delete(s.running, key)
 			full = false
 		}
@@ -157,6 +159,13 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 	s.running[key] = p
 	p.use()
 	return p, nil
+}
+
+// replaces reports whether a process, by its key, is of the server of a call and for its
+// principal, with other files than the command has.
+func (c *call) replaces(key string, p *process, cmd *sandbox.Command) bool {
+	owner := c.skill.Owner()
+	return p.folder != cmd.Folder && p.name == owner.QualifiedName() && p.skill.File == owner.File && strings.HasPrefix(key, string(c.who.Key())+"\n")
 }
 
 // start starts the server of a call.

@@ -1,0 +1,304 @@
+package plugins
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// A scriptedDriver runs a server of this process, which has the tool t.
+type scriptedDriver struct {
+	running atomic.Int64
+	lists   atomic.Int64
+	// described returns the description of the tool; nil has none.
+	described func() string
+	// began is called with the server's output when it has started; nil does nothing.
+	began func(ctx context.Context, out io.Writer)
+}
+
+func (d *scriptedDriver) Close() error { return nil }
+
+func (d *scriptedDriver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	d.running.Add(1)
+	defer d.running.Add(-1)
+	ctx, end := context.WithCancel(ctx)
+	go func() {
+		defer end()
+		in := bufio.NewReader(cmd.Stdin)
+		for {
+			line, err := in.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var m struct {
+				ID     json.RawMessage
+				Method string
+			}
+			if json.Unmarshal(line, &m) != nil || m.ID == nil {
+				continue
+			}
+			result := "{}"
+			switch m.Method {
+			case "initialize":
+				result = `{"protocolVersion":"2025-11-25"}`
+			case "tools/list":
+				d.lists.Add(1)
+				description := ""
+				if d.described != nil {
+					description = d.described()
+				}
+				result = fmt.Sprintf(`{"tools":[{"name":"t","description":%q}]}`, description)
+			case "tools/call":
+				result = fmt.Sprintf(`{"content":[{"type":"text","text":"%d bytes"}]}`, len(line))
+			}
+			fmt.Fprintf(cmd.Stdout, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+		}
+	}()
+	if d.began != nil {
+		d.began(ctx, cmd.Stdout)
+	}
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// A stage has servers over a driver, and one plugin with the server s.
+type stage struct {
+	t       *testing.T
+	runner  *sandbox.Runner
+	servers *Servers
+	book    *Book
+	catalog *skills.Catalog
+}
+
+// newStage returns a stage that the test has to close.
+func newStage(t *testing.T, driver sandbox.Driver) *stage {
+	catalog := plugin(skills.MCPServer{Name: "s", Transport: "stdio", Argv: []string{"x"}})
+	catalog.Plugins[0].Dir = t.TempDir()
+	s := &stage{t: t, runner: sandbox.New(driver, nil), book: NewBook(t.TempDir(), nil, func(context.Context) {}), catalog: catalog}
+	s.servers = New(s.runner, s.book, nil)
+	return s
+}
+
+// call calls a skill with a text, in a folder, and returns what it prints.
+func (s *stage) call(name, text, folder string) (string, error) {
+	s.t.Helper()
+	skill, err := s.book.Expand(s.catalog).Lookup(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	args, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var out strings.Builder
+	_, err = s.runner.RunIn(s.t.Context(), s.servers.Call(identity.Principal{}, skill), sandbox.Command{
+		RunID: "r", Argv: []string{"x"}, Folder: folder, Stdin: strings.NewReader(string(args)), Stdout: &out, Redact: hiding{},
+	})
+	return out.String(), err
+}
+
+// hiding is a redactor of the word s3cret.
+type hiding struct{}
+
+func (hiding) String(text string) string { return strings.ReplaceAll(text, "s3cret", "[hidden]") }
+
+func (hiding) Writer(w io.Writer) io.WriteCloser { return passing{w} }
+
+type passing struct{ io.Writer }
+
+func (passing) Close() error { return nil }
+
+// What a server reads in its whole life has no bound.
+func TestLongInput(t *testing.T) {
+	s := newStage(t, new(scriptedDriver))
+	defer s.runner.Close()
+	if _, err := s.call("p/s", "", "/f"); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", 1<<20)
+	for i := range maxQueue/len(text) + 2 {
+		if out, err := s.call("p/s__t", text, "/f"); err != nil {
+			t.Fatalf("call %d: %v %s", i, err, out)
+		}
+	}
+}
+
+// A server that changes its tools without end is listed ever more rarely.
+func TestEndlessChanges(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		driver := &scriptedDriver{}
+		driver.described = func() string { return fmt.Sprint(driver.lists.Load()) }
+		driver.began = func(ctx context.Context, out io.Writer) {
+			for ctx.Err() == nil {
+				fmt.Fprintln(out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		s := newStage(t, driver)
+		s.book.dir = dir
+		if _, err := s.call("p/s", "", "/f"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		if n := driver.lists.Load(); n < 5 || n > 15 {
+			t.Errorf("%d lists in 5 minutes", n)
+		}
+		if err := s.runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A server ends when its plugin is removed, and when its next call has other files.
+func TestOutdatedServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		driver := new(scriptedDriver)
+		s := newStage(t, driver)
+		for _, folder := range []string{"/f", "/f", "/g"} {
+			if _, err := s.call("p/s", "", folder); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if n := driver.running.Load(); n != 1 {
+				t.Fatalf("%d servers run", n)
+			}
+		}
+		if err := os.Remove(s.catalog.Plugins[0].Dir); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(lookEvery + time.Second)
+		if n := driver.running.Load(); n != 0 {
+			t.Errorf("%d servers of a plugin that is gone run", n)
+		}
+		if err := s.runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a server says about itself is kept without secrets.
+func TestSecretiveListing(t *testing.T) {
+	s := newStage(t, &scriptedDriver{described: func() string { return "it has s3cret" }})
+	defer s.runner.Close()
+	if _, err := s.call("p/s", "", "/f"); err != nil {
+		t.Fatal(err)
+	}
+	skill, err := s.book.Expand(s.catalog).Lookup("p/s__t")
+	if err != nil || skill.Description != "it has [hidden]" {
+		t.Errorf("%+v, %v", skill, err)
+	}
+	if _, err := s.call("p/s__t", "", "/f"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that has ended before it was greeted fails its callers at once.
+func TestEndedAtOnce(t *testing.T) {
+	s := newStage(t, fakeDriver{})
+	defer s.runner.Close()
+	skill, err := s.book.Expand(s.catalog).Lookup("p/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &sandbox.Command{Argv: []string{"x"}, Progress: func(string) {}}
+	p := newProcess(skill, s.book, "", cmd, func(*process, string) {})
+	p.client = newClient(transport.NewIO(strings.NewReader(""), passing{io.Discard}, nil), nil, func() {}, p.changes)
+	p.finish(&sandbox.Exit{Code: 4}, nil)
+	p.spawn(p.greet)
+	p.spawn(p.tend)
+	if err := p.await(t.Context(), cmd); err == nil || !strings.Contains(err.Error(), "exit code 4") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A failure of a request over HTTP ends the connection, with its reason; the next call makes
+// another.
+func TestFailedRequest(t *testing.T) {
+	s := newStage(t, fakeDriver{})
+	defer s.runner.Close()
+	skill, err := s.book.Expand(s.catalog).Lookup("p/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &sandbox.Command{Argv: []string{"x"}, Stdin: strings.NewReader("{}")}
+	p := newProcess(skill, s.book, "", cmd, func(*process, string) {})
+	p.client = newClient(brokenWire{transport.NewIO(strings.NewReader(""), passing{io.Discard}, nil)}, nil, func() {}, p.changes)
+	p.definitions = map[string]string{"t": "d"}
+	context.AfterFunc(p.ctx, func() { p.finish(nil, nil) })
+	began := time.Now()
+	_, err = p.answer(t.Context(), cmd, &skills.ServerCall{Server: skills.MCPServer{Address: "https://example.com/mcp"}, Tool: "t", Definition: "d"})
+	if err == nil || !strings.Contains(err.Error(), "status 502") || time.Since(began) > 3*time.Second || p.use() {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// A brokenWire has no server any more.
+type brokenWire struct {
+	transport.BidirectionalInterface
+}
+
+func (brokenWire) SendRequest(context.Context, transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	return nil, errors.New("status 502")
+}
+
+// A line without an end is stopped, however many requests wait for it.
+func TestEndlessLine(t *testing.T) {
+	over := make(chan struct{})
+	q := newQueue(func() { close(over) })
+	go func() { _, _ = io.Copy(io.Discard, q) }()
+	chunk := make([]byte, 1<<20)
+	for range maxQueue/len(chunk) + 1 {
+		q.allow()
+		_, _ = q.Write(chunk)
+	}
+	select {
+	case <-over:
+	case <-time.After(10 * time.Second):
+		t.Error("a line has no bound")
+	}
+}
+
+// A tool never has the name of another skill, in whatever order servers are declared.
+func TestTakenNames(t *testing.T) {
+	book := NewBook(t.TempDir(), nil, func(context.Context) {})
+	for _, names := range [][]string{{"a", "a__b"}, {"a__b", "a"}} {
+		var servers []skills.MCPServer
+		for _, name := range names {
+			servers = append(servers, skills.MCPServer{Name: name, Transport: "stdio", Argv: []string{"x"}})
+		}
+		catalog := plugin(servers...)
+		catalog.Skills = []*skills.Skill{{Name: "a__c", Plugin: "p"}}
+		owner, err := book.Expand(catalog).Lookup("p/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := []tool{{Name: "b", InputSchema: []byte(`{}`)}, {Name: "c", InputSchema: []byte(`{}`)}, {Name: "d", InputSchema: []byte(`{}`)}}
+		if err := book.write(t.Context(), owner, func(l *listing) { *l = listing{Known: true, Tools: tools} }); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]int{}
+		expanded := book.Expand(catalog)
+		for _, skill := range expanded.Skills {
+			seen[skill.QualifiedName()]++
+		}
+		if len(seen) != 4 || len(expanded.Skills) != 4 || seen["p/a__d"] != 1 || len(expanded.Problems) != 2 {
+			t.Errorf("%v, %v", seen, expanded.Problems)
+		}
+	}
+}
