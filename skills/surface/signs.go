@@ -55,12 +55,13 @@ func find(text, passage string) int {
 }
 
 // Whole yields the offsets of a passage in a text, where a letter or digit at its beginning
-// or end is that of a word.
+// or end is that of a word. After "word*" the word goes on.
 func Whole(text, passage string) iter.Seq[int] {
+	passage, stem := strings.CutSuffix(passage, "*")
 	return func(yield func(int) bool) {
 		for at := range occurrences(text, passage) {
 			end := at + len(passage)
-			if (at == 0 || !isWord(passage[0]) || !isWord(text[at-1])) && (end == len(text) || !isWord(passage[len(passage)-1]) || !isWord(text[end])) && !yield(at) {
+			if (at == 0 || !isWord(passage[0]) || !isWord(text[at-1])) && (stem || end == len(text) || !isWord(passage[len(passage)-1]) || !isWord(text[end])) && !yield(at) {
 				return
 			}
 		}

@@ -101,9 +101,36 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// TestBlind has two sets that somebody wrote who had not seen the rules. Before the rules had
+// been changed for them, 22 and 15 of the 45 malicious skills were found. The rules were
+// then written with set a open. Set b was held out: 28 of its 45 were found at the first
+// try and 32 at the second, after which nobody has read its malicious skills either.
+func TestBlind(t *testing.T) {
+	for _, test := range []struct {
+		set                   string
+		malicious, obfuscated float64
+	}{{"a", .95, .9}, {"b", .7, .3}} {
+		for part, want := range map[string]float64{"malicious": test.malicious, "obfuscated": test.obfuscated} {
+			all := labelled(t, "blind/"+test.set+"/"+part+".txtar")
+			found, _ := recall(t, all, Critical)
+			t.Logf("%s of set %s: %d of %d", part, test.set, found, len(all))
+			if float64(found) < want*float64(len(all)) {
+				t.Errorf("%s of set %s: %d of %d, want %.2f", part, test.set, found, len(all), want)
+			}
+		}
+		benign(t, "blind/"+test.set+"/benign.txtar", 40)
+	}
+}
+
 // TestBenign: no harmless skill has a critical finding, however near it is to harm.
-func TestBenign(t *testing.T) {
-	all := labelled(t, "benign.txtar")
+func TestBenign(t *testing.T) { benign(t, "benign.txtar", 60) }
+
+func benign(t *testing.T, pattern string, least int) {
+	t.Helper()
+	all := labelled(t, pattern)
+	if len(all) < least {
+		t.Errorf("%d skills in %s, want %d", len(all), pattern, least)
+	}
 	for name, files := range all {
 		for _, f := range scan(t, files) {
 			if f.Severity == Critical {

@@ -11,8 +11,12 @@ import (
 // A reader matches rules with one file. Sets that several rules share are looked for once.
 type reader struct {
 	file   *surface.File
-	hidden bool // the file has hidden characters
-	seen   map[key][]int
+	prose  string // the text in one line
+	hidden string // the content, if it has hidden characters
+	// announced reports that the skill's definition says that something stays after a run.
+	announced bool
+	seen      map[key][]int
+	has       *[1 << 16]bool // the trigrams of prose, by hash
 }
 
 // A key is a set of passages, by its first, in code or in all of a text.
@@ -21,10 +25,25 @@ type key struct {
 	code bool
 }
 
+// builds matches files that build tools execute, scanners those with the patterns of one.
+var (
+	builds   = lazyregexp.New(`(?i)(?:^|/)(?:[^./]+|cmakelists\.txt|requirements\.txt)$|\.(?:xml|svg|tex)$`)
+	scanners = lazyregexp.New(`(?i)\.(?:yara?|rules|sigma)$`)
+)
+
 func newReader(file *surface.File) *reader {
-	r := &reader{file: file, seen: map[key][]int{}}
+	r := &reader{file: file, prose: strings.ReplaceAll(file.Lower, "\n", " "), seen: map[key][]int{}, has: &[1 << 16]bool{}}
+	for i := 2; i < len(r.prose); i++ {
+		r.has[trigram(r.prose[i-2:])] = true
+	}
+	if !file.Script && builds.MatchString(file.Name) {
+		file.Script, file.Code = true, file.Lower
+	}
+	file.Script = file.Script && !scanners.MatchString(file.Name)
 	for _, item := range file.Items {
-		r.hidden = r.hidden || item.Kind == surface.Hidden
+		if item.Kind == surface.Hidden {
+			r.hidden = file.Content
+		}
 	}
 	return r
 }
@@ -43,31 +62,49 @@ func (r *reader) severity(m *match) Severity {
 // find returns the offset of the first match; -1 without one.
 func (r *reader) find(m *match) int {
 	if m.hidden != nil {
-		if at := m.hidden.FindStringSubmatchIndex(r.file.Content); r.hidden && at != nil {
+		if at := m.hidden.FindStringSubmatchIndex(r.hidden); at != nil {
 			return at[0]
 		}
 		return -1
 	}
-	code := r.file.Script || m.Code
-	for _, set := range m.Also {
-		if len(r.places(m.Near[0], code)) == 0 || len(r.places(set, code)) == 0 {
-			return -1
-		}
+	code := m.Code || r.file.Script && !m.Spoken
+	missing := func(set []string) bool { return len(r.places(set, code)) == 0 }
+	if slices.ContainsFunc(m.Near, missing) || slices.ContainsFunc(m.Order, missing) || slices.ContainsFunc(m.Also, missing) {
+		return -1
 	}
 	for _, at := range r.places(m.Near[0], code) {
 		far := func(set []string) bool {
 			return !slices.ContainsFunc(r.places(set, code), func(other int) bool { return r.near(at, other, m.Within) })
 		}
-		if slices.ContainsFunc(m.Near[1:], far) {
+		if slices.ContainsFunc(m.Near[1:], far) || !r.ordered(m.Order, at, code) || m.Flow && !r.executed(at, m.Within) {
 			continue
 		}
 		text := r.around(r.file.Lower, at, m.Within)
-		explained := slices.ContainsFunc(m.Unless, func(passage string) bool { return strings.Contains(text, passage) })
-		if !explained && (m.wants == nil || m.wants.MatchString(text)) {
+		if (m.unless == nil || !m.unless.MatchString(text)) && (m.wants == nil || m.wants.MatchString(text)) {
 			return at
 		}
 	}
 	return -1
+}
+
+// sentenceLength bounds the distance in bytes of two passages of a sentence.
+const sentenceLength = 160
+
+var sentenceEnd = lazyregexp.New(`[.!?:;][*_"')]*\s|[。；，]|\n\s*(?:[^\w\s"'(<&]|\d+\.|\n)`)
+
+// ordered reports whether passages of sets follow the one at an offset, in their order and in
+// its sentence.
+func (r *reader) ordered(sets [][]string, at int, code bool) bool {
+	begin := at
+	for i := 1; i < len(sets); i++ {
+		places := r.places(sets[i], code)
+		next, _ := slices.BinarySearch(places, at+1)
+		if next == len(places) || places[next]-at > sentenceLength {
+			return false
+		}
+		at = places[next]
+	}
+	return begin == at || !sentenceEnd.MatchString(r.file.Lower[begin:at])
 }
 
 // lineLength is the length in bytes from which on a line counts as several: minified code
@@ -96,7 +133,7 @@ func (r *reader) places(set []string, code bool) (all []int) {
 	if known, ok := r.seen[k]; ok {
 		return known
 	}
-	text := r.file.Lower
+	text := r.prose
 	if code {
 		text = r.file.Code
 	}
@@ -106,6 +143,9 @@ func (r *reader) places(set []string, code bool) (all []int) {
 			continue
 		}
 		n := 0
+		if !r.mayHave(passage) {
+			continue
+		}
 		for at := range surface.Whole(text, passage) {
 			all = append(all, at)
 			if n++; n == maxPlaces {
@@ -113,8 +153,22 @@ func (r *reader) places(set []string, code bool) (all []int) {
 			}
 		}
 	}
+	slices.Sort(all)
 	r.seen[k] = all
 	return all
+}
+
+func trigram(s string) uint16 { return uint16(s[0])<<10 ^ uint16(s[1])<<5 ^ uint16(s[2]) }
+
+// mayHave reports whether the text has all trigrams of a passage: a search for one that it
+// does not have costs 40 times as much.
+func (r *reader) mayHave(passage string) bool {
+	for i := 2; i < len(passage)-1; i++ { // not of the last byte, which may be the sign of a stem
+		if passage[i-2] != '\n' && !r.has[trigram(passage[i-2:])] {
+			return false
+		}
+	}
+	return true
 }
 
 // items returns the offsets of the lines with a capability.
@@ -128,12 +182,43 @@ func (r *reader) items(passage string) (all []int) {
 	return all
 }
 
-var quoted = lazyregexp.New("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“\n]*“|'[^'\n]{12,}'")
+var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adversar\w+|signatures?|indicators? of compromise|red flags?|forbidden|blocklist|denylist|injections?|exfiltrat\w+|quotations?|evil)\b|(?:bad_|dangerous|patterns?|rules|checks|iocs?|risky|blocked|banned|suspicious|forbidden)\w*\s*[:=]\s*(?:\w+\()?[\[{(]`)
+
+var quoted = lazyregexp.New("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“\n]*“|(?:^|[\\s(=,rfb\\[])'[^'\n]{12,}'")
+
+var (
+	assigned = lazyregexp.New(`(?:^|[\s;({,])[$@]?(\w+)\s*(?::=|=|<-)[^=>]|\b(?:as|for)\s+(\w+)|(\w+)\)?\s*=>|\|(\w+)\||(?:\s-\w*o|-outfile|>)\s*["']?[$%]?\{?([\w./~-]+)|urlretrieve\([^,\n]+,\s*(\w+)|(?:createwritestream|writefile\w*)\((\w+)`)
+	executes = lazyregexp.New("(?:\\b(?:subprocess|sp)\\.\\w+\\(|\\bos\\.(?:system|popen|startfile|exec\\w+)\\(|\\b(?:cp|child_process|child|proc|exec)\\.(?:exec\\w*|spawn\\w*|command)\\(|(?:^|[^.\\w])(?:eval|exec|execsync|execfile\\w*|spawn\\w*|load|loadstring|assert|system|popen|getoutput|shell_exec|passthru|function|spec_from_file_location|eval\\(parse\\(text *=)\\(|\\b(?:io\\.popen|create_subprocess_shell|arg|exec_module|instance_eval|kernel\\.system|process\\.start|scriptblock\\]::create)\\(|(?:^|[\\s;&|(`])(?:eval|source|\\.|sh|bash|zsh|python3?|node|perl|ruby|php|iex|invoke-expression|start|start-process|cmd(?:\\.exe)? /c|nohup|system|exec)\\s|(?:^|[\\s;|({=])&\\s|`|(?:^|[;&|(]) *\"?\\$\\{?)(?:[\\s(\\[]*(?:sys\\.executable|process\\.execpath|[\"'](?:python3?|node|(?:ba)?sh|ruby|perl)[\"']), *)?(?:-\\w+\\s+)*[\\s(\\[\"'`$@&{#%]*([\\w./~-]+)")
+)
+
+// executed reports whether a script assigns a value on the line of an offset, and executes it
+// within a number of lines, also by another name.
+func (r *reader) executed(at, within int) bool {
+	var names []string
+	line := r.file.Line(at)
+	for i := line; i <= line+within; i++ {
+		text := r.file.Code[r.file.Offset(i):r.file.Offset(i+1)]
+		if i == line || slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, name) }) {
+			for _, m := range assigned.FindAllStringSubmatch(text, -1) {
+				names = append(names, strings.Join(m[1:], ""))
+			}
+		}
+		for _, m := range executes.FindAllStringSubmatch(text, -1) {
+			if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(m[1]+".", name+".") }) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // mentions reports whether a text only speaks of the passage at an offset: a script looks for
 // it by a pattern; a text has it in code, in a table, or in quotation marks, without which the
 // passage is gone.
 func (r *reader) mentions(m *match, at int) bool {
+	if discussed.MatchString(r.around(r.file.Lower, at, 2)) {
+		return true
+	}
 	if r.file.Script {
 		const reach = 24
 		text := r.file.Content[max(0, at-reach):min(len(r.file.Content), at+reach)]
@@ -150,6 +235,7 @@ func (r *reader) mentions(m *match, at int) bool {
 	instructions, lower := surface.Instructions(text), strings.ToLower(text)
 	return !slices.ContainsFunc(m.Near[0], func(passage string) bool {
 		value, _ := strings.CutPrefix(passage, "#"+string(surface.Instruction)+" ")
+		passage = strings.TrimSuffix(passage, "*")
 		return strings.Contains(lower, passage) || slices.ContainsFunc(instructions, func(i surface.Item) bool { return strings.HasPrefix(i.Value, value) })
 	})
 }

@@ -22,14 +22,15 @@ type Rule struct {
 
 // A match is one way in which a rule matches, as rules.yaml says.
 type match struct {
-	Severity      []Severity
-	Near, Also    [][]string
-	Within        int
-	Wants, Hidden string
-	Unless        []string
-	Code, Spoken  bool
+	Severity          []Severity
+	Order, Near, Also [][]string
+	Within            int
+	Wants, Unless     string
+	Hidden            string
+	Code, Spoken      bool
+	Flow, Announced   bool
 
-	wants, hidden *lazyregexp.Regexp // nil without
+	wants, unless, hidden *lazyregexp.Regexp // nil without
 }
 
 //go:embed rules.yaml
@@ -47,7 +48,7 @@ var Rules = sync.OnceValue(func() []Rule {
 		panic(fmt.Sprintf("rules.yaml: %v", err))
 	}
 	for name, set := range t.Sets {
-		t.Sets[name] = expand(set, nil)
+		t.Sets[name] = expand(set, t.Sets)
 	}
 	for i := range t.Rules {
 		for j := range t.Rules[i].Match {
@@ -58,16 +59,18 @@ var Rules = sync.OnceValue(func() []Rule {
 })
 
 func (m *match) prepare(sets map[string][]string) {
-	for _, all := range [][][]string{m.Near, m.Also} {
+	for _, all := range [][][]string{m.Order, m.Near, m.Also} {
 		for i := range all {
 			all[i] = expand(all[i], sets)
 		}
 	}
-	if m.Wants != "" {
-		m.wants = lazyregexp.New(m.Wants)
+	for expression, re := range map[string]**lazyregexp.Regexp{m.Wants: &m.wants, m.Unless: &m.unless, m.Hidden: &m.hidden} {
+		if expression != "" {
+			*re = lazyregexp.New(expression)
+		}
 	}
-	if m.Hidden != "" {
-		m.hidden = lazyregexp.New(m.Hidden)
+	if len(m.Order) > 0 {
+		m.Near = append([][]string{m.Order[0]}, m.Near...)
 	}
 }
 
@@ -80,7 +83,7 @@ func expand(set []string, sets map[string][]string) (all []string) {
 			if len(set) == 1 {
 				return sets[passage[1:]] // the same set, so that it is looked for once
 			}
-			all = append(all, sets[passage[1:]]...)
+			all = append(all, expand(sets[passage[1:]], sets)...)
 		case passage[0] == '@' && surface.Passages(surface.Kind(kind), value) != nil:
 			all = append(all, surface.Passages(surface.Kind(kind), value)...)
 		default:

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/surface"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -25,11 +26,20 @@ import (
 // Version returns that of the rules: the same files may have another verdict by another one.
 func Version() string { return fmt.Sprintf("%d-%x", surface.Version, sha256.Sum256(table)) }
 
+// announces matches a text that says that something of the skill stays after a run.
+var announces = lazyregexp.New(`\b(?:cron\w*|schedul\w+|launchd|launchagents?|systemd|daemons?|services?|autostart|hooks?|nightly|hourly|at (?:login|logon|boot|startup)|on boot)\b`)
+
 // Of returns the findings in the files of a skill, the most severe first. The error is one
 // of reading the folder.
 func Of(skill *skills.Skill, files fs.FS) ([]Finding, error) {
 	found := []Finding{}
-	_, err := surface.Read(skill, files, func(file *surface.File) { found = append(found, newReader(file).findings()...) })
+	announced := false // known before most scripts are read: folders are read in the order of names
+	_, err := surface.Read(skill, files, func(file *surface.File) {
+		r := newReader(file)
+		announced = announced || file.Main && announces.MatchString(file.Lower)
+		r.announced = announced
+		found = append(found, r.findings()...)
+	})
 	Sort(found)
 	return found, err
 }
@@ -55,7 +65,7 @@ func (r *reader) findings() (all []Finding) {
 			if at < 0 {
 				continue
 			}
-			if severity == Critical && r.mentions(m, at) {
+			if severity == Critical && (m.Announced && r.announced || r.mentions(m, at)) {
 				severity = Warning
 			}
 			text := truncate.String(strings.TrimSpace(r.around(r.file.Content, at, 0)), maxText)
