@@ -197,7 +197,11 @@ func (r *reader) executed(at, within int) bool {
 	var names []string
 	line := r.file.Line(at)
 	for i := line; i <= line+within; i++ {
-		text := r.file.Code[r.file.Offset(i):r.file.Offset(i+1)]
+		begin := r.file.Offset(i)
+		if i == line {
+			begin = max(begin, at-lineLength)
+		}
+		text := r.file.Code[begin:min(r.file.Offset(i+1), begin+4*lineLength)]
 		if i == line || slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, name) }) {
 			for _, m := range assigned.FindAllStringSubmatch(text, -1) {
 				names = append(names, strings.Join(m[1:], ""))
