@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,18 +28,15 @@ type Options struct {
 	Owner func(identity.Principal) string
 	// Egress configures the connections to servers over HTTP.
 	Egress *egress.Options
-	// Idle is the time after which a server without a call is ended; 0 is 10 minutes.
-	Idle time.Duration
-	// Most bounds the servers that run at once; 0 is 32.
-	Most int
 	// Version is that of this program, which servers are told.
 	Version string
 }
 
-// Bounds of the wait after a failure, which doubles.
 const (
-	firstWait = time.Second
-	maxWait   = time.Minute
+	idleTime    = 10 * time.Minute // after which a server without a call is ended
+	maxRunning  = 32               // servers
+	firstWait   = time.Second      // after a failure; it doubles
+	longestWait = time.Minute
 )
 
 // Servers make the calls of the MCP servers of plugins. A server runs in a sandbox of its
@@ -68,7 +64,6 @@ func New(runner *sandbox.Runner, book *Book, options *Options) *Servers {
 	if options != nil {
 		s.options = *options
 	}
-	s.options.Idle, s.options.Most = cmp.Or(s.options.Idle, 10*time.Minute), cmp.Or(s.options.Most, 32)
 	if s.options.Owner == nil {
 		s.options.Owner = func(p identity.Principal) string { return string(p.Key()) }
 	}
@@ -110,7 +105,7 @@ func (c *call) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 	if err != nil {
 		return nil, err
 	}
-	defer p.release(c.servers.options.Idle)
+	defer p.release(idleTime)
 	if err := p.await(ctx, cmd); err != nil {
 		return nil, err
 	}
@@ -142,7 +137,7 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 			Remedy: fmt.Sprintf("try again in %s", max(time.Second, time.Until(f.until).Round(time.Second))),
 		}
 	}
-	full := len(s.running) >= s.options.Most
+	full := len(s.running) >= maxRunning
 	for key, p := range s.running {
 		if (full || c.replaces(key, p, cmd)) && p.retire() {
 			delete(s.running, key)
@@ -198,7 +193,7 @@ func (s *Servers) ended(key string, p *process, why string) {
 		return
 	}
 	count := s.failed[key].count + 1
-	s.failed[key] = failure{count, time.Now().Add(min(firstWait<<min(count-1, 10), maxWait)), why}
+	s.failed[key] = failure{count, time.Now().Add(min(firstWait<<min(count-1, 10), longestWait)), why}
 }
 
 // key returns the same for calls that may have one process: of one principal, with one
