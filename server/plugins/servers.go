@@ -33,10 +33,10 @@ type Options struct {
 }
 
 const (
-	idleTime    = 10 * time.Minute // after which a server without a call is ended
-	maxRunning  = 32               // servers
-	firstWait   = time.Second      // after a failure; it doubles
-	longestWait = time.Minute
+	idleTime   = 10 * time.Minute // after which a server without a call is ended
+	maxRunning = 32               // servers
+	firstWait  = time.Second      // after a failure; it doubles
+	maxWait    = time.Minute
 )
 
 // Servers make the calls of the MCP servers of plugins. A server runs in a sandbox of its
@@ -193,7 +193,7 @@ func (s *Servers) ended(key string, p *process, why string) {
 		return
 	}
 	count := s.failed[key].count + 1
-	s.failed[key] = failure{count, time.Now().Add(min(firstWait<<min(count-1, 10), longestWait)), why}
+	s.failed[key] = failure{count, time.Now().Add(min(firstWait<<min(count-1, 10), maxWait)), why}
 }
 
 // key returns the same for calls that may have one process: of one principal, with one
