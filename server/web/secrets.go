@@ -37,6 +37,9 @@ func (s secretScreens) list(r *http.Request) (*content, error) {
 // set keeps the value of a form.
 func (s secretScreens) set(r *http.Request) (string, error) {
 	r.Body = http.MaxBytesReader(nil, r.Body, maxSecretForm)
+	if err := r.ParseForm(); err != nil {
+		return "", &run.Error{Code: run.InvalidParam, Message: "the form cannot be read, or has more than a value of 64 KiB takes", Err: err}
+	}
 	return Path + "secrets", s.service.Set(r.Context(), r.PostFormValue("name"), r.PostFormValue("value"))
 }
 

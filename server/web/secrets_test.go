@@ -313,6 +313,9 @@ func TestSecretForms(t *testing.T) {
 			t.Errorf("%.60v: %d %s", form, w.Code, w.Body)
 		}
 	}
+	if w := b.as(person, "secrets/set", url.Values{"name": {"TOKEN"}, "value": {strings.Repeat(firstValue, maxSecretForm/20)}}); !strings.Contains(w.Body.String(), "64 KiB") {
+		t.Errorf("a form that is too large: %s", w.Body)
+	}
 	// A value in an address is none: addresses are logged.
 	if w := b.as(person, "secrets/set?name=TOKEN&value="+firstValue, url.Values{}); w.Code != 400 || b.kept.Has("", "TOKEN") {
 		t.Errorf("%d", w.Code)
