@@ -74,7 +74,6 @@ func (o *Options) withDefaults() Options {
 	if c.CheckOutput == nil {
 		c.CheckOutput = func(*Outcome) error { return nil }
 	}
-	c.Secrets = cmp.Or[Secrets](c.Secrets, noSecrets{})
 	if c.Standing == nil {
 		c.Standing = func(context.Context) Standing { return func(*Proposal, func() error) string { return "" } }
 	}

@@ -18,7 +18,7 @@ import (
 // missingSecret returns the error of a run that is granted a secret without a value.
 func missingSecret(s Secrets, p identity.Principal, d *Decision) error {
 	for _, g := range d.Secrets {
-		if !s.Has(p, g.Name) {
+		if s == nil || !s.Has(p, g.Name) {
 			return (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s, which it is granted, has no value; set it with: skills-mcp secret set %s", g.Name, g.Name)}).Told("only the person can do so")
 		}
 	}
@@ -28,7 +28,7 @@ func missingSecret(s Secrets, p identity.Principal, d *Decision) error {
 // readKept returns the values, by name, of the secrets of a decided proposal that no command
 // prints, before anybody is asked about its arguments. The error is that of conceal.
 func readKept(ctx context.Context, s Secrets, p *Proposal) (map[string]string, error) {
-	if len(p.Args) == 0 || len(p.Decision.Secrets) == 0 {
+	if s == nil || len(p.Args) == 0 || len(p.Decision.Secrets) == 0 {
 		return nil, nil
 	}
 	kept, named := map[string]string{}, map[string]string{}

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,17 +21,6 @@ type Secrets interface {
 	// Mask returns a value with a new text of the same shape in place of each secret in it,
 	// and these texts by their secrets: what the group of a pattern matches, or all.
 	Mask(value, pattern string) (text string, sentinels map[string]string, err error)
-}
-
-// noSecrets is the [Secrets] without secrets.
-type noSecrets struct{}
-
-func (noSecrets) Has(identity.Principal, string) bool { return false }
-func (noSecrets) Value(context.Context, identity.Principal, string, bool) (string, error) {
-	return "", errors.New("there are no secrets here")
-}
-func (noSecrets) Mask(string, string) (string, map[string]string, error) {
-	return "", nil, errors.New("there are no secrets here")
 }
 
 // A SecretGrant gives a run one secret. Package policy checks it.
