@@ -134,7 +134,7 @@ func checkPath(ctx context.Context, s *setup.Settings, path string) (*skills.Cat
 		return nil, err
 	}
 	catalog = s.Gate.Apply(at.Only(catalog))
-	if len(catalog.Skills) == 0 && len(catalog.Problems) == 0 {
+	if len(catalog.Skills) == 0 && len(catalog.Plugins) == 0 && len(catalog.Problems) == 0 {
 		return nil, fmt.Errorf("there is no skill and no plugin at %s", path)
 	}
 	return catalog, nil

@@ -123,13 +123,20 @@ func TestConduitPlugins(t *testing.T) {
 	})
 }
 
-// The tools of a plugin are listed and called through MCP Inspector.
+// A plugin is checked, shown before it is installed, and called through MCP Inspector.
 func TestConduitInspector(t *testing.T) {
 	t.Parallel()
 	tools := lab.NodeTools(t)
 	a := lab.NewAccount(t, "native", "")
 	conduitPlugin(a, "noder", "", "index.mjs", nodePlugin)
 	a.Configure("expose: {mode: all}\npolicy: {skills: {\"*\": {class: safe}}}\n")
+	dir := filepath.Join(a.Home, ".conduit", "plugins", "noder")
+	if out, code := a.Run("check", dir); code != 0 || !strings.Contains(out, "1 plugin") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if out, _ := a.Run("install", "--dry-run", dir); !strings.Contains(out, "wants an MCP server connected: node index.mjs") {
+		t.Errorf("%s", out)
+	}
 	if out, code := a.Run("run", "noder/tools"); code != 0 {
 		t.Fatalf("exit %d: %s", code, out)
 	}

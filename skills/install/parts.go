@@ -42,6 +42,14 @@ func partsOf(catalog *skills.Catalog, folder string, state *lock.State) (all []p
 		}
 		all = append(all, p)
 	}
+	if len(catalog.Plugins) > 0 {
+		last := all[len(all)-1] // the whole
+		for _, server := range catalog.Plugins[0].Servers {
+			if server.Code != nil { // no file declares it
+				last.Items = append(last.Items, surface.Item{Kind: surface.Server, Value: server.Command})
+			}
+		}
+	}
 	return all, nil
 }
 
