@@ -20,24 +20,25 @@ import (
 )
 
 // Trust is the file, inside of a sandbox with secrets, of the authorities that its programs
-// trust: the image's, and that of the run.
-const Trust = "/tmp/.skills-mcp/authorities.pem"
+// trust: that of the run, and the image's where it reaches hosts of no secret, too.
+const Trust = home + reserved + ".pem"
 
 // authorityVariable hands the run's certificate to the script of [Equip].
 const authorityVariable = "SKILLS_MCP_AUTHORITY"
 
-// trust makes the file of [Trust]. A program knows either the image's authorities or those
-// of a file that it is given, so the file needs both. The list has the places of Debian,
-// Fedora, openSUSE and Alpine.
-//
-// Java reads them from a file of its own format JKS: a count, then entries of an alias, a
-// date, the word X.509 and a certificate, which may be in PEM. Java checks the digest at the
-// end only where it is given a password. keytool takes half a second, and this 2 ms.
-const trust = `mkdir -p /tmp/.skills-mcp
-for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+// image puts the image's authorities into the file of [Trust]: a program knows either them or
+// those of a file that it is given. The list has the places of Debian, Fedora, openSUSE and
+// Alpine.
+const image = `for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
 if [ -r "$f" ]; then cat "$f"; break; fi
 done >` + Trust + `
-printf '\n%s\n' "$` + authorityVariable + `" >>` + Trust + `
+`
+
+// trust puts the run's authority into the file of [Trust]. Java reads authorities from a file
+// of its own format JKS: a count, then entries of an alias, a date, the word X.509 and a
+// certificate, which may be in PEM. Java checks the digest at the end only where it is given
+// a password. keytool takes half a second, and this 2 ms.
+const trust = `printf '\n%s\n' "$` + authorityVariable + `" >>` + Trust + `
 unset ` + authorityVariable + `
 if { [ -n "${JAVA_HOME-}" ] || command -v java >/dev/null; } && command -v awk >/dev/null; then
 LC_ALL=C awk 'BEGIN { RS = "-----END CERTIFICATE-----" }
@@ -48,8 +49,8 @@ END {
 		size = length(pem[i])
 		printf "%c%c%c%c%c%c%04d%c%c%c%c%c%c%c%c%c%cX.509%c%c%c%c%s", 0, 0, 0, 2, 0, 4, i, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, size / 256, size % 256, pem[i]
 	}
-}' ` + Trust + ` >/tmp/.skills-mcp/authorities.jks
-export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS-} -Djavax.net.ssl.trustStore=/tmp/.skills-mcp/authorities.jks"
+}' ` + Trust + ` >` + home + reserved + `.jks
+export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS-} -Djavax.net.ssl.trustStore=` + home + reserved + `.jks"
 fi
 `
 
@@ -69,11 +70,22 @@ func Equip(cmd *sandbox.Command, files ...File) (*sandbox.Command, error) {
 		if err := equipAuthority(&equipped); err != nil {
 			return nil, err
 		}
+		if reachesOthers(cmd) {
+			script += image
+		}
 		script += trust
 	}
 	equipped.Argv = append([]string{"/bin/sh", "-c", script + `exec "$@"`, "sh"}, cmd.Argv...)
 	equipped.Env = append(equipped.Env, cmd.Env...)
 	return &equipped, nil
+}
+
+// reachesOthers reports whether a command reaches hosts whose TLS the proxy does not end.
+// Programs take milliseconds to read the authorities of such hosts.
+func reachesOthers(cmd *sandbox.Command) bool {
+	return slices.ContainsFunc(cmd.Grant.Hosts, func(host string) bool {
+		return !slices.ContainsFunc(cmd.Grant.Secrets.List, func(s sandbox.Secret) bool { return slices.Contains(s.Hosts, host) })
+	})
 }
 
 // equipAuthority gives the secrets of a command an authority, and the command its

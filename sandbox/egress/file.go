@@ -9,8 +9,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// home is the home folder of every sandbox, in its memory.
-const home = "/tmp/"
+// home is the home folder of every sandbox, in its memory. Our own files in it have names that
+// begin with reserved.
+const (
+	home     = "/tmp/"
+	reserved = ".skills-mcp-authorities"
+)
 
 // A File is one that a command finds in its home folder, for its user alone.
 type File struct {
@@ -25,8 +29,8 @@ const fileCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 // the remedy.
 func HomeFile(path string) (string, error) {
 	name := strings.TrimPrefix(strings.TrimPrefix(path, "~/"), home)
-	if strings.Trim(name, fileCharacters) != "" || len(name) > 200 || !fs.ValidPath(name) || name == "." || name == ".skills-mcp" || strings.HasPrefix(name, ".skills-mcp/") {
-		return "", fmt.Errorf("%.70q is no file of the run's home folder, which is /tmp; write a path in it without .. and ~/.skills-mcp, such as ~/.netrc", path)
+	if strings.Trim(name, fileCharacters) != "" || len(name) > 200 || !fs.ValidPath(name) || name == "." || strings.HasPrefix(name, reserved) {
+		return "", fmt.Errorf("%.70q is no file of the run's home folder, which is /tmp; write a path in it without .., and not ~/.skills-mcp-authorities, such as ~/.netrc", path)
 	}
 	return "~/" + name, nil
 }

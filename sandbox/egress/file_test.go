@@ -12,7 +12,7 @@ func TestHomeFile(t *testing.T) {
 		"~/.netrc": "~/.netrc", ".netrc": "~/.netrc", "/tmp/.netrc": "~/.netrc", "/tmp/.config/gh/hosts.yml": "~/.config/gh/hosts.yml", "~/a@b+c": "~/a@b+c", "~/.skills-mcp.yaml": "~/.skills-mcp.yaml",
 		"": "", "~": "", "~/": "", "/tmp": "", "/tmp/": "", ".": "", "/etc/passwd": "", "/out/a": "", "/skill/a": "", "/home/me/.netrc": "", "//tmp/a": "",
 		"../out/a": "", "~/../a": "", "~/a/../b": "", "~/a/": "", "~/a//b": "", "~/./a": "", "/tmp/../etc/a": "", "~me/.netrc": "",
-		"~/.skills-mcp": "", "~/.skills-mcp/authorities.pem": "", "/tmp/.skills-mcp/a": "",
+		"~/.skills-mcp-authorities.pem": "", "/tmp/.skills-mcp-authorities.jks": "",
 		"a b": "", "a'b": "", "$(id)": "", "a;b": "", "a\nb": "", "ä": "", strings.Repeat("a", 201): "",
 	} {
 		got, err := HomeFile(path)
