@@ -22,14 +22,21 @@ func (c *collector) text(s *source) {
 	c.configured(s)
 }
 
+// maxCommand bounds the bytes of a command that downloads, and maxProgram those that tell what
+// it is passed to: a minified file is one line.
+const (
+	maxCommand = 16 << 10
+	maxProgram = 400
+)
+
 // downloads adds the lines of prose, and of scripts that are not read further, that pass a
 // download to an interpreter.
 func (c *collector) downloads(s *source) {
 	for _, fetcher := range []string{"curl", "wget", "iwr", "irm", "invoke-webrequest", "invoke-restmethod"} {
 		for at := range occurrences(s.lower, fetcher+" ") {
-			line, _, _ := strings.Cut(s.content[at:], "\n")
+			line, _, _ := strings.Cut(s.content[at:min(at+maxCommand, len(s.content))], "\n")
 			_, rest, piped := strings.Cut(line, "|")
-			words := unwrapped(strings.Fields(rest))
+			words := unwrapped(strings.Fields(rest[:min(maxProgram, len(rest))]))
 			if !piped || len(words) == 0 || !runs(strings.Trim(words[0], "`*\"')")) || s.script && s.code[at] == ' ' {
 				continue
 			}

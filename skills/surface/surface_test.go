@@ -3,6 +3,7 @@ package surface_test
 import (
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -204,5 +205,23 @@ func TestNotGrown(t *testing.T) {
 				t.Errorf("gained\n%s", strings.Join(got, "\n"))
 			}
 		})
+	}
+}
+
+// Each of many commands in one line is looked at, and not what follows all of them: that
+// would take 20 s for 2 MB. Words take memory, which is counted in place of time.
+func TestLongLine(t *testing.T) {
+	files := fstest.MapFS{
+		"SKILL.md": {Data: []byte("---\nname: demo\n---\n")},
+		"run.txt":  {Data: []byte(strings.Repeat("curl https://example.com/a | less ", 1<<14))},
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := surface.Of(&skills.Skill{Name: "demo", Class: skills.Safe, File: "/skills/demo/SKILL.md", Files: files}, files); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 256<<20 {
+		t.Errorf("%d bytes were allocated for %d", took, len(files["run.txt"].Data))
 	}
 }
