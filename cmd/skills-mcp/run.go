@@ -116,6 +116,8 @@ func (c *runCommand) finish(skill *skills.Skill, given *invocation.RunArgs, outc
 		if err := c.printJSON(result.New(skill, outcome, err)); err != nil {
 			return err
 		}
+	} else if skill.Entry.Server != nil && outcome.Stdout.Total > 0 {
+		fmt.Fprintln(display(c.stdout), result.PersonText(outcome))
 	}
 	if outcome.Hint != "" {
 		fmt.Fprintf(c.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
@@ -163,7 +165,7 @@ func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given
 func (c *runCommand) show(request *run.Request, quiet bool) (end func()) {
 	request.Progress, end = newProgress(c.stderr)
 	request.Stderr = display(c.stderr)
-	if quiet {
+	if quiet || request.Skill.Entry != nil && request.Skill.Entry.Server != nil { // its answer is no text
 		return end
 	}
 	request.Stdout = display(c.stdout)

@@ -162,10 +162,17 @@ plugins:
   config:
     weather: {days: 3, unit: "${HOME}", key: {secret: WEATHER_KEY}}
     broken: {days: many}
+    absent: {days: 1}
 policy: {skills: {"*": {class: safe}}}
 `)
 		a.Keeps()
 		if out, code := a.Run("list"); code != 0 || !strings.Contains(out, `"days" must be an integer`) {
+			t.Errorf("%s", out)
+		}
+		if out, _ := a.Run("doctor"); !strings.Contains(out, `names "absent", and no plugin with code has this id`) || strings.Contains(out, `names "weather"`) {
+			t.Errorf("%s", out)
+		}
+		if out, _ := a.Run("show", "other/tools"); !strings.Contains(out, "python3 '<host of skills-mcp>' '${CLAUDE_PLUGIN_ROOT}/__init__.py'") {
 			t.Errorf("%s", out)
 		}
 		c := a.Serve("legacy", `{}`)

@@ -123,8 +123,17 @@ func TestPluginServers(t *testing.T) {
 		again.Succeeds(again.Call("alpha__one__keep", none), `"old": "mine"`)
 		again.Succeeds(again.Answer(again.Call("alpha__one__ask", none), `{"action":"accept","content":{"colour":"red"}}`), "red")
 		again.Succeeds(again.Call("load_skill", map[string]any{"name": "alpha/one"}), "Use echo of one first.")
-		if out, code := a.Run("run", "beta/two__echo", "--text", "typed"); code != 0 || !strings.Contains(out, "two: typed") {
+		if out, code := a.Run("run", "beta/two__echo", "--text", "typed"); code != 0 || !strings.HasSuffix(out, "\ntwo: typed\n") && out != "two: typed\n" {
 			t.Errorf("exit %d: %s", code, out)
+		}
+		if out, code := a.Run("run", "alpha/one__fails"); code != 1 || !strings.Contains(out, "it went wrong") || strings.Contains(out, `"mcp"`) {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		if out, code := a.Run("run", "alpha/one__structured", "--json"); code != 0 || !strings.Contains(out, `"n": 7`) {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		if out, _ := a.Run("show", "alpha/one__echo"); !strings.Contains(out, "/plugin-data, writable: the data folder of the plugin") {
+			t.Errorf("%s", out)
 		}
 	})
 }

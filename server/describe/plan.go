@@ -132,6 +132,9 @@ func (s Sandbox) mounts(skill *skills.Skill, grant sandbox.Grant) []Mount {
 	if grant.Aliased() {
 		all = append(all, Mount{Path: sandbox.WorkspaceDir, From: grant.Workspaces[0], Access: access})
 	}
+	if to := skill.Entry.Server; to != nil && to.Server.Address == "" {
+		all = append(all, Mount{Path: sandbox.DataDir, From: "the data folder of the plugin", Access: "writable"})
+	}
 	return append(all, Mount{Path: sandbox.OutDir, From: "memory", Access: "writable"}, Mount{Path: "/tmp", From: "memory", Access: "writable"})
 }
 

@@ -30,6 +30,8 @@ func TestState(t *testing.T) {
 	}{
 		"instructions": {skill: skills.Skill{ModelInvocable: true, UserInvocable: true, Class: skills.Safe},
 			state: "ready", under: "ready", kind: "instructions", prompt: true},
+		"a server that has listed its tools": {skill: skills.Skill{Tools: []*skills.Skill{{}}, Class: skills.Mutating, Entry: &skills.Entry{Server: &skills.ServerCall{}}},
+			state: "person only: models call its tools", under: "person only: models call its tools", kind: "executable"},
 		"dangerous instructions": {skill: skills.Skill{ModelInvocable: true, Class: skills.Dangerous},
 			state: "ready", refused: errors.New("no"), under: "ready", kind: "instructions"},
 		"a safe script": {skill: skills.Skill{ModelInvocable: true, Class: skills.Safe, Entry: script},

@@ -39,8 +39,8 @@ func summarize(skill *skills.Skill, tool string) Summary {
 const BlockedByScan = "blocked: the scan found something in its files"
 
 // State returns whether a model can use a skill, in a word or two: "ready",
-// "unavailable: why", "blocked: why", "person only", "needs trust in its workspace", or "needs
-// approval".
+// "unavailable: why", "blocked: why", "person only", "person only: models call its tools",
+// "needs trust in its workspace", or "needs approval".
 func State(skill *skills.Skill) string {
 	switch {
 	case skill.Unavailable != "":
@@ -49,6 +49,8 @@ func State(skill *skills.Skill) string {
 		return BlockedByScan
 	case skill.Blocked != "":
 		return "blocked: it has changed since it was accepted"
+	case !skill.ModelInvocable && skill.Entry != nil && skill.Entry.Server != nil && len(skill.Tools) > 0:
+		return "person only: models call its tools"
 	case !skill.ModelInvocable:
 		return "person only"
 	case skill.Untrusted() && skill.Entry != nil && (skill.Class != skills.Safe || len(skill.Entry.Network) > 0):

@@ -134,19 +134,29 @@ func (b *Book) write(ctx context.Context, owner *skills.Skill, change func(*list
 	l, before := b.read(owner)
 	change(&l)
 	text, err := json.Marshal(&l)
-	if err == nil && !bytes.Equal(text, before) {
-		if err = os.MkdirAll(b.dir, 0o700); err == nil {
-			err = atomicfile.WriteBytes(b.file(owner), text)
-		}
-	} else if err == nil {
-		b.mu.Unlock()
-		return nil
+	if err = cmp.Or(err, os.MkdirAll(b.dir, 0o700)); err == nil { // also the same again, so that it does not expire
+		err = atomicfile.WriteBytes(b.file(owner), text)
 	}
+	b.expire()
 	b.mu.Unlock()
-	if err == nil {
+	if err == nil && !bytes.Equal(text, before) {
 		b.changed(ctx)
 	}
 	return err
+}
+
+// maxAge is the time after its last start for which the listing of a server is kept.
+const maxAge = 90 * 24 * time.Hour
+
+// expire removes the listings of servers that have not started for long: most of them have
+// been removed.
+func (b *Book) expire() {
+	files, _ := os.ReadDir(b.dir)
+	for _, file := range files {
+		if info, err := file.Info(); err == nil && time.Since(info.ModTime()) > maxAge {
+			_ = os.Remove(filepath.Join(b.dir, file.Name()))
+		}
+	}
 }
 
 // fail keeps the reason for which a server has failed. A reason that is kept already is not

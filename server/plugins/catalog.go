@@ -17,7 +17,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
 
-// newOwner returns the skill of a server whose tools are not known.
+// newOwner returns the skill of a server whose tools are not known. Nothing but its rights is
+// known of what a server does: it may do all that a person lets it, so each call is asked
+// about, unless a rule says otherwise.
 func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Settings) *skills.Skill {
 	why := refusal(&server)
 	if server.Code != nil {
@@ -26,23 +28,13 @@ func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Setti
 			why = err.Error()
 		}
 	}
-	owner := newSkill(p, server, &skills.ServerCall{Server: server})
-	owner.Name, owner.ModelInvocable = manifest.CleanName(server.Name), true
-	owner.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", owner.Name, p.Name)
-	owner.Entry.Args = skills.Input{Object: &jsonschema.Schema{Type: "object"}, Argv: owner.Entry.Args.(skills.Input).Argv}
-	owner.Unavailable = why
-	return owner
-}
-
-// newSkill returns the skill of a call to a server, without its name. Nothing but its rights
-// is known of what a server does: it may do all that a person lets it, so each call is asked
-// about, unless a rule says otherwise.
-func newSkill(p *skills.Plugin, server skills.MCPServer, call *skills.ServerCall) *skills.Skill {
 	s := &skills.Skill{
+		Name: manifest.CleanName(server.Name), ModelInvocable: true, Unavailable: why,
 		Plugin: p.Name, Prefix: p.Prefix, Source: p.Source, Dir: p.Dir, PluginDir: p.Dir, File: p.File, Files: skillfs.DirFS(p.Dir),
 		Workspace: p.Workspace, Trusted: p.Trusted, Installed: p.Installed,
-		Class: skills.Mutating, Asks: []skills.Asked{skills.AskPerson}, Entry: &skills.Entry{Context: skills.ContextNone, Server: call, Env: references(&server), Warm: -1},
+		Class: skills.Mutating, Asks: []skills.Asked{skills.AskPerson}, Entry: &skills.Entry{Context: skills.ContextNone, Server: &skills.ServerCall{Server: server}, Env: references(&server), Warm: -1},
 	}
+	s.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", s.Name, p.Name)
 	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(server.Argv)
 	if len(server.Argv) > 0 && server.Argv[0] == "node" {
 		s.Entry.ImageRole = "node"
@@ -56,16 +48,17 @@ func newSkill(p *skills.Plugin, server skills.MCPServer, call *skills.ServerCall
 // commandLine divides the command line of a server at the first file of the plugin, which is
 // its script.
 func commandLine(argv []string) (interpreter []string, script string, rest skills.Input) {
+	object := &jsonschema.Schema{Type: "object"}
 	for i, word := range argv {
 		name, inside := strings.CutPrefix(word, "${"+rootVariable+"}/")
 		if i == 0 && strings.HasPrefix(word, "./") {
 			name, inside = word, true
 		}
 		if inside {
-			return argv[:i], path.Clean(name), skills.Input{Argv: argv[i+1:]}
+			return argv[:i], path.Clean(name), skills.Input{Object: object, Argv: argv[i+1:]}
 		}
 	}
-	return argv, "", skills.Input{}
+	return argv, "", skills.Input{Object: object}
 }
 
 // refusal returns why a server cannot be run here; "" is that it can.
@@ -104,7 +97,7 @@ func addTools(owner *skills.Skill, l *listing, taken map[string]*skills.Skill) {
 		return
 	}
 	owner.Instructions, owner.ModelInvocable = l.Instructions, l.Instructions != ""
-	owner.Description = fmt.Sprintf("The MCP server %s of the plugin %s. A call lists its tools again.", owner.Name, owner.Plugin)
+	owner.Description = fmt.Sprintf("The MCP server %s of the plugin %s. A call starts it, if it does not run; each start lists its tools again.", owner.Name, owner.Plugin)
 	for i := range l.Tools {
 		t := &l.Tools[i]
 		skill, err := newTool(owner, t)

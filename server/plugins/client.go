@@ -123,8 +123,8 @@ func (c *client) tools(ctx context.Context) (all []tool, err error) {
 			return nil, nil // it has none
 		}
 		var reply struct {
-			Tools      []tool `json:"tools"`
-			NextCursor string `json:"nextCursor"`
+			Tools      []json.RawMessage `json:"tools"`
+			NextCursor string            `json:"nextCursor"`
 		}
 		if err == nil {
 			err = json.Unmarshal(c.redacted(raw), &reply)
@@ -132,7 +132,9 @@ func (c *client) tools(ctx context.Context) (all []tool, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("tools/list: %w", err)
 		}
-		for _, t := range reply.Tools {
+		for _, raw := range reply.Tools {
+			var t tool
+			_ = json.Unmarshal(raw, &t) // parts of another type are left out, and later a tool without a name
 			if len(t.InputSchema) == 0 || string(t.InputSchema) == "null" {
 				t.InputSchema = json.RawMessage(`{"type":"object"}`)
 			}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,7 +64,7 @@ func (d *scriptedDriver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbo
 				if d.described != nil {
 					description = d.described()
 				}
-				result = fmt.Sprintf(`{"tools":[{"name":"t","description":%q}]}`, description)
+				result = fmt.Sprintf(`{"tools":[5,{"name":"t","description":%q},{"name":["x"]}]}`, description)
 			case "tools/call":
 				result = fmt.Sprintf(`{"content":[{"type":"text","text":"%d bytes"}]}`, len(line))
 			}
@@ -83,6 +85,7 @@ type stage struct {
 	servers *Servers
 	book    *Book
 	catalog *skills.Catalog
+	env     []string // of calls
 }
 
 // newStage returns a stage that the test has to close.
@@ -107,7 +110,7 @@ func (s *stage) call(name, text, folder string) (string, error) {
 	}
 	var out strings.Builder
 	_, err = s.runner.RunIn(s.t.Context(), s.servers.Call(identity.Principal{}, skill), sandbox.Command{
-		RunID: "r", Argv: []string{"x"}, Folder: folder, Stdin: strings.NewReader(string(args)), Stdout: &out, Redact: hiding{},
+		RunID: "r", Argv: []string{"x"}, Env: s.env, Folder: folder, Stdin: strings.NewReader(string(args)), Stdout: &out, Redact: hiding{},
 	})
 	return out.String(), err
 }
@@ -192,6 +195,83 @@ func TestOutdatedServer(t *testing.T) {
 	})
 }
 
+// A server ends when its tool has another grant: at once if it is idle, or else after its
+// calls. Tools that always have different grants keep their servers.
+func TestChangedGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		driver := new(scriptedDriver)
+		s := newStage(t, driver)
+		running := func(name, env string) int64 {
+			s.env = []string{"GRANT=" + env}
+			if _, err := s.call(name, "", "/f"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			return int64(driver.running.Load())
+		}
+		for i, step := range []struct {
+			name, env string
+			want      int64
+		}{{"p/s", "a", 1}, {"p/s__t", "b", 2}, {"p/s", "a", 2}, {"p/s__t", "b", 2}, {"p/s__t", "c", 2}, {"p/s", "c", 1}} {
+			if n := running(step.name, step.env); n != step.want {
+				t.Errorf("step %d: %d servers run, want %d", i, n, step.want)
+			}
+		}
+		for _, p := range s.servers.running {
+			p.use(&skills.Skill{})
+		}
+		if n := running("p/s", "d"); n != 2 {
+			t.Errorf("%d servers run, and one has a call", n)
+		}
+		for _, p := range s.servers.running {
+			if p.callers["s__t"] {
+				p.release(idleTime)
+			}
+		}
+		if n := running("p/s", "d"); n != 1 {
+			t.Errorf("%d servers run after the call", n)
+		}
+		if err := s.runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A tool that is no tool of MCP costs itself alone.
+func TestToolOfAnotherType(t *testing.T) {
+	s := newStage(t, new(scriptedDriver))
+	defer s.runner.Close()
+	if _, err := s.call("p/s", "", "/f"); err != nil {
+		t.Fatal(err)
+	}
+	owner, err := s.book.Expand(s.catalog).Lookup("p/s")
+	if err != nil || len(owner.Tools) != 1 || len(owner.Problems) != 2 || !strings.Contains(owner.Problems[0].Message, `the tool "" of its MCP server s is left out: its name is not usable`) {
+		t.Errorf("%+v, %v", owner, err)
+	}
+}
+
+// Listings of servers that have not started for long are removed, and no others.
+func TestExpire(t *testing.T) {
+	s := newStage(t, new(scriptedDriver))
+	defer s.runner.Close()
+	for name, age := range map[string]time.Duration{"old.json": maxAge + time.Hour, "young.json": maxAge - time.Hour} {
+		file := filepath.Join(s.book.dir, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.call("p/s", "", "/f"); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(s.book.dir, "*"))
+	if err != nil || len(files) != 2 || !slices.Contains(files, filepath.Join(s.book.dir, "young.json")) {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
 // What a server says about itself is kept without secrets.
 func TestSecretiveListing(t *testing.T) {
 	s := newStage(t, &scriptedDriver{described: func() string { return "it has s3cret" }})
@@ -243,7 +323,7 @@ func TestFailedRequest(t *testing.T) {
 	context.AfterFunc(p.ctx, func() { p.finish(nil, nil) })
 	began := time.Now()
 	_, err = p.answer(t.Context(), cmd, &skills.ServerCall{Server: skills.MCPServer{Address: "https://example.com/mcp"}, Tool: "t", Definition: "d"})
-	if err == nil || !strings.Contains(err.Error(), "status 502") || time.Since(began) > 3*time.Second || p.use() {
+	if err == nil || !strings.Contains(err.Error(), "status 502") || time.Since(began) > 3*time.Second || p.use(skill) {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }

@@ -31,6 +31,7 @@ const (
 	listPause = time.Second      // between two lists of its tools; it doubles while they change
 	exitTime  = 2 * time.Second  // for a server that is not needed any more
 	lookEvery = 10 * time.Second // at the data folder and the plugin
+	maxWait   = time.Minute      // between two lists of its tools, and after a failure
 )
 
 // errIdle ends a server that is not needed any more, which is no failure.
@@ -49,6 +50,7 @@ type process struct {
 	folder  string           // its files
 	dir     string           // its data folder, or ""
 	ended   func(why string) // called when its sandbox is gone; "" is no failure
+	callers map[string]bool  // names of the skills that have used it; Servers.mu guards it
 
 	ctx  context.Context // done when it is to end, with the reason
 	end  context.CancelCauseFunc
@@ -74,7 +76,7 @@ type process struct {
 
 // newProcess returns a process of a server's skill that is not started.
 func newProcess(owner *skills.Skill, book *Book, version string, cmd *sandbox.Command, ended func(*process, string)) *process {
-	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, folder: cmd.Folder, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
+	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, folder: cmd.Folder, callers: map[string]bool{}, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
 	p.ended = func(why string) { ended(p, why) }
 	p.ctx, p.free = context.WithTimeoutCause(context.Background(), lifetime, errIdle)
 	p.ctx, p.end = context.WithCancelCause(p.ctx)
@@ -274,14 +276,15 @@ func (p *process) why() error {
 	}
 }
 
-// use begins a use, unless the server is ending.
-func (p *process) use() bool {
+// use begins a use by a skill, unless the server is ending.
+func (p *process) use(by *skills.Skill) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
 	if p.ctx.Err() != nil {
 		return false
 	}
 	p.users++
+	p.callers[by.Name] = true
 	p.idle.Stop()
 	return true
 }

@@ -36,7 +36,6 @@ const (
 	idleTime   = 10 * time.Minute // after which a server without a call is ended
 	maxRunning = 32               // servers
 	firstWait  = time.Second      // after a failure; it doubles
-	maxWait    = time.Minute
 )
 
 // Servers make the calls of the MCP servers of plugins. A server runs in a sandbox of its
@@ -128,20 +127,21 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 	key := c.key(cmd)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.running[key]; p != nil && p.use() {
+	p := s.running[key]
+	full := p == nil && len(s.running) >= maxRunning
+	for other, q := range s.running {
+		if other != key && (full || c.replaces(other, q, cmd)) && q.retire() {
+			delete(s.running, other)
+			full = false
+		}
+	}
+	if p != nil && p.use(c.skill) {
 		return p, nil
 	}
 	if f, ok := s.failed[key]; ok && time.Now().Before(f.until) {
 		return nil, &sandbox.UnavailableError{
 			Reason: fmt.Sprintf("the MCP server %s has failed, and is not started again at once: %s", c.skill.Owner().QualifiedName(), f.why),
 			Remedy: fmt.Sprintf("try again in %s", max(time.Second, time.Until(f.until).Round(time.Second))),
-		}
-	}
-	full := len(s.running) >= maxRunning
-	for key, p := range s.running {
-		if (full || c.replaces(key, p, cmd)) && p.retire() {
-			delete(s.running, key)
-			full = false
 		}
 	}
 	if full {
@@ -152,15 +152,16 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 		return nil, err
 	}
 	s.running[key] = p
-	p.use()
+	p.use(c.skill)
 	return p, nil
 }
 
 // replaces reports whether a process, by its key, is of the server of a call and for its
-// principal, with other files than the command has.
+// principal, with other files than the command has, or with what the same tool was granted
+// before: tools may have different grants, and a process for each.
 func (c *call) replaces(key string, p *process, cmd *sandbox.Command) bool {
 	owner := c.skill.Owner()
-	return p.folder != cmd.Folder && p.name == owner.QualifiedName() && p.skill.File == owner.File && strings.HasPrefix(key, string(c.who.Key())+"\n")
+	return (p.folder != cmd.Folder || p.callers[c.skill.Name]) && p.name == owner.QualifiedName() && p.skill.File == owner.File && strings.HasPrefix(key, string(c.who.Key())+"\n")
 }
 
 // start starts the server of a call.

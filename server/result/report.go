@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -178,6 +179,19 @@ func lastText(o sandbox.Output) string {
 		all = append([]byte("…"), all[len(all)-maxErrorText:]...)
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(string(all), "\ufffd"))
+}
+
+// PersonText returns the texts of a run's result object for a person, or else its structure.
+func PersonText(o *run.Outcome) string {
+	s := parseOutput(o, nil)
+	if s.result == nil {
+		return text(o.Stdout)
+	}
+	var contents []mcp.Content
+	for _, item := range s.result.Items {
+		contents = append(contents, item.Content)
+	}
+	return cmp.Or(Texts(contents), string(s.object), "It has no text; --json prints all of it.")
 }
 
 // CheckOutput returns the error that callers get for the output of a run that ended well: a

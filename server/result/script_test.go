@@ -19,6 +19,21 @@ func outcomeOf(stdout string) *run.Outcome {
 	return &run.Outcome{What: "it", Result: &sandbox.Result{Stdout: sandbox.Output{Head: []byte(stdout), Total: int64(len(stdout))}}}
 }
 
+// A person reads texts, and not the object that has them.
+func TestPersonText(t *testing.T) {
+	for stdout, want := range map[string]string{
+		`{"mcp":{"content":["one\n",{"type":"text","text":"two"}],"structuredContent":{"n":1}}}`: "one\n\ntwo",
+		`{"mcp":{"structuredContent":{"n":1}}}`:                                                  `{"n":1}`,
+		`{"mcp":{"content":[{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"}]}}`:        "It has no text; --json prints all of it.",
+		`{"mcp":{"content":["it went wrong"],"isError":true}}`:                                   "it went wrong",
+		"plain": "plain",
+	} {
+		if got := PersonText(outcomeOf(stdout)); got != want {
+			t.Errorf("%s: %q, want %q", stdout, got, want)
+		}
+	}
+}
+
 // Old clients are told where a content is that they do not know.
 func TestResultObjectForOldClients(t *testing.T) {
 	a := attachments{Client: Client{Outputs: output.New()}, runID: "run-1"}

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -107,7 +108,9 @@ func blanks(entry *skills.Entry) map[string]any {
 // planArgv returns the command line of blanks. A script whose path depends on
 // arguments cannot be read, so its interpreter is a blank, too.
 func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
-	if to := skill.Entry.Server; to != nil {
+	if to := skill.Entry.Server; to != nil && to.Server.Code != nil {
+		return slices.Insert(slices.Clone(to.Server.Argv), 1, blank("host of skills-mcp")), nil
+	} else if to != nil {
 		return to.Server.Argv, nil
 	}
 	words, err := planWords(skill.Entry, args)

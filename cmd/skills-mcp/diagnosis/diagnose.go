@@ -276,9 +276,13 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 
 // checkPlugins returns why servers of plugins, and their code, do not run or have failed.
 func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
+	unused := maps.Clone(d.settings.Plugins.Config)
 	for _, s := range d.catalog.Skills {
 		if s.Of != nil || s.Entry == nil || s.Entry.Server == nil {
 			continue
+		}
+		if code := s.Entry.Server.Server.Code; code != nil {
+			delete(unused, code.ID)
 		}
 		if s.Unavailable != "" {
 			findings = append(findings, sandbox.Warning("plugin", s.QualifiedName()+" cannot run: "+s.Unavailable, ""))
@@ -286,6 +290,9 @@ func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
 		for _, p := range s.Problems {
 			findings = append(findings, problem("plugin", p))
 		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(unused)) {
+		findings = append(findings, sandbox.Warning("plugin", fmt.Sprintf("plugins.config in the configuration names %q, and no plugin with code has this id", id), "correct the id, or remove it"))
 	}
 	return findings
 }
