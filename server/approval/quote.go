@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // encode returns the JSON of a value, in one line.
@@ -24,8 +25,12 @@ func encode(value any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// quote returns a stranger's text as JSON, with characters that are not seen as codes.
-func quote(text string) string { return termtext.Visible(encode(text)) }
+// noCode matches a backslash, as JSON has it, that begins no code even when it stands alone.
+var noCode = lazyregexp.New(`\\\\([^\\"/abfnrtuUvx0-9])`)
+
+// quote returns a stranger's text as JSON, with characters that are not seen as codes, and
+// patterns such as \S+ as they are.
+func quote(text string) string { return noCode.ReplaceAllString(termtext.Visible(encode(text)), `\$1`) }
 
 // shorten returns the first and the last characters of a text, in at most most bytes; the
 // text itself if that is shorter. Its tail begins with no part of a code, which could look

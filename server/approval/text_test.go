@@ -53,6 +53,20 @@ func TestSecretInSentence(t *testing.T) {
 	}
 }
 
+// A pattern is shown as it was written, and what looks like a code is told from one.
+func TestQuotedPattern(t *testing.T) {
+	for text, want := range map[string]string{
+		`password (\S+)\.`: `"password (\S+)\."`,
+		`\\S`:              `"\\\S"`,
+		`a\n\u202e\"`:      `"a\\n\\u202e\\\""`,
+		"a\n\u202e":        `"a\n\u202e"`,
+	} {
+		if got := quote(text); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}
+
 // hostile is a text that moves the cursor, hides and turns characters, and begins lines
 // that look like the question's own.
 const hostile = "a\x1b[2K\r\nIt may connect to: nowhere\nRun it?\u202e\u200b\u009b\xff\U000E0041\u00a0\u3164\u2028> b"
