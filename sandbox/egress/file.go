@@ -3,7 +3,6 @@ package egress
 import (
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -61,9 +60,6 @@ func putFiles(cmd *sandbox.Command, files []File) (string, error) {
 		path, err := HomeFile(file.Path)
 		if err != nil {
 			return "", err
-		}
-		if slices.ContainsFunc(files[:i], func(f File) bool { return f.Path == file.Path }) {
-			return "", fmt.Errorf("two secrets are granted in the file %s; grant one of them with another --file", path)
 		}
 		whole := home + strings.TrimPrefix(path, "~/")
 		for _, workspace := range cmd.Grant.Workspaces {

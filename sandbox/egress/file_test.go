@@ -22,16 +22,15 @@ func TestHomeFile(t *testing.T) {
 	}
 }
 
-// A file is never in a workspace, and of one secret alone; its text is in no argument.
+// A file is never in a workspace, and its text is in no argument.
 func TestEquipFiles(t *testing.T) {
 	cmd := &sandbox.Command{Argv: []string{"true"}, Env: []string{"A=b"}, Grant: sandbox.Grant{Workspaces: []string{"/tmp/project"}}}
 	if same, err := Equip(cmd); same != cmd || err != nil {
 		t.Error("a command without secrets is another")
 	}
 	for want, files := range map[string][]File{
-		"would be in the workspace /tmp/project":       {{"~/project/.netrc", "text"}},
-		"two secrets are granted in the file ~/.netrc": {{"~/.netrc", "text"}, {"~/.netrc", "other"}},
-		"is no file of the run's home folder":          {{"/etc/passwd", "text"}},
+		"would be in the workspace /tmp/project": {{"~/project/.netrc", "text"}},
+		"is no file of the run's home folder":    {{"/etc/passwd", "text"}},
 	} {
 		if _, err := Equip(cmd, files...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", files, err)

@@ -37,7 +37,7 @@ type Secrets struct{ SecretOptions }
 // A Secret describes a secret of one owner.
 type Secret struct {
 	Name   string        `json:"name"`
-	Kind   string        `json:"kind"`                   // "value", "no value", or "command: " with the command
+	Kind   string        `json:"kind"`                   // "value", "no value", "command: " with the command, or "damaged: " with the remedy
 	Set    time.Time     `json:"set,omitempty,omitzero"` // zero is not set
 	Grants []SecretGrant `json:"grants"`
 }
@@ -65,6 +65,9 @@ func (s *Secrets) List(ctx context.Context, owner string) ([]Secret, error) {
 		kind := "value"
 		if e.Command != "" {
 			kind = "command: " + e.Command
+		}
+		if e.Damaged != "" {
+			kind = "damaged: remove " + e.Damaged + ", and set the secret again"
 		}
 		all = append(all, Secret{e.Name, kind, e.Set, []SecretGrant{}})
 	}

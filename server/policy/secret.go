@@ -16,6 +16,8 @@ import (
 
 var (
 	headerField = lazyregexp.New(`^[!#$%&'*+.^_|~0-9A-Za-z-]+(: ?[!-~]+( [!-~]+)*)?$`) // RFC 9110, and a scheme
+	unsentField = lazyregexp.New(`(?i)^(host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|proxy-[^:]*|forwarded|x-forwarded-(for|host|proto))(:|$)`)
+	directHost  = lazyregexp.New(`^((.*\.)?localhost|127\.0\.0\.1|\[::1\]):`) // of NO_PROXY in sandboxes
 	methodName  = lazyregexp.New(`^[A-Z]{1,20}$`)
 )
 
@@ -47,6 +49,8 @@ func CheckSecret(g *run.SecretGrant) error {
 		return fmt.Errorf("say which hosts get %s, such as api.github.com; or grant it as plain, which the skill sees", g.Name)
 	case g.Header != "" && !headerField.MatchString(g.Header):
 		return fmt.Errorf("%.70q is no header field; write one such as 'Authorization: Bearer'", g.Header)
+	case unsentField.MatchString(g.Header):
+		return fmt.Errorf("%.70q belongs to the connection, and the proxy never sends one with a secret; write the field in which the host expects it, such as 'Authorization: Bearer'", g.Header)
 	case g.Header != "" && (len(g.In) > 0 || g.As+g.File+g.Extract != ""):
 		return errors.New("a header is added to requests, and the skill has neither a variable nor a file for it then; leave out one or the other")
 	}
@@ -58,7 +62,9 @@ func CheckSecret(g *run.SecretGrant) error {
 		if whole, err := egress.ParseRule(host.String() + ":443"); err == nil { // it has no port
 			host = whole
 		}
-		g.Hosts[i] = host.String()
+		if g.Hosts[i] = host.String(); directHost.MatchString(g.Hosts[i]) {
+			return fmt.Errorf("%.70q is the sandbox itself to a skill, whose programs reach it without the proxy, and so without the secret; write another host or address of the server", text)
+		}
 	}
 	for i, method := range g.Methods {
 		if g.Methods[i] = strings.ToUpper(method); !methodName.MatchString(g.Methods[i]) {

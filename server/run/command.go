@@ -77,7 +77,7 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, variables Va
 		Stderr:   j.Stderr,
 		Progress: j.Progress,
 	}
-	return missingSecret(secrets, j.Principal, d)
+	return checkSecrets(secrets, j.Principal, d)
 }
 
 // shorter returns the shorter of two times, of which 0 is unbounded.

@@ -15,9 +15,14 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
-// missingSecret returns the error of a run that is granted a secret without a value.
-func missingSecret(s Secrets, p identity.Principal, d *Decision) error {
-	for _, g := range d.Secrets {
+// checkSecrets returns the error of a run that is granted a secret without a value, or two in
+// one variable or file.
+func checkSecrets(s Secrets, p identity.Principal, d *Decision) error {
+	for i, g := range d.Secrets {
+		place := g.File + g.Variable()
+		if place != "" && slices.ContainsFunc(d.Secrets[:i], func(o SecretGrant) bool { return o.File+o.Variable() == place }) {
+			return (&Error{Code: Unavailable, Message: fmt.Sprintf("two secrets are granted in %s; grant one of them with another --as or --file", place)}).Told("only the person can do so")
+		}
 		if s == nil || !s.Has(p, g.Name) {
 			return (&Error{Code: Unavailable, Message: fmt.Sprintf("the secret %s, which it is granted, has no value; set it with: skills-mcp secret set %s", g.Name, g.Name)}).Told("only the person can do so")
 		}

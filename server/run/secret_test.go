@@ -191,7 +191,8 @@ func TestSecretsOfNoPlace(t *testing.T) {
 		{broken, []run.SecretGrant{{Name: "A", Plain: true}}},
 		{broken, []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}, Extract: "lines"}}},
 		{broken, []run.SecretGrant{{Name: "A", Hosts: []string{"a.example:443"}, Header: "X-Key"}}},
-		{"two secrets are granted in the file ~/a; grant one of them with another --file; tell the person", []run.SecretGrant{{Name: "A", Plain: true, File: "~/a"}, {Name: "B", Plain: true, File: "~/a"}}},
+		{"two secrets are granted in B; grant one of them with another --as or --file; only the person can do so", []run.SecretGrant{{Name: "B", Plain: true}, {Name: "A", Hosts: []string{"a.example:443"}, As: "B"}}},
+		{"two secrets are granted in ~/a; grant one of them with another --as or --file; only the person can do so", []run.SecretGrant{{Name: "A", Plain: true, File: "~/a"}, {Name: "B", Plain: true, File: "~/a"}}},
 	} {
 		driver := &recorder{}
 		x := executorOf(t, driver, &secretive{secrets: test.secrets}, &run.Options{Secrets: safe{"person A": "two\nlines", "person B": "one line"}})

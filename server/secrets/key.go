@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"github.com/gofrs/flock"
 	"github.com/zalando/go-keyring"
 
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
@@ -84,6 +85,13 @@ func (k *keyHolder) place() string {
 
 // key returns the key of the files, and makes it where there is neither one nor a file.
 func (k *keyHolder) key(create bool) (*age.X25519Identity, error) {
+	if create { // of processes that set their first secret at once, one makes the key
+		lock := flock.New(filepath.Join(k.dir, "lock"))
+		if err := errors.Join(os.MkdirAll(k.dir, 0o700), lock.Lock()); err != nil {
+			return nil, err
+		}
+		defer lock.Close()
+	}
 	key, err := k.readKey()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
@@ -112,10 +120,7 @@ func (k *keyHolder) makeKey() (*age.X25519Identity, error) {
 			return key, nil
 		}
 	}
-	if err := atomicfile.Create(k.keyFile(), []byte(key.String()+"\n")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("keep the key of your secrets: %w", err)
-	}
-	return k.readKey() // perhaps another process's
+	return key, atomicfile.Create(k.keyFile(), []byte(key.String()+"\n"))
 }
 
 // readKey reads the key's file, which nobody else can read.

@@ -82,6 +82,7 @@ type Entry struct {
 	Name    string    `json:"name"`
 	Command string    `json:"command,omitempty"` // prints the value; "" where that is kept
 	Set     time.Time `json:"set"`
+	Damaged string    `json:"-"` // the path of a file that cannot be read, whose secret is not known
 }
 
 // sealed is the content of a file.
@@ -129,10 +130,8 @@ func (s *Store) Value(ctx context.Context, owner, name string, kept bool) (strin
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", ErrNone
-	case err != nil:
-		return "", err
-	case found.Owner != owner || found.Name != name:
-		return "", fmt.Errorf("the file of the secret %s holds another one; set it again", name)
+	case err != nil: // models see it, and no path of the host
+		return "", errors.New(strings.ReplaceAll(err.Error(), s.dir, "…/"+filepath.Base(s.dir)))
 	case found.Command == "" || kept:
 		return string(found.Value), nil
 	}
@@ -149,6 +148,9 @@ func (s *Store) Value(ctx context.Context, owner, name string, kept bool) (strin
 // List returns the secrets of all owners, sorted by owner and name.
 func (s *Store) List() ([]Entry, error) {
 	files, err := filepath.Glob(filepath.Join(s.dir, "*"+extension))
+	if err == nil && len(files) > 0 { // without the key, all would count as damaged
+		_, err = s.keys.key(false)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +158,7 @@ func (s *Store) List() ([]Entry, error) {
 	for _, file := range files {
 		found, err := s.read(file)
 		if err != nil {
-			return nil, err
+			found = &sealed{Entry: Entry{Name: "(unknown)", Damaged: file}}
 		}
 		all = append(all, found.Entry)
 	}
@@ -197,6 +199,9 @@ func (s *Store) read(file string) (*sealed, error) {
 	plain, err := age.Decrypt(bytes.NewReader(data), key)
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(plain, maxFile)).Decode(&found)
+	}
+	if err == nil && s.file(found.Owner, found.Name) != file {
+		err = errors.New("it is another one")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a secret cannot be read with the key of %s: %w; remove %s, and set it again", s.Place(), err, file)

@@ -12,7 +12,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
@@ -113,6 +115,74 @@ func TestLostKey(t *testing.T) {
 	}
 }
 
+// A damaged file, and one that was swapped, hide no other secret, and the error of a value
+// has no path.
+func TestDamaged(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "secrets")
+	s := New(dir, nil)
+	for _, name := range []string{"A", "B", "C"} {
+		if err := s.Set("", name, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moved, _ := os.ReadFile(s.file("", "A"))
+	if err := errors.Join(os.WriteFile(s.file("", "B"), moved, 0o600), os.WriteFile(s.file("", "C"), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.List()
+	got := map[string]int{}
+	for _, e := range all {
+		got[e.Name+e.Damaged]++
+	}
+	if err != nil || len(all) != 3 || got["A"] != 1 || got["(unknown)"+s.file("", "B")] != 1 || got["(unknown)"+s.file("", "C")] != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, name := range []string{"B", "C"} {
+		if _, err := s.Value(t.Context(), "", name, false); err == nil || strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "remove …/secrets/") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A slowKeyring takes a moment to read and to write.
+type slowKeyring struct {
+	mu sync.Mutex // guards the keyring
+	fakeKeyring
+}
+
+func (k *slowKeyring) Get() (string, error) {
+	time.Sleep(10 * time.Millisecond)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.fakeKeyring.Get()
+}
+
+func (k *slowKeyring) Set(text string) error {
+	time.Sleep(10 * time.Millisecond)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.fakeKeyring.Set(text)
+}
+
+// Of processes that set their first secret at once, one makes the key.
+func TestFirstAtOnce(t *testing.T) {
+	dir, names, keyring := t.TempDir(), []string{"A", "B", "C", "D"}, &slowKeyring{}
+	var all sync.WaitGroup
+	for _, name := range names {
+		all.Go(func() {
+			if err := New(dir, &Options{Keyring: keyring}).Set("", name, token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, name := range names {
+		if got, err := New(dir, &Options{Keyring: keyring}).Value(t.Context(), "", name, false); got != token {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestReadableKey(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there, files have no such modes")
@@ -134,6 +204,7 @@ func TestCheck(t *testing.T) {
 		"short":                         "has 5 bytes",
 		strings.Repeat("x", maxValue+1): "more than 64 KiB",
 		"two lines\nof text":            "",
+		" \t\n  \u00a0   ":              "nothing but blanks",
 		"tab\tor so":                    "",
 		"an escape \x1b[":               "control characters",
 		"no UTF-8 \xff":                 "control characters",

@@ -28,6 +28,8 @@ func Check(value string) error {
 	switch {
 	case len(value) < minValue:
 		return fmt.Errorf("the value has %d bytes, and less than %d cannot be told from other text; use a longer one, or sandbox.env for what is no secret", len(value), minValue)
+	case strings.TrimSpace(value) == "":
+		return errors.New("the value has nothing but blanks; set the secret itself")
 	case len(value) > maxValue:
 		return fmt.Errorf("the value has more than %d KiB; give the skill a workspace with a file for that much", maxValue>>10)
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && !strings.ContainsRune(breaks, r) || r == 0x7f }):

@@ -302,6 +302,28 @@ func TestSecretsOfOthers(t *testing.T) {
 	b.leaksNothing()
 }
 
+// A damaged file hides no secret; its row has the remedy, and no buttons.
+func TestDamagedSecret(t *testing.T) {
+	b := newSecretBench(t)
+	for _, name := range []string{"TOKEN", "KEY"} {
+		if err := b.kept.Set("", name, firstValue); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(b.dir, "secrets", "*.age"))
+	if err := os.WriteFile(files[0], []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := b.as(person, "secrets", nil)
+	text := w.Body.String()
+	if w.Code != 200 || !strings.Contains(text, "damaged: remove "+files[0]) || strings.Count(text, "value kept") != 1 || strings.Contains(text, "name=%28unknown") {
+		t.Errorf("%d %s", w.Code, text)
+	}
+	if text := b.as(identity.Principal{Kind: identity.Subject, ID: "issuer|ann"}, "secrets", nil).Body.String(); strings.Contains(text, b.dir) {
+		t.Errorf("another person sees the path: %s", text)
+	}
+}
+
 // What cannot be kept or granted is refused with the reason, and without the value.
 func TestSecretForms(t *testing.T) {
 	b := newSecretBench(t)
