@@ -96,8 +96,8 @@ func TestNoHosts(t *testing.T) {
 		want       string
 	}{
 		"none":    {nil, nil, "0\n\n"},
-		"one":     {[]string{"example.com"}, nil, "9\nlistens\nhttp://127.0.0.1:3128\n"},
-		"its own": {[]string{"example.com"}, []string{"HTTP_PROXY=x"}, "9\nlistens\nx\n"},
+		"one":     {[]string{"example.com"}, nil, "10\nlistens\nhttp://127.0.0.1:3128\n"},
+		"its own": {[]string{"example.com"}, []string{"HTTP_PROXY=x"}, "10\nlistens\nx\n"},
 	} {
 		got := try(t, d, sandbox.Command{Argv: []string{"bash", "-c", script}, Env: test.env, Grant: sandbox.Grant{Hosts: test.hosts}})
 		if got.stdout != test.want {
