@@ -94,24 +94,29 @@ func (w *memoryWatch) check() {
 
 // exceeded reports whether the sandbox has more than its limit. The resident memory
 // of each process plus the growth of the machine's shared memory is a cheap upper
-// bound; only above the limit is the exact sum counted.
+// bound; only above the limit is the exact sum counted. One of processes that fork meanwhile
+// has some of what they share twice, so that it takes two.
 func (w *memoryWatch) exceeded() bool {
 	if w.proc == "" {
 		w.proc = w.instance.proc()
 	}
-	processes := processesIn(w.proc)
 	bound := max(0, hostShared()-w.host)
-	for _, p := range processes {
+	for _, p := range processesIn(w.proc) {
 		bound += p.resident()
 	}
 	if bound <= w.limit {
 		return false
 	}
-	u := usage{end: threadTime() + watchTime, device: sharedDevice(), opened: map[uint64]int64{}, mapped: map[uint64]int64{}}
-	for _, p := range processes {
-		u.add(p)
+	for range 2 {
+		u := usage{end: threadTime() + watchTime, device: sharedDevice(), opened: map[uint64]int64{}, mapped: map[uint64]int64{}}
+		for _, p := range processesIn(w.proc) {
+			u.add(p)
+		}
+		if !u.late() && u.total(hostShared()-w.host) <= w.limit {
+			return false
+		}
 	}
-	return u.late() || u.total(hostShared()-w.host) > w.limit
+	return true
 }
 
 // proc returns the path of the sandbox's own /proc, "" where it is not seen.
