@@ -39,11 +39,11 @@ const (
 )
 
 // An attack is a request of the hostile skill: see Attack of testdata/secrets/attacker.
-// Heard is where its host hears the real token: "header", "query" and so on, "none" if it
+// Heard names the place in which its host hears the real token: "header", "query" and so on, "none" if it
 // comes without, and "-" if it does not come. Want is a part of the answer.
 type attack struct{ Name, Kind, Connect, SNI, Request, Heard, Want string }
 
-// places are where the attacks go.
+// places are the targets of the attacks.
 type places struct{ bank, otherPort, plain, shop, stranger string }
 
 // attacks returns all attacks. A granted request is GET or POST below /api/.

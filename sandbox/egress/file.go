@@ -21,7 +21,7 @@ type File struct {
 	Text string // without NUL
 }
 
-// fileCharacters are those of a file's name: none that a shell heeds.
+// fileCharacters may stand in a file's name. A shell heeds none of them.
 const fileCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@+/-"
 
 // HomeFile returns the path of a file in a sandbox's home folder, as ~/NAME. The error has

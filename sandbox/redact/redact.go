@@ -197,7 +197,7 @@ func (w *writer) flush(p []byte, last bool) error {
 	return err
 }
 
-// flushDelay is how long a reader waits for the rest of what may be a value: longer than the
+// flushDelay is the time that a reader waits for the rest of what may be a value: longer than the
 // packets of one message are apart.
 const flushDelay = 500 * time.Millisecond
 

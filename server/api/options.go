@@ -54,7 +54,7 @@ type Options struct {
 	Trusting func(ctx context.Context, t *run.Trust) (*approval.Approvals, error)
 	// Passphrases prove second people, and scripts.
 	Passphrases approval.Passphrases
-	// Secrets are those of the machine.
+	// Secrets has the operations on the machine's secrets.
 	Secrets *manage.Secrets
 	// Workspaces are the absolute folders that runs may be granted.
 	Workspaces []string

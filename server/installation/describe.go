@@ -53,7 +53,7 @@ type Item struct {
 	Diff     string           `json:"diff,omitempty"`
 	Edited   []string         `json:"edited,omitempty"` // files that go aside
 	Problems []skills.Problem `json:"problems"`
-	// Findings are those of the scan of its files, the worst first. Blocked says that skills
+	// Findings of the scan of its files, the worst first. Blocked says that skills
 	// with such ones are blocked here.
 	Findings []verdict.Finding `json:"findings,omitempty"`
 	Blocked  bool              `json:"blocked,omitempty"`

@@ -20,7 +20,7 @@ import (
 // SecretOptions connect [Secrets] to the program.
 type SecretOptions struct {
 	Store *secrets.Store
-	// Rules are those of the configuration, with the book of the person's own.
+	// Rules has the configuration's rules, with the book of the person's own.
 	Rules *policy.Options
 	// Configured returns which key of the configuration sets what a rule gives its skill; ""
 	// is none.

@@ -50,7 +50,7 @@ type expansion struct {
 }
 
 // Expand returns the catalog with a skill PLUGIN/SERVER for each MCP server of a plugin. Its
-// tools are those that the server has listed. Before it has, a call of the skill starts the
+// tools are the server's, as it has listed them. Before it has, a call of the skill starts the
 // server, which lists them. It returns the same result for the same catalog until a listing
 // changes.
 func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A listing is what a server has said about itself, or why it could not.
+// A listing is a server's description of itself, or the reason that there is none.
 type listing struct {
 	Instructions string `json:"instructions,omitempty"`
 	Tools        []tool `json:"tools"`

@@ -28,7 +28,7 @@ type Options struct {
 	Owner func(identity.Principal) string
 	// Egress configures the connections to servers over HTTP.
 	Egress *egress.Options
-	// Version is that of this program, which servers are told.
+	// Version of this program, which servers are told.
 	Version string
 }
 

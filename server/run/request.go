@@ -148,7 +148,7 @@ type Outcome struct {
 	RunID string
 	// What names the program in messages: "skill NAME" or "the code".
 	What string
-	// Entry is that of the skill whose script ran; nil for code. It says which output counts.
+	// Entry of the skill whose script ran; nil for code. It says which output counts.
 	Entry *skills.Entry
 	// Digest is the digest of the mounted snapshot; "" without a skill.
 	Digest string

@@ -31,7 +31,7 @@ func checkSecrets(s Secrets, p identity.Principal, d *Decision) error {
 }
 
 // readKept returns the values, by name, of the secrets of a decided proposal that no command
-// prints, before anybody is asked about its arguments. The error is that of conceal.
+// prints, before anybody is asked about its arguments. The error comes from conceal.
 func readKept(ctx context.Context, s Secrets, p *Proposal) (map[string]string, error) {
 	if s == nil || len(p.Args) == 0 || len(p.Decision.Secrets) == 0 {
 		return nil, nil

@@ -40,7 +40,7 @@ func Command(code *skills.PluginCode) []string {
 	return append([]string{"/bin/sh", "-c", `exec "$@" 3>&1 1>&2`, "sh"}, host...)
 }
 
-// Settings are what a person has configured for plugins.
+// Settings is a person's configuration of plugins.
 type Settings struct {
 	// Enabled are the ids of the plugins whose code may run; "*" is all.
 	Enabled []string

@@ -272,7 +272,7 @@ func authority() string {
 	return fmt.Sprintf("%x, a key: %v", sha256.Sum256(last.Bytes), key)
 }
 
-// shift is what the needles have been moved by, so that they are not found here.
+// shift moves the needles, so that they are not found here.
 const shift = 0x35
 
 // scan looks for the needles in the
