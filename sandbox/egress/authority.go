@@ -23,8 +23,8 @@ import (
 // trust: that of the run, and the image's where it reaches hosts of no secret, too.
 const Trust = home + reserved + ".pem"
 
-// authorityVariable hands the run's certificate to the script of [Equip].
-const authorityVariable = "SKILLS_MCP_AUTHORITY"
+// AuthorityVariable hands the certificate of a run to the script of [Equip], which unsets it.
+const AuthorityVariable = "SKILLS_MCP_AUTHORITY"
 
 // image puts the image's authorities into the file of [Trust]: a program knows either them or
 // those of a file that it is given. The list has the places of Debian, Fedora, openSUSE and
@@ -38,8 +38,8 @@ done >` + Trust + `
 // of its own format JKS: a count, then entries of an alias, a date, the word X.509 and a
 // certificate, which may be in PEM. Java checks the digest at the end only where it is given
 // a password. keytool takes half a second, and this 2 ms.
-const trust = `printf '\n%s\n' "$` + authorityVariable + `" >>` + Trust + `
-unset ` + authorityVariable + `
+const trust = `printf '\n%s\n' "$` + AuthorityVariable + `" >>` + Trust + `
+unset ` + AuthorityVariable + `
 if { [ -n "${JAVA_HOME-}" ] || command -v java >/dev/null; } && command -v awk >/dev/null; then
 LC_ALL=C awk 'BEGIN { RS = "-----END CERTIFICATE-----" }
 at = index($0, "-----BEGIN CERT") { pem[++n] = substr($0, at) RS }
@@ -102,7 +102,7 @@ func equipAuthority(equipped *sandbox.Command) error {
 	}
 	secrets.Authority = authority
 	equipped.Grant.Secrets = &secrets
-	equipped.Env = append(equipped.Env, authorityVariable+"="+string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate[0]})))
+	equipped.Env = append(equipped.Env, AuthorityVariable+"="+string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate[0]})))
 	for _, name := range []string{
 		"SSL_CERT_FILE",       // OpenSSL, Go, Python's ssl, Ruby, Rust
 		"CURL_CA_BUNDLE",      // curl

@@ -209,8 +209,7 @@ func (c *call) key(cmd *sandbox.Command) string {
 			secret.Sentinel = ""
 			secrets = append(secrets, fmt.Sprintf("%q", secret))
 		}
-		// The certificate of the run's own authority.
-		env = slices.DeleteFunc(env, func(v string) bool { return strings.Contains(v, "BEGIN CERTIFICATE") })
+		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, egress.AuthorityVariable+"=") })
 		grant.Secrets = nil
 	}
 	slices.Sort(env)
