@@ -107,14 +107,19 @@ func TestKey(t *testing.T) {
 	}) != same {
 		t.Error("a new sentinel starts a new process")
 	}
+	certificate := func(text string) string {
+		return key(func(_ *call, cmd *sandbox.Command) { cmd.Env[0] = "A=-----BEGIN CERTIFICATE-----" + text })
+	}
+	if certificate("one") == certificate("two") {
+		t.Error("another certificate has the same process")
+	}
 	for name, change := range map[string]func(*call, *sandbox.Command){
-		"principal":   func(c *call, _ *sandbox.Command) { c.who.Session = "other" },
-		"files":       func(_ *call, cmd *sandbox.Command) { cmd.Folder = "/g" },
-		"variable":    func(_ *call, cmd *sandbox.Command) { cmd.Env[0] = "A=2" },
-		"certificate": func(_ *call, cmd *sandbox.Command) { cmd.Env[0] = "A=-----BEGIN CERTIFICATE-----" },
-		"hosts":       func(_ *call, cmd *sandbox.Command) { cmd.Grant.Hosts = nil },
-		"write":       func(_ *call, cmd *sandbox.Command) { cmd.Grant.Write = true },
-		"secret":      func(_ *call, cmd *sandbox.Command) { cmd.Grant.Secrets.List[0].Value = "new" },
+		"principal": func(c *call, _ *sandbox.Command) { c.who.Session = "other" },
+		"files":     func(_ *call, cmd *sandbox.Command) { cmd.Folder = "/g" },
+		"variable":  func(_ *call, cmd *sandbox.Command) { cmd.Env[0] = "A=2" },
+		"hosts":     func(_ *call, cmd *sandbox.Command) { cmd.Grant.Hosts = nil },
+		"write":     func(_ *call, cmd *sandbox.Command) { cmd.Grant.Write = true },
+		"secret":    func(_ *call, cmd *sandbox.Command) { cmd.Grant.Secrets.List[0].Value = "new" },
 	} {
 		if key(change) == same {
 			t.Errorf("another %s has the same process", name)
