@@ -214,7 +214,11 @@ func (p *process) installed() bool {
 
 // finish ends what is left of a server that has ended, with an exit or an error.
 func (p *process) finish(exit *sandbox.Exit, err error) {
+	<-p.ready // its last reply may be the reason
 	cause := context.Cause(p.ctx)
+	if _, refused := errors.AsType[*replyError](p.fault); refused && cause == nil {
+		cause = p.fault
+	}
 	p.end(errors.New("it has ended"))
 	p.free()
 	_ = p.wire.Close()
@@ -326,20 +330,21 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // greet agrees with the server on the protocol and lists its tools.
 func (p *process) greet() {
-	defer close(p.ready)
 	ctx, cancel := context.WithTimeoutCause(p.ctx, startTime, fmt.Errorf("it did not start within %s", startTime))
 	defer cancel()
 	instructions, err := p.initialize(ctx, p.ctx, p.version)
 	if err == nil {
 		err = p.list(ctx, instructions)
 	}
+	p.fault = err
+	close(p.ready)
 	if errors.Is(err, transport.ErrTransportClosed) { // it ends by itself, with a better reason
 		select {
 		case <-p.ctx.Done():
 		case <-time.After(pingTime):
 		}
 	}
-	if p.fault = err; err != nil {
+	if err != nil {
 		p.end(err)
 	}
 }
