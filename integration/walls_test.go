@@ -188,6 +188,7 @@ var walls = map[string]string{
 	"server/pins":                 "server/run server/seal server/store server/termtext skills skills/skillfs skills/surface",
 	"server/plugins":              "sandbox sandbox/egress server/identity server/plugins/conduit server/termtext skills skills/atomicfile skills/lazyregexp skills/manifest skills/schema skills/skillfs skills/truncate",
 	"server/plugins/conduit":      "sandbox skills skills/lazyregexp skills/schema",
+	"server/plugins/hookio":       "skills/truncate",
 	"server/policy":               "sandbox sandbox/egress server/identity server/run server/seal server/secrets server/store server/termtext skills skills/lazyregexp",
 	"server/requirements":         "sandbox skills skills/atomicfile",
 	"server/result":               "sandbox server/identity server/media server/output server/run server/scriptio server/termtext skills skills/schema",
