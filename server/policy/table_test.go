@@ -157,11 +157,11 @@ func kinds(t *testing.T) map[string]policy.Options {
 	}
 }
 
-// TestOutcomes: the outcome of a call for every class, mode, kind of rule, ability of the
+// TestEveryDecision: the outcome of a call for every class, mode, kind of rule, ability of the
 // client, way in and principal. testdata/table.txt has it with equal ones together.
-func TestOutcomes(t *testing.T) {
+func TestEveryDecision(t *testing.T) {
 	got := &bytes.Buffer{}
-	fmt.Fprintln(got, "# Made by TestOutcomes. A line for each set of callers with the same outcomes, by the answer of the person:")
+	fmt.Fprintln(got, "# Made by TestEveryDecision. A line for each set of callers with the same outcomes, by the answer of the person:")
 	fmt.Fprintln(got, "#   yes, no; instant yes, instant no (faster than a person reads); silence (until the time is over);")
 	fmt.Fprintln(got, "#   links (the client opens links, and shows no forms); none (nobody can be asked).")
 	fmt.Fprintln(got, "# denied: PERMISSION_DENIED. asked: APPROVAL_REQUIRED with an ID, retryable. refused: APPROVAL_REQUIRED. An outcome")
