@@ -268,6 +268,18 @@ func TestRest(t *testing.T) {
 	}
 }
 
+// Plugins of each kind have memory, and are measured while they are idle.
+func TestPlugins(t *testing.T) {
+	t.Parallel()
+	needScripts(t)
+	r := measured(t, "plugins", "--binary", build(t), "--count", "2", "--idle", "100ms")
+	for _, kind := range pluginKinds() {
+		if o := r.find("idle", kind.name); o == nil || o.figure("PSS MB").Value < 2 || o.figure("RSS MB").Value < o.figure("PSS MB").Value/2 {
+			t.Errorf("%s: %+v", kind.name, o)
+		}
+	}
+}
+
 // Both servers are measured on every transport, for both generations, and then
 // by many clients.
 func TestProtocol(t *testing.T) {
