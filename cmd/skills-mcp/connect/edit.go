@@ -15,6 +15,8 @@ type Options struct {
 	// Force replaces or removes an entry that starts something else, and makes
 	// the folder of a client that seems not to be installed.
 	Force bool
+	// DryRun has [Client.EditHooks] write nothing.
+	DryRun bool
 }
 
 // A Result describes the edit of a file.

@@ -49,6 +49,10 @@ func (f jsonFormat) text(data []byte, name string) string {
 }
 
 func (f jsonFormat) set(data []byte, name string, written fields) ([]byte, error) {
+	return f.put(data, name, written)
+}
+
+func (f jsonFormat) put(data []byte, name string, written any) ([]byte, error) {
 	doc, err := parseJSON(data)
 	if err != nil {
 		return nil, err

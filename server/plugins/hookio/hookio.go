@@ -55,8 +55,12 @@ func Events() []string {
 	}
 }
 
-// maxText bounds each text of an output, in bytes: Claude Code moves longer ones to a file.
-const maxText = 10_000
+// Bounds of what a hook prints, in bytes: of JSON, which may hold all arguments of a call, and
+// of other texts, of which Claude Code moves longer ones to a file.
+const (
+	maxJSON = 1 << 20
+	maxText = 10_000
+)
 
 // Read returns the output of a hook of an event that ended with an exit code. The error says
 // that the hook has failed, for the person; then the output has no effect.
@@ -68,8 +72,11 @@ func Read(event string, code int, stdout, stderr string) (Output, error) {
 	case code != 0:
 		line, _, _ := strings.Cut(stderr, "\n")
 		return Output{}, fmt.Errorf("it ended with exit code %d: %s", code, truncate.String(line, 500))
-	case strings.HasPrefix(stdout, "{"):
+	case strings.HasPrefix(stdout, "{") && strings.HasSuffix(stdout, "}"):
 		var o Output
+		if len(stdout) > maxJSON {
+			return o, fmt.Errorf("it printed JSON of more than %d MiB", maxJSON>>20)
+		}
 		if err := json.Unmarshal([]byte(stdout), &o); err != nil {
 			return Output{}, fmt.Errorf("it printed JSON that is not valid: %w", err)
 		}
@@ -100,27 +107,21 @@ func (o Output) reduced(event string) (Output, error) {
 	if o.Decision != "block" {
 		o.Decision = ""
 	}
-	texts := []*string{&o.StopReason, &o.Message, &o.Reason}
-	if s := o.Specific; s != nil {
-		if s.Event != event {
-			return Output{}, errors.New("its hookSpecificOutput is of another event")
-		}
-		if !slices.Contains([]string{"deny", "ask", "defer"}, s.Permission) {
-			s.Permission = ""
-		}
-		if s.UpdatedInput != nil && s.Permission == "" {
-			s.Permission = "ask"
-		}
-		if s.Request != nil && s.Request.Behavior != "deny" {
-			s.Request = nil
-		}
-		texts = append(texts, &s.Context, &s.PermissionReason)
-		if s.Request != nil {
-			texts = append(texts, &s.Request.Message)
-		}
+	s := o.Specific
+	if s == nil {
+		return o, nil
 	}
-	for _, text := range texts {
-		*text = truncate.String(*text, maxText)
+	if s.Event != event {
+		return Output{}, errors.New("its hookSpecificOutput is of another event")
+	}
+	if !slices.Contains([]string{"deny", "ask", "defer"}, s.Permission) {
+		s.Permission = ""
+	}
+	if s.UpdatedInput != nil && s.Permission == "" {
+		s.Permission = "ask"
+	}
+	if s.Request != nil && s.Request.Behavior != "deny" {
+		s.Request = nil
 	}
 	return o, nil
 }

@@ -24,7 +24,8 @@ func TestRead(t *testing.T) {
 		{"PostToolUse", 2, "", "not formatted", `{"decision":"block","reason":"not formatted"}`},
 		{"SessionEnd", 2, "", "too late", `{"systemMessage":"too late"}`},
 		{"PreToolUse", 1, `{"decision":"block"}`, "no jq\nhelp", `it ended with exit code 1: no jq`},
-		{"PreToolUse", 0, `{"decision":`, "", `it printed JSON that is not valid: unexpected end`},
+		{"PreToolUse", 0, `{"decision":}`, "", `it printed JSON that is not valid: invalid character`},
+		{"PreToolUse", 0, `{"decision":"block"`, "", `{}`}, // a text
 		{"PreToolUse", 0, `{"continue":1}`, "", `it printed JSON that is not valid: json: cannot unmarshal number`},
 		{"PreToolUse", 0, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest"}}`, "", `its hookSpecificOutput is of another event`},
 		// Unknown fields, and all that would say yes for the person, are gone.
@@ -56,11 +57,39 @@ func TestLongTexts(t *testing.T) {
 	for _, c := range []struct {
 		code           int
 		stdout, stderr string
-	}{{0, long, ""}, {2, "", long}, {0, `{"reason":"` + long + `","decision":"block"}`, ""}} {
+	}{{0, long, ""}, {2, "", long}} {
 		o, err := Read("UserPromptSubmit", c.code, c.stdout, c.stderr)
 		text, _ := json.Marshal(o)
 		if err != nil || len(text) > maxText+200 || len(text) < maxText {
 			t.Errorf("%d bytes, %v", len(text), err)
 		}
 	}
+	for size, fails := range map[int]bool{maxJSON - 100: false, maxJSON: true} {
+		if _, err := Read("Stop", 0, `{"decision":"block","reason":"`+strings.Repeat("x", size)+`"}`, ""); (err != nil) != fails {
+			t.Errorf("%d: %v", size, err)
+		}
+	}
+}
+
+// Whatever a hook prints, its output says no, asks, or says nothing.
+func FuzzRead(f *testing.F) {
+	f.Add("PreToolUse", 0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{}}}`, "")
+	f.Add("PermissionRequest", 0, `{"decision":"approve","hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, "")
+	f.Add("Stop", 2, "", "no")
+	f.Fuzz(func(t *testing.T, event string, code int, stdout, stderr string) {
+		o, err := Read(event, code, stdout, stderr)
+		if err != nil {
+			return
+		}
+		if o.Decision != "" && o.Decision != "block" {
+			t.Errorf("decision %q", o.Decision)
+		}
+		s := o.Specific
+		if s == nil {
+			return
+		}
+		if s.Event != event || s.Permission == "allow" || s.Permission == "" && s.UpdatedInput != nil || s.Request != nil && s.Request.Behavior != "deny" {
+			t.Errorf("%+v", s)
+		}
+	})
 }
