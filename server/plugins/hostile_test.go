@@ -299,7 +299,7 @@ func TestEndedAtOnce(t *testing.T) {
 	cmd := &sandbox.Command{Argv: []string{"x"}, Progress: func(string) {}}
 	p := newProcess(skill, s.book, "", cmd, func(*process, string) {})
 	p.client = newClient(transport.NewIO(strings.NewReader(""), passing{io.Discard}, nil), nil, func() {}, p.changes)
-	p.finish(&sandbox.Exit{Code: 4}, nil)
+	go p.finish(&sandbox.Exit{Code: 4}, nil) // which waits for its last reply
 	p.spawn(p.greet)
 	p.spawn(p.tend)
 	if err := p.await(t.Context(), cmd); err == nil || !strings.Contains(err.Error(), "exit code 4") {
@@ -320,6 +320,7 @@ func TestFailedRequest(t *testing.T) {
 	p := newProcess(skill, s.book, "", cmd, func(*process, string) {})
 	p.client = newClient(brokenWire{transport.NewIO(strings.NewReader(""), passing{io.Discard}, nil)}, nil, func() {}, p.changes)
 	p.definitions = map[string]string{"t": "d"}
+	close(p.ready)
 	context.AfterFunc(p.ctx, func() { p.finish(nil, nil) })
 	began := time.Now()
 	_, err = p.answer(t.Context(), cmd, &skills.ServerCall{Server: skills.MCPServer{Address: "https://example.com/mcp"}, Tool: "t", Definition: "d"})
