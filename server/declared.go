@@ -38,7 +38,7 @@ type declarations []declared
 func declaredBy(catalog *skills.Catalog) declarations {
 	var all declarations
 	for _, r := range catalog.Resources() {
-		if r.File == "" && describe.State(r.Skill) != "ready" {
+		if r.File == "" && describe.State(r.Skill) != "ready" && (!r.Skill.Entry.Reads() || r.Skill.Unavailable != "" || r.Skill.Blocked != "") {
 			continue
 		}
 		d := declared{Declared: r}

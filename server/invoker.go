@@ -100,6 +100,7 @@ func (i *invoker) newReport(r *request, skill *skills.Skill, o *run.Outcome, err
 		Outputs: i.outputs, Owner: r.principal.Key(),
 		Links:  speaks(r.ctx, mcp.ProtocolVersion20250618),
 		Sounds: speaks(r.ctx, mcp.ProtocolVersion20250326),
+		Whole:  skill != nil && skill.Entry.Reads(),
 	}, skill, o, err)
 }
 

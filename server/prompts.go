@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -115,7 +116,27 @@ func (s *prompts) get(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPro
 	for _, content := range result.Content {
 		answer.Messages = append(answer.Messages, mcp.NewPromptMessage(mcp.RoleUser, content))
 	}
+	ofServer(answer, result.StructuredContent)
 	return answer, nil
+}
+
+// ofServer has an answer say what the prompt of a plugin's server says beside its contents:
+// the description, and the role of each message. There are more contents where it has logged.
+func ofServer(answer *mcp.GetPromptResult, structure any) {
+	var said struct {
+		Prompt *struct {
+			Description string
+			Roles       []mcp.Role
+		}
+	}
+	raw, _ := structure.(json.RawMessage)
+	if json.Unmarshal(raw, &said) != nil || said.Prompt == nil || len(said.Prompt.Roles) > len(answer.Messages) {
+		return
+	}
+	answer.Description, answer.Messages = said.Prompt.Description, answer.Messages[:len(said.Prompt.Roles)]
+	for i, role := range said.Prompt.Roles {
+		answer.Messages[i].Role = role
+	}
 }
 
 // use uses the skill of a prompt.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -40,6 +41,9 @@ func (s *resources) read(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp
 func (s *resources) readDeclared(ctx context.Context, in mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	r := newRequest(ctx, in.Params.Meta, s.view())
 	uri := in.Params.URI
+	if reader, own := r.view.catalog.Read(uri); reader != nil {
+		return s.run(r, declared{Declared: skills.Declared{Skill: reader}}, uri, map[string]string{"uri": own})
+	}
 	d, values, ok := r.view.declared.find(uri)
 	if !ok {
 		return nil, fmt.Errorf("%s is not there: %w", uri, mcpserver.ErrResourceNotFound)
@@ -60,7 +64,7 @@ func (s *resources) run(r *request, d declared, uri string, values map[string]st
 	if err != nil {
 		return nil, s.invoke.protocol(nil, err)
 	}
-	report, asked, err := s.invoke.run(r, run.Request{Call: run.Call{Way: run.WayResource}, Skill: d.Skill, Args: given.values})
+	report, asked, err := s.invoke.run(r, run.Request{Call: run.Call{Way: run.WayResource}, Skill: d.Skill, Args: given.values, Picked: d.Skill.Entry.Reads()})
 	if report == nil {
 		return nil, s.invoke.protocol(asked, err)
 	}
@@ -68,6 +72,9 @@ func (s *resources) run(r *request, d declared, uri string, values map[string]st
 	switch {
 	case answer.IsError:
 		return nil, s.invoke.protocol(answer, nil)
+	case d.Skill.Entry.Reads(): // what it prints beside is no content
+		answer.Content = slices.DeleteFunc(answer.Content, func(c mcp.Content) bool { _, ok := c.(mcp.EmbeddedResource); return !ok })
+		return append([]mcp.ResourceContents{}, result.Resources(uri, answer.Content)...), nil
 	case report.Parsed():
 		return result.Resources(uri, answer.Content), nil
 	}

@@ -55,6 +55,9 @@ type Entry struct {
 	compiled memo // see Compiled
 }
 
+// Reads reports whether an entry reads a resource of a server.
+func (e *Entry) Reads() bool { return e != nil && e.Server != nil && e.Server.Method == ReadResource }
+
 // A SourceNote is about a line of a script's source.
 type SourceNote struct {
 	Line int // from 1; 0 is the whole source

@@ -67,11 +67,20 @@ type MCPServer struct {
 // A ServerCall is a call to the MCP server of a plugin.
 type ServerCall struct {
 	Server MCPServer
-	// Tool is the name of the tool there; "" lists the tools.
+	// Method is the method of MCP; "" starts the server, which lists its tools.
+	Method string
+	// Tool is the name of the tool or prompt there.
 	Tool string
-	// Definition is the digest of the tool's definition, as the server has listed it.
+	// Definition is the digest of its definition, as the server has listed it.
 	Definition string
 }
+
+// Methods of a [ServerCall].
+const (
+	CallTool     = "tools/call"
+	GetPrompt    = "prompts/get"
+	ReadResource = "resources/read"
+)
 
 // An Agent is a role for a model, with the tools that it may use. Nothing here
 // starts one.

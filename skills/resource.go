@@ -1,6 +1,10 @@
 package skills
 
-import "slices"
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
 
 // maxCatalogResources bounds the resources of all skills. Clients receive all of them
 // at once.
@@ -14,10 +18,31 @@ type Declared struct {
 
 // Resources returns the resources that clients can read, by the names of their
 // skills, those of an untrusted workspace last: it takes no URI from another. A URI
-// is the first skill's that declares it; 256 count.
+// is the first skill's that declares it; 256 count, and those of plugins' servers.
 func (c *Catalog) Resources() []Declared {
 	declared, _ := c.claim()
 	return declared
+}
+
+// ServerURI returns the URI here of a resource of the plugin's server that a skill belongs to.
+// Two servers may have the same URI, and no server has the URIs of another. uri may be a
+// template.
+func (s *Skill) ServerURI(uri string) string {
+	return "plugin://" + (&url.URL{Path: s.Owner().QualifiedName()}).EscapedPath() + "/" + uri
+}
+
+// Read returns the skill that reads the resources of a plugin's server to which a URI belongs,
+// and the server's own URI; nil is none.
+func (c *Catalog) Read(uri string) (reader *Skill, own string) {
+	for _, s := range c.Skills {
+		if !s.Entry.Reads() {
+			continue
+		}
+		if rest, found := strings.CutPrefix(uri, s.ServerURI("")); found && (reader == nil || len(rest) < len(own)) {
+			reader, own = s, rest
+		}
+	}
+	return reader, own
 }
 
 // An Unclaimed resource does not count.
@@ -41,7 +66,9 @@ func (c *Catalog) claim() (declared []Declared, unclaimed []Unclaimed) {
 		for _, r := range s.Resources {
 			first := owner[r.Key()]
 			switch {
-			case first != nil || len(declared) == maxCatalogResources:
+			case s.Entry.Reads(): // which nobody else has
+				declared = append(declared, Declared{s, r})
+			case first != nil || len(owner) == maxCatalogResources:
 				unclaimed = append(unclaimed, Unclaimed{Declared{s, r}, first})
 			default:
 				owner[r.Key()] = s

@@ -48,8 +48,14 @@ func (c *ToolClient) ask(method, params string) Reply {
 // Listed returns the answer to the request of a list.
 func (c *ToolClient) Listed(method string) string {
 	c.t.Helper()
+	return c.Raw(method, `{}`)
+}
+
+// Raw returns the line that answers a request.
+func (c *ToolClient) Raw(method, params string) string {
+	c.t.Helper()
 	c.Sent++
-	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{}}`, c.Sent, method))
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.Sent, method, params))
 	for {
 		line, err := c.Out.ReadString('\n')
 		if err != nil {

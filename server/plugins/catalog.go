@@ -98,23 +98,67 @@ func addTools(owner *skills.Skill, l *listing, taken map[string]*skills.Skill) {
 	}
 	owner.Instructions, owner.ModelInvocable = l.Instructions, l.Instructions != ""
 	owner.Description = fmt.Sprintf("The MCP server %s of the plugin %s. A call starts it, if it does not run; each start lists its tools again.", owner.Name, owner.Plugin)
+	a := adder{owner, taken}
 	for i := range l.Tools {
-		t := &l.Tools[i]
-		skill, err := newTool(owner, t)
-		if err == nil && taken[skill.QualifiedName()] != nil {
-			err = errors.New("another skill has its name")
+		a.add(&l.Tools[i], skills.CallTool)
+	}
+	for i := range l.Prompts {
+		if skill := a.add(l.Prompts[i].tool(), skills.GetPrompt); skill != nil {
+			skill.ModelInvocable, skill.UserInvocable = false, true
 		}
-		if err != nil {
-			owner.Problems = append(owner.Problems, skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("the tool %.100q of its MCP server %s is left out: %v", t.Name, owner.Name, err), Remedy: "its maintainer has to fix it"})
-			continue
+	}
+	if len(l.Resources) == 0 {
+		return
+	}
+	if skill := a.add(reader(), skills.ReadResource); skill != nil {
+		skill.ModelInvocable, skill.Entry.Server.Definition = false, "" // it reads whatever the server has
+		for _, r := range l.Resources[:min(len(l.Resources), maxResources)] {
+			skill.Resources = append(skill.Resources, newResource(skill, r))
 		}
-		taken[skill.QualifiedName()] = skill
-		owner.Tools = append(owner.Tools, skill)
 	}
 }
 
-// newTool returns the skill of a tool.
-func newTool(owner *skills.Skill, t *tool) (*skills.Skill, error) {
+// maxResources bounds the resources of a server that are listed; the others can be read.
+const maxResources = 64
+
+// newResource returns a resource as clients see it.
+func newResource(reader *skills.Skill, r resource) skills.Resource {
+	own := skills.Resource{Name: cmp.Or(r.Name, r.Title, r.URI, r.Template), Title: r.Title, Description: r.Description, MIMEType: r.MIMEType}
+	if own.URI = reader.ServerURI(r.URI); r.Template != "" {
+		own.URI, own.Template = "", reader.ServerURI(r.Template)
+	}
+	return own
+}
+
+// An adder adds what a server has listed to its skill.
+type adder struct {
+	owner *skills.Skill
+	taken map[string]*skills.Skill // by qualified name
+}
+
+// add adds a tool, or a prompt or the reader of resources: they are called NAME__prompt, or
+// NAME__read, where a tool has the name. It returns nil for one that cannot be used, which is
+// a problem of the server.
+func (a adder) add(t *tool, method string) *skills.Skill {
+	skill, err := newTool(a.owner, t, method)
+	if err == nil && method != skills.CallTool && a.taken[skill.QualifiedName()] != nil {
+		skill.Name += map[string]string{skills.GetPrompt: "__prompt", skills.ReadResource: "__read"}[method]
+	}
+	if err == nil && a.taken[skill.QualifiedName()] != nil {
+		err = errors.New("another skill has its name")
+	}
+	if err != nil {
+		kind := map[string]string{skills.GetPrompt: "prompt"}[method]
+		a.owner.Problems = append(a.owner.Problems, skills.Problem{Severity: skills.Warning, Path: a.owner.File, Message: fmt.Sprintf("the %s %.100q of its MCP server %s is left out: %v", cmp.Or(kind, "tool"), t.Name, a.owner.Name, err), Remedy: "its maintainer has to fix it"})
+		return nil
+	}
+	a.taken[skill.QualifiedName()] = skill
+	a.owner.Tools = append(a.owner.Tools, skill)
+	return skill
+}
+
+// newTool returns the skill of a tool that a method calls.
+func newTool(owner *skills.Skill, t *tool, method string) (*skills.Skill, error) {
 	s := *owner
 	s.Of, s.Tools, s.Problems, s.Instructions = owner, nil, nil, ""
 	s.Name = owner.Name + "__" + manifest.CleanName(t.Name)
@@ -132,7 +176,7 @@ func newTool(owner *skills.Skill, t *tool) (*skills.Skill, error) {
 	entry := &skills.Entry{
 		Script: s.Entry.Script, ImageRole: s.Entry.ImageRole, Interpreter: s.Entry.Interpreter, Context: s.Entry.Context, Env: s.Entry.Env, Network: s.Entry.Network, Warm: -1,
 		Args:   skills.Input{Object: object, Argv: s.Entry.Args.(skills.Input).Argv},
-		Server: &skills.ServerCall{Server: s.Entry.Server.Server, Tool: t.Name, Definition: t.definition()},
+		Server: &skills.ServerCall{Server: s.Entry.Server.Server, Method: method, Tool: t.Name, Definition: t.definition()},
 	}
 	if len(t.OutputSchema) > 0 {
 		if entry.Output, err = manifest.ParseToolSchema(t.OutputSchema); err != nil {

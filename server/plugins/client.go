@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
@@ -22,7 +24,7 @@ import (
 // Bounds of a server's replies.
 const (
 	maxInstructions = 16 << 10 // bytes
-	maxTools        = 256
+	maxTools        = 256      // and prompts, and resources, and templates
 	maxPages        = 32
 	maxRequests     = 8 // of the server that wait for an answer
 )
@@ -32,9 +34,10 @@ type client struct {
 	wire    transport.BidirectionalInterface
 	redact  sandbox.Redactor // nil changes nothing
 	allow   func()           // called before each request
-	changes chan<- struct{}  // has room for one notice that the tools have changed
+	changes chan<- struct{}  // has room for one notice that a list has changed
 	ids     atomic.Int64
-	asking  chan struct{} // has room for the questions that wait
+	asking  chan struct{}              // has room for the questions that wait
+	offers  map[string]json.RawMessage // capabilities of the server; set by initialize
 
 	mu      sync.Mutex
 	running map[int64]*running // calls by the number of their request
@@ -103,49 +106,72 @@ func (c *client) initialize(ctx, life context.Context, version string) (instruct
 	if err != nil {
 		return "", fmt.Errorf("initialize: %w", err)
 	}
-	var agreed struct{ ProtocolVersion, Instructions string }
+	var agreed struct {
+		ProtocolVersion, Instructions string
+		Capabilities                  map[string]json.RawMessage
+	}
 	if err := json.Unmarshal(c.redacted(raw), &agreed); err != nil || !mcp.IsValidProtocolVersion(agreed.ProtocolVersion) {
 		return "", fmt.Errorf("initialize: it speaks no revision of MCP that is known here (%.40q)", agreed.ProtocolVersion)
 	}
+	c.offers = agreed.Capabilities
 	if over, ok := c.wire.(transport.HTTPConnection); ok {
 		over.SetProtocolVersion(agreed.ProtocolVersion)
 	}
 	return truncate.String(agreed.Instructions, maxInstructions), c.notify(ctx, "notifications/initialized", nil)
 }
 
-// tools lists the tools of the server.
-func (c *client) tools(ctx context.Context) (all []tool, err error) {
-	size := 0
-	params := map[string]any{}
+// lists returns the tools, prompts and resources of the server. One that refuses to list
+// prompts or resources has none.
+func (c *client) lists(ctx context.Context) (all listing, err error) {
+	room := maxListing
+	err = list(ctx, c, "tools", &room, &all.Tools)
+	for i := range all.Tools {
+		if t := &all.Tools[i]; len(t.InputSchema) == 0 || string(t.InputSchema) == "null" {
+			t.InputSchema = json.RawMessage(`{"type":"object"}`)
+		}
+	}
+	if err == nil && c.offers["prompts"] != nil {
+		err = list(ctx, c, "prompts", &room, &all.Prompts)
+	}
+	for _, kind := range []string{"resources", "resources/templates"} {
+		if err == nil && c.offers["resources"] != nil {
+			err = list(ctx, c, kind, &room, &all.Resources)
+		}
+	}
+	return all, err
+}
+
+// list appends the items of a kind that the server lists. They use up the room, in bytes.
+func list[T any](ctx context.Context, c *client, kind string, room *int, all *[]T) error {
+	params, most := map[string]any{}, len(*all)+maxTools
 	for page := 0; ; page++ {
-		raw, err := c.request(ctx, c.ids.Add(1), "tools/list", params)
-		if refused, ok := errors.AsType[*replyError](err); ok && refused.code == mcp.METHOD_NOT_FOUND {
-			return nil, nil // it has none
+		raw, err := c.request(ctx, c.ids.Add(1), kind+"/list", params)
+		if refused, ok := errors.AsType[*replyError](err); ok && (refused.code == mcp.METHOD_NOT_FOUND || kind != "tools") {
+			return nil // it has none
 		}
 		var reply struct {
-			Tools      []json.RawMessage `json:"tools"`
-			NextCursor string            `json:"nextCursor"`
+			Tools, Prompts, Resources, ResourceTemplates []json.RawMessage
+			NextCursor                                   string
 		}
 		if err == nil {
 			err = json.Unmarshal(c.redacted(raw), &reply)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("tools/list: %w", err)
+			return fmt.Errorf("%s/list: %w", kind, err)
 		}
-		for _, raw := range reply.Tools {
-			var t tool
-			_ = json.Unmarshal(raw, &t) // parts of another type are left out, and later a tool without a name
-			if len(t.InputSchema) == 0 || string(t.InputSchema) == "null" {
-				t.InputSchema = json.RawMessage(`{"type":"object"}`)
+		for _, raw := range slices.Concat(reply.Tools, reply.Prompts, reply.Resources, reply.ResourceTemplates) {
+			var item T
+			_ = json.Unmarshal(raw, &item) // parts of another type are left out, and later a tool without a name
+			if raw, err = json.Marshal(item); err == nil {
+				*room -= len(raw)
+				*all = append(*all, item)
 			}
-			size += len(t.InputSchema) + len(t.OutputSchema) + len(t.Description)
-			all = append(all, t)
 		}
-		if size > maxListing || len(all) > maxTools || page == maxPages {
-			return nil, fmt.Errorf("tools/list: it has more than %d tools, or they take more than %s", maxTools, sandbox.Bytes(maxListing))
+		if *room < 0 || len(*all) > most || page == maxPages {
+			return fmt.Errorf("%s/list: it has more than %d, or they take more than %s", kind, maxTools, sandbox.Bytes(maxListing))
 		}
 		if params["cursor"] = reply.NextCursor; reply.NextCursor == "" {
-			return all, nil
+			return nil
 		}
 	}
 }
@@ -163,9 +189,9 @@ func textResult(failed bool, format string, args ...any) *result {
 	return &result{Content: []json.RawMessage{content}, IsError: failed}
 }
 
-// call calls a tool. The command has the arguments on its standard input. The error is that
+// call makes a call. The command has the arguments on its standard input. The error is that
 // of ctx, or of the transport; with that of ctx the number of the request is returned.
-func (c *client) call(ctx context.Context, cmd *sandbox.Command, tool string) (*result, int64, error) {
+func (c *client) call(ctx context.Context, cmd *sandbox.Command, skill *skills.Skill) (*result, int64, error) {
 	r := &running{cmd: cmd, input: json.NewDecoder(cmd.Stdin)}
 	var args json.RawMessage
 	if err := r.input.Decode(&args); err != nil {
@@ -175,7 +201,14 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, tool string) (*
 	c.mu.Lock()
 	c.running[id] = r
 	c.mu.Unlock()
-	raw, err := c.request(ctx, id, string(mcp.MethodToolsCall), map[string]any{"name": tool, "arguments": args, "_meta": map[string]any{"progressToken": id}})
+	to := skill.Entry.Server
+	params := map[string]any{"name": to.Tool, "arguments": args, "_meta": map[string]any{"progressToken": id}}
+	if to.Method == skills.ReadResource {
+		var given struct{ URI string }
+		_ = json.Unmarshal(args, &given) // they were checked
+		params = map[string]any{"uri": given.URI, "_meta": params["_meta"]}
+	}
+	raw, err := c.request(ctx, id, to.Method, params)
 	c.mu.Lock()
 	delete(c.running, id)
 	c.mu.Unlock()
@@ -186,14 +219,71 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, tool string) (*
 	if err != nil {
 		return nil, id, err
 	}
-	answer := &result{}
-	if err := json.Unmarshal(raw, answer); err != nil {
+	answer, err := newResult(raw, skill)
+	if err != nil {
 		answer = textResult(true, "the MCP server gives an invalid result: %v", err)
 	}
-	if answer.repeats() {
-		answer.Content = nil
-	}
 	return answer, id, nil
+}
+
+// newResult returns the answer of a server to the call of a skill.
+func newResult(raw json.RawMessage, skill *skills.Skill) (*result, error) {
+	var reply struct {
+		result
+		Description string
+		Messages    []struct {
+			Role    mcp.Role
+			Content json.RawMessage
+		}
+		Contents []json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &reply); err != nil {
+		return nil, err
+	}
+	answer := reply.result
+	switch skill.Entry.Server.Method {
+	case skills.GetPrompt:
+		roles := []mcp.Role{}
+		for _, m := range reply.Messages {
+			answer.Content, roles = append(answer.Content, m.Content), append(roles, m.Role)
+		}
+		answer.Structured, _ = json.Marshal(map[string]any{"prompt": map[string]any{"description": reply.Description, "roles": roles}}) // texts can be encoded
+	case skills.ReadResource:
+		for _, resource := range reply.Contents {
+			answer.Content = append(answer.Content, fmt.Appendf(nil, `{"type":"resource","resource":%s}`, resource))
+		}
+	default:
+		if answer.repeats() {
+			answer.Content = nil
+		}
+	}
+	for i, content := range answer.Content {
+		answer.Content[i] = readable(content, skill)
+	}
+	return &answer, nil
+}
+
+// readable returns a content with the URI that its resource has here.
+func readable(content json.RawMessage, skill *skills.Skill) json.RawMessage {
+	var item, resource map[string]json.RawMessage
+	var kind struct{ Type string }
+	if json.Unmarshal(content, &kind) != nil || kind.Type != mcp.ContentTypeResource && kind.Type != mcp.ContentTypeLink || json.Unmarshal(content, &item) != nil {
+		return content
+	}
+	at := item
+	if kind.Type == mcp.ContentTypeResource && json.Unmarshal(item["resource"], &resource) == nil {
+		at = resource
+	}
+	var uri string
+	if json.Unmarshal(at["uri"], &uri) != nil {
+		return content
+	}
+	at["uri"], _ = json.Marshal(skill.ServerURI(uri)) // texts of JSON can be encoded
+	if resource != nil {
+		item["resource"], _ = json.Marshal(resource)
+	}
+	content, _ = json.Marshal(item)
+	return content
 }
 
 // repeats reports whether the content is one text with the structure, as MCP advises for old
@@ -233,7 +323,7 @@ func (c *client) each(say func(*running)) {
 func (c *client) notified(n mcp.JSONRPCNotification) {
 	given := n.Params.AdditionalFields
 	switch n.Method {
-	case mcp.MethodNotificationToolsListChanged:
+	case mcp.MethodNotificationToolsListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationResourcesListChanged:
 		select {
 		case c.changes <- struct{}{}:
 		default:

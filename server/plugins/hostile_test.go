@@ -319,11 +319,13 @@ func TestFailedRequest(t *testing.T) {
 	cmd := &sandbox.Command{Argv: []string{"x"}, Stdin: strings.NewReader("{}")}
 	p := newProcess(skill, s.book, "", cmd, func(*process, string) {})
 	p.client = newClient(brokenWire{transport.NewIO(strings.NewReader(""), passing{io.Discard}, nil)}, nil, func() {}, p.changes)
-	p.definitions = map[string]string{"t": "d"}
 	close(p.ready)
+	p.definitions = map[string]string{skills.CallTool + "t": "d"}
+	tool := *skill
+	tool.Entry = &skills.Entry{Server: &skills.ServerCall{Server: skills.MCPServer{Address: "https://example.com/mcp"}, Method: skills.CallTool, Tool: "t", Definition: "d"}}
 	context.AfterFunc(p.ctx, func() { p.finish(nil, nil) })
 	began := time.Now()
-	_, err = p.answer(t.Context(), cmd, &skills.ServerCall{Server: skills.MCPServer{Address: "https://example.com/mcp"}, Tool: "t", Definition: "d"})
+	_, err = p.answer(t.Context(), cmd, &tool)
 	if err == nil || !strings.Contains(err.Error(), "status 502") || time.Since(began) > 3*time.Second || p.use(skill) {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}

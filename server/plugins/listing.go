@@ -4,13 +4,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
+
+	"github.com/invopop/jsonschema"
 )
 
 // A listing is a server's description of itself, or the reason that there is none.
 type listing struct {
-	Instructions string `json:"instructions,omitempty"`
-	Tools        []tool `json:"tools"`
+	Instructions string     `json:"instructions,omitempty"`
+	Tools        []tool     `json:"tools"`
+	Prompts      []prompt   `json:"prompts,omitempty"`
+	Resources    []resource `json:"resources,omitempty"` // and templates
 	// Known reports that the server has listed its tools.
 	Known bool `json:"known"`
 	// Fault is the reason of the last failure; "" is none since the last start.
@@ -32,6 +37,47 @@ type tool struct {
 	Meta struct {
 		Permission string `json:"skills-mcp/permission,omitempty"`
 	} `json:"_meta,omitzero"`
+}
+
+// A prompt is a prompt as its server lists it.
+type prompt struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Arguments   []struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+		Required    bool   `json:"required,omitempty"`
+	} `json:"arguments,omitempty"`
+}
+
+// tool returns a prompt as a tool, whose structure has the role of each message.
+func (p *prompt) tool() *tool {
+	arguments := jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	for _, a := range p.Arguments {
+		arguments.Properties.Set(a.Name, &jsonschema.Schema{Type: "string", Description: a.Description})
+		if a.Required && !slices.Contains(arguments.Required, a.Name) {
+			arguments.Required = append(arguments.Required, a.Name)
+		}
+	}
+	t := &tool{Name: p.Name, Title: p.Title, Description: p.Description, OutputSchema: json.RawMessage(`{"type":"object"}`)}
+	t.InputSchema, _ = json.Marshal(&arguments) // texts can be encoded
+	return t
+}
+
+// A resource is a resource as its server lists it, or a template.
+type resource struct {
+	URI         string `json:"uri,omitempty"`
+	Template    string `json:"uriTemplate,omitempty"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mimeType,omitempty"`
+}
+
+// reader returns the tool that reads the resources of a server.
+func reader() *tool {
+	return &tool{Name: "resources", Description: "Reads a resource of the server, for a client.", InputSchema: json.RawMessage(`{"type":"object","properties":{"uri":{"type":"string","description":"The URI that the resource has for the server."}},"required":["uri"]}`)}
 }
 
 // definition returns the digest of a tool.

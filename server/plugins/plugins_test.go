@@ -3,6 +3,7 @@ package plugins
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -208,6 +209,93 @@ func TestRepeats(t *testing.T) {
 		}
 		if got := r.repeats(); got != want {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// Two servers may have prompts and resources of the same name. A prompt or the reader of
+// resources whose name a tool has gets another.
+func TestExpandPrompts(t *testing.T) {
+	book := NewBook(t.TempDir(), &conduit.Settings{}, func(context.Context) {})
+	catalog := plugin(skills.MCPServer{Name: "one", Transport: "stdio", Argv: []string{"a"}}, skills.MCPServer{Name: "two", Transport: "stdio", Argv: []string{"b"}})
+	many := []resource{{URI: "notes://a", Name: "a"}, {Template: "notes://{day}", Name: "day"}}
+	for i := range 2 * maxResources {
+		many = append(many, resource{URI: fmt.Sprint("notes://", i), Name: "n"})
+	}
+	var ask prompt
+	if err := json.Unmarshal([]byte(`{"name":"ask","arguments":[{"name":"b","required":true},{"name":"a"},{"name":"b","required":true}]}`), &ask); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"p/one", "p/two"} {
+		owner, err := book.Expand(catalog).Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := book.write(t.Context(), owner, func(l *listing) {
+			l.Known, l.Prompts, l.Resources = true, []prompt{ask, {Name: "../.."}}, many
+			if name == "p/two" {
+				l.Tools = []tool{{Name: "ask", InputSchema: []byte(`{"type":"object"}`)}, {Name: "resources", InputSchema: []byte(`{"type":"object"}`)}}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := book.Expand(catalog)
+	var names []string
+	for _, s := range known.Skills {
+		if s.Of != nil && !s.ModelInvocable {
+			names = append(names, s.QualifiedName())
+		}
+	}
+	if want := []string{"p/one__ask", "p/one__resources", "p/two__ask__prompt", "p/two__resources__read"}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+	one, err := known.Lookup("p/one__ask")
+	if err != nil || !one.UserInvocable || len(one.Entry.Params()) != 2 || !one.Entry.Params()[0].Required {
+		t.Errorf("%+v, %v", one, err)
+	}
+	if len(known.Problems) != 2 || !strings.Contains(known.Problems[0].Message, "the prompt ") {
+		t.Errorf("problems %v", known.Problems)
+	}
+	if got := known.Resources(); len(got) != 2*maxResources || got[0].URI != "plugin://p/one/notes://a" || got[1].Template != "plugin://p/one/notes://{day}" {
+		t.Errorf("%d resources, of them %v", len(got), got[:2])
+	}
+	for uri, want := range map[string]string{
+		"plugin://p/one/notes://9?a#b": "p/one__resources notes://9?a#b", "plugin://p/two/x:": "p/two__resources__read x:",
+		"plugin://p/three/notes://a": "", "plugin://p/one": "", "notes://a": "",
+	} {
+		reader, own := known.Read(uri)
+		if got := own; reader != nil {
+			if got = reader.QualifiedName() + " " + own; got != want {
+				t.Errorf("%s: %s", uri, got)
+			}
+		} else if want != "" {
+			t.Errorf("%s is nobody's", uri)
+		}
+	}
+}
+
+// Contents have the URIs that clients can read.
+func TestReadable(t *testing.T) {
+	owner := newOwner(plugin().Plugins[0], skills.MCPServer{Name: "s", Argv: []string{"x"}}, nil)
+	for method, test := range map[string][2]string{
+		skills.CallTool: {
+			`{"content":[{"type":"text","text":"a:b"},{"type":"resource_link","uri":"a:b","name":"n"},{"type":"resource","resource":{"uri":"a:b","text":"t"}},{"type":"resource","resource":7},{"type":"resource_link"},9]}`,
+			`{"content":[{"type":"text","text":"a:b"},{"name":"n","type":"resource_link","uri":"plugin://p/s/a:b"},{"resource":{"text":"t","uri":"plugin://p/s/a:b"},"type":"resource"},{"type":"resource","resource":7},{"type":"resource_link"},9]}`,
+		},
+		skills.GetPrompt: {
+			`{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"t"}},{"role":"assistant","content":{"type":"resource_link","uri":"a:b"}}]}`,
+			`{"content":[{"type":"text","text":"t"},{"type":"resource_link","uri":"plugin://p/s/a:b"}],"structuredContent":{"prompt":{"description":"d","roles":["user","assistant"]}}}`,
+		},
+		skills.ReadResource: {`{"contents":[{"uri":"a:b","blob":"AAE="}]}`, `{"content":[{"resource":{"blob":"AAE=","uri":"plugin://p/s/a:b"},"type":"resource"}]}`},
+	} {
+		skill, err := newTool(owner, &tool{Name: "t", InputSchema: []byte(`{"type":"object"}`)}, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := newResult([]byte(test[0]), skill)
+		if got, _ := json.Marshal(answer); err != nil || string(got) != test[1] {
+			t.Errorf("%s: %s, %v\nwant %s", method, got, err, test[1])
 		}
 	}
 }

@@ -349,21 +349,25 @@ func (p *process) greet() {
 	}
 }
 
-// list lists the tools, and keeps them.
+// list lists what the server has, and keeps it.
 func (p *process) list(ctx context.Context, instructions string) error {
-	all, err := p.tools(ctx)
+	all, err := p.lists(ctx)
 	if err != nil {
 		return err
 	}
 	definitions := map[string]string{}
-	for i := range all {
-		definitions[all[i].Name] = all[i].definition()
+	for i := range all.Tools {
+		definitions[skills.CallTool+all.Tools[i].Name] = all.Tools[i].definition()
+	}
+	for i := range all.Prompts {
+		definitions[skills.GetPrompt+all.Prompts[i].Name] = all.Prompts[i].tool().definition()
 	}
 	p.state.Lock()
 	p.definitions = definitions
 	p.state.Unlock()
 	return p.book.write(context.WithoutCancel(ctx), p.skill, func(l *listing) {
-		*l = listing{Instructions: cmp.Or(instructions, l.Instructions), Tools: all, Known: true}
+		all.Instructions, all.Known = cmp.Or(instructions, l.Instructions), true
+		*l = all
 	})
 }
 
@@ -387,19 +391,20 @@ func (p *process) await(ctx context.Context, cmd *sandbox.Command) error {
 	return nil
 }
 
-// answer makes a call: of a tool, or for the list of tools.
-func (p *process) answer(ctx context.Context, cmd *sandbox.Command, to *skills.ServerCall) (*result, error) {
+// answer makes a call: of the server, or for its list of tools.
+func (p *process) answer(ctx context.Context, cmd *sandbox.Command, skill *skills.Skill) (*result, error) {
+	to := skill.Entry.Server
 	p.state.Lock()
 	definitions := p.definitions
 	p.state.Unlock()
-	if to.Tool == "" {
+	if to.Method == "" {
 		p.answered.Store(true)
-		return textResult(false, "The MCP server %s has started. It has %d tools, which are tools here now, with %s__ before their names.", p.name, len(definitions), p.skill.PlainToolName()), nil
+		return textResult(false, "The MCP server %s has started. It has %d tools and prompts, which are here now, with %s__ before their names.", p.name, len(definitions), p.skill.PlainToolName()), nil
 	}
-	if definitions[to.Tool] != to.Definition {
-		return nil, &sandbox.UnavailableError{Reason: fmt.Sprintf("the MCP server %s has no tool %q any more that is as it was listed", p.name, to.Tool), Remedy: "list the tools again"}
+	if definitions[to.Method+to.Tool] != to.Definition {
+		return nil, &sandbox.UnavailableError{Reason: fmt.Sprintf("the MCP server %s has no tool or prompt %q any more that is as it was listed", p.name, to.Tool), Remedy: "list the tools again"}
 	}
-	answer, id, err := p.call(ctx, cmd, to.Tool)
+	answer, id, err := p.call(ctx, cmd, skill)
 	switch {
 	case err == nil:
 		p.answered.Store(true)

@@ -109,7 +109,7 @@ func (c *call) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	cmd.Started()
-	answer, err := p.answer(ctx, cmd, c.skill.Entry.Server)
+	answer, err := p.answer(ctx, cmd, c.skill)
 	if err != nil {
 		return nil, err
 	}

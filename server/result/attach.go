@@ -22,6 +22,8 @@ type Client struct {
 	Owner   identity.Key  // of these outputs
 	// Links and Sounds report that the client knows these kinds of content.
 	Links, Sounds bool
+	// Whole reports that the contents are those of a resource, which models do not read at once.
+	Whole bool
 }
 
 // attachments collect the contents of one report within bounds, and store the data of
@@ -92,6 +94,9 @@ func (a *attachments) admit(i int, content mcp.Content, data []byte) (mcp.Conten
 		if !ok {
 			return c, a.medium(data)
 		}
+		if a.Whole {
+			return c, a.medium([]byte(text.Text))
+		}
 		if a.texts += len(text.Text); a.texts > maxTexts {
 			return nil, fmt.Errorf("the texts are larger than %d bytes in all; leave this one in /out and name it by its path", maxTexts)
 		}
@@ -117,7 +122,7 @@ func (a *attachments) text(text string) string {
 
 // medium makes room for the bytes of an image, a sound or a binary.
 func (a *attachments) medium(data []byte) error {
-	if a.media += len(data); len(data) > maxInlineMedia || a.media > maxMedia {
+	if a.media += len(data); len(data) > maxInlineMedia && !a.Whole || a.media > maxMedia {
 		return fmt.Errorf("it is larger than %d bytes, or all are larger than %d; leave it in /out and name it by its path, as a resource_link", maxInlineMedia, maxMedia)
 	}
 	return nil

@@ -189,6 +189,11 @@ func PersonText(o *run.Outcome) string {
 	}
 	var contents []mcp.Content
 	for _, item := range s.result.Items {
+		if embedded, ok := item.Content.(mcp.EmbeddedResource); ok {
+			if r, ok := embedded.Resource.(mcp.TextResourceContents); ok {
+				item.Content = mcp.NewTextContent(r.Text)
+			}
+		}
 		contents = append(contents, item.Content)
 	}
 	return cmp.Or(Texts(contents), string(s.object), "It has no text; --json prints all of it.")
@@ -203,7 +208,7 @@ func CheckOutput(o *run.Outcome) error {
 	}
 	s := parseOutput(o, nil)
 	if s.result != nil {
-		a := attachments{Client: Client{Links: true, Sounds: true}} // whose contents nobody gets
+		a := attachments{Client: Client{Links: true, Sounds: true, Whole: o.Entry.Reads()}} // whose contents nobody gets
 		if _, err := a.items(s.result.Items, o.Out.Taken); err != nil {
 			s.reject(o, err)
 		}

@@ -25,7 +25,7 @@ const maxMIMEType = 128
 
 // reserved are the schemes of URIs that mean something already.
 func reserved() []string {
-	return []string{"data", "file", "http", "https", "run", "skill", "skills-mcp", "ui"}
+	return []string{"data", "file", "http", "https", "plugin", "run", "skill", "skills-mcp", "ui"}
 }
 
 // resources reads the resources that clients can read. One that cannot be used

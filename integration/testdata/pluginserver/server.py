@@ -25,6 +25,7 @@ TOOLS = [
   T("foreign", "Answers other ids, too"),
   T("flood", "Prints without end"),
   T("more", "Adds a tool"),
+  T("another", "Adds a prompt and a resource"),
   T("keep", "Keeps a text in the data folder", {"text":{"type":"string"}}),
   T("counter", "Counts calls"),
   T("sleep", "Takes a while"),
@@ -41,7 +42,7 @@ def call(id, p):
     if n == "echo": text(name + ": " + a.get("text",""))
     elif n == "where": text(json.dumps(dict(cwd=os.getcwd(), root=os.environ.get("CLAUDE_PLUGIN_ROOT"), greeting=os.environ.get("GREETING"), env=sorted(os.environ), uid=os.getuid(), files=sorted(os.listdir("/skill")))))
     elif n == "structured": send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="text", text='{"n": 7}')], structuredContent={"n":7})))
-    elif n == "image": send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="image", data=PNG, mimeType="image/png"), dict(type="resource_link", uri="file:///x", name="x")])))
+    elif n == "image": send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="image", data=PNG, mimeType="image/png"), dict(type="resource_link", uri="notes://day/7", name="x")])))
     elif n == "fails": text("it went wrong", isError=True)
     elif n == "refuses": send(dict(jsonrpc="2.0", id=id, error=dict(code=-32602, message="bad argument")))
     elif n == "progress":
@@ -71,6 +72,9 @@ def call(id, p):
         while True: send(dict(jsonrpc="2.0", method="x", params=dict(a="y"*65536)))
     elif n == "more":
         TOOLS.append(T("added%d" % len(TOOLS), "Added")); send(dict(jsonrpc="2.0", method="notifications/tools/list_changed")); text("added")
+    elif n == "another":
+        PROMPTS.append(dict(name="new", description="Added")); send(dict(jsonrpc="2.0", method="notifications/prompts/list_changed"))
+        RESOURCES.append(dict(uri="notes://new", name="new")); send(dict(jsonrpc="2.0", method="notifications/resources/list_changed")); text("added")
     elif n == "keep":
         d = os.environ["CLAUDE_PLUGIN_DATA"]; f = d + "/kept"
         old = open(f).read() if os.path.exists(f) else None
@@ -79,10 +83,36 @@ def call(id, p):
     elif n == "counter": text(str(count))
     elif n == "sleep": time.sleep(0.05); text("slept")
     else: send(dict(jsonrpc="2.0", id=id, error=dict(code=-32602, message="unknown tool")))
+PROMPTS = [
+  dict(name="greet", title="Greeting", description="Greets someone", arguments=[dict(name="who", description="Whom", required=True), dict(name="how")]),
+  dict(name="echo", description="Has the name of a tool"),
+]
+RESOURCES = [dict(uri="notes://today", name="today", description="Notes of today", mimeType="text/markdown"), dict(uri="notes://picture", name="picture", mimeType="image/png")]
+def answer(m):
+    p, reply = m.get("params") or {}, None
+    text = lambda role, t: dict(role=role, content=dict(type="text", text=t))
+    if m["method"] == "prompts/list": reply = dict(prompts=PROMPTS)
+    elif m["method"] == "resources/list": reply = dict(resources=RESOURCES)
+    elif m["method"] == "resources/templates/list": reply = dict(resourceTemplates=[dict(uriTemplate="notes://day/{day}", name="day", description="Notes of a day")])
+    elif m["method"] == "prompts/get" and p["name"] == "greet":
+        print("a line beside", file=sys.stderr, flush=True)
+        a = p.get("arguments") or {}
+        reply = dict(description="From " + name, messages=[text("user", "Greet %s %s" % (a["who"], a.get("how"))), text("assistant", "I am " + name),
+            dict(role="user", content=dict(type="resource", resource=dict(uri="notes://today", mimeType="text/plain", text="embedded")))])
+    elif m["method"] == "prompts/get": reply = dict(messages=[text("user", "The prompt of " + name)])
+    elif m["method"] == "resources/read" and p["uri"] == "notes://today":
+        print("a line beside", file=sys.stderr, flush=True)
+        reply = dict(contents=[dict(uri=p["uri"], mimeType="text/markdown", text=name + os.environ.get("SECRETLY", "") + "x" * 100000), dict(uri=p["uri"] + "#2", text="second")])
+    elif m["method"] == "resources/read" and p["uri"] == "notes://picture": reply = dict(contents=[dict(uri=p["uri"], mimeType="image/png", blob=PNG)])
+    elif m["method"] == "resources/read" and p["uri"].startswith("notes://day/"): reply = dict(contents=[dict(uri=p["uri"], text=p["uri"])])
+    elif m["method"] == "resources/read" and p["uri"] == "notes://none": reply = dict(contents=[])
+    if reply is None: send(dict(jsonrpc="2.0", id=m["id"], error=dict(code=-32002, message="there is no such thing")))
+    else: send(dict(jsonrpc="2.0", id=m["id"], result=reply))
 for line in sys.stdin:
     m = json.loads(line)
-    if m.get("method") == "initialize": send(dict(jsonrpc="2.0", id=m["id"], result=dict(protocolVersion="2025-06-18", capabilities=dict(tools=dict(listChanged=True)), serverInfo=dict(name=name, version="1"), instructions="Use echo of %s first."%name)))
+    if m.get("method") == "initialize": send(dict(jsonrpc="2.0", id=m["id"], result=dict(protocolVersion="2025-06-18", capabilities=dict(tools=dict(listChanged=True), prompts=dict(listChanged=True), resources=dict(listChanged=True)), serverInfo=dict(name=name, version="1"), instructions="Use echo of %s first."%name)))
     elif m.get("method") == "tools/list": send(dict(jsonrpc="2.0", id=m["id"], result=dict(tools=TOOLS)))
     elif m.get("method") == "ping": send(dict(jsonrpc="2.0", id=m["id"], result={}))
+    elif m.get("method", "").split("/")[0] in ("prompts", "resources"): answer(m)
     elif m.get("method") == "tools/call": threading.Thread(target=call, args=(m["id"], m["params"]), daemon=True).start()
     elif "method" not in m and m.get("id") in pending: pending[m["id"]][1] = m.get("result") or m.get("error"); pending[m["id"]][0].set()
