@@ -49,6 +49,9 @@ type Entry struct {
 	Output *jsonschema.Schema
 	// Server is the call to a plugin's MCP server that the entry makes; nil runs the script.
 	Server *ServerCall
+	// Hook is the hook of a plugin that the entry runs, with an event on its standard input;
+	// nil runs the script.
+	Hook *Hook
 	// OutputJSON says that a script which ends well has printed one JSON value.
 	OutputJSON bool
 

@@ -46,6 +46,8 @@ func (s *Skill) Origin() Origin {
 	}
 	if owner.Entry != nil && owner.Entry.Server != nil { // a plugin may have several
 		o.Place += "#" + owner.Entry.Server.Server.Name
+	} else if owner.OfHooks() {
+		o.Place += "#hooks"
 	}
 	switch {
 	case owner.Workspace != "":

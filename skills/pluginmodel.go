@@ -1,5 +1,13 @@
 package skills
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
 // A Plugin is a folder with a manifest, that gives its name to its skills.
 type Plugin struct {
 	Name        string
@@ -22,7 +30,7 @@ type Plugin struct {
 	Installed bool
 	// Servers have a skill each in the catalogs that are published.
 	Servers []MCPServer
-	// Hooks are for a client to run. They are shown, and none is run.
+	// Hooks have a skill in the catalogs that are published, with a tool for each hook.
 	Hooks []Hook
 }
 
@@ -33,14 +41,56 @@ func (p *Plugin) Untrusted() bool { return p.Workspace != "" && !p.Trusted }
 // QualifiedName returns the name with its prefix.
 func (p *Plugin) QualifiedName() string { return qualify("/", p.Prefix, "", "", p.Name) }
 
-// A Hook is a command, prompt or request that a plugin wants at an event. Nothing
-// here runs it.
+// A Hook is a command, prompt or request that a plugin wants at an event.
 type Hook struct {
+	// ID names the event and the content: a hook that has changed has another one.
+	ID      string `json:"id"`
 	Event   string `json:"event"`
 	Matcher string `json:"matcher,omitempty"` // of the tools that it is for
+	If      string `json:"if,omitempty"`      // a permission rule of Claude Code that the call has to match
 	Type    string `json:"type"`              // command, prompt, …
-	// Runs is the command, prompt or URL, for people.
-	Runs string `json:"runs,omitempty"`
+	// Runs is the command, prompt or URL. A command with Args is a program; else a shell, of
+	// the name in Shell ("" is the default), reads it.
+	Runs  string   `json:"runs,omitempty"`
+	Args  []string `json:"args,omitempty"`
+	Shell string   `json:"shell,omitempty"`
+	// Timeout is in seconds; 0 is the default of who runs it.
+	Timeout float64 `json:"timeout,omitempty"`
+	// Async says that nobody waits for it, so that it decides nothing.
+	Async bool `json:"async,omitempty"`
+}
+
+// Identify sets the ID of a hook that is complete.
+func (h *Hook) Identify() {
+	h.ID = ""
+	text, _ := json.Marshal(h) // of texts, numbers and truths
+	sum := sha256.Sum256(text)
+	h.ID = strings.ToLower(h.Event) + "-" + hex.EncodeToString(sum[:3])
+}
+
+// Skipped returns why a hook is not run here; "" is that it is.
+func (h *Hook) Skipped() string {
+	switch {
+	case h.Type != "command":
+		return "hooks of the type " + h.Type + " are not run here; those of the type command are"
+	case h.Shell != "" && h.Shell != "bash" && h.Shell != "sh":
+		return "there is no shell " + h.Shell + " here"
+	}
+	return ""
+}
+
+// String returns the event, the matcher and what runs, for people.
+func (h *Hook) String() string {
+	event := h.Event
+	if h.Matcher != "" {
+		event += " (" + h.Matcher + ")"
+	}
+	return event + ": " + strings.Join(append([]string{h.Runs}, h.Args...), " ")
+}
+
+// Around reports whether hooks of an event run around calls here.
+func (h *Hook) Around() bool {
+	return slices.Contains([]string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd"}, h.Event)
 }
 
 // A MCPServer is a server that a plugin brings. The exported JSON is for people: variables

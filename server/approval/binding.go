@@ -61,7 +61,7 @@ func (b Binding) differences(earlier Binding, files []string) []string {
 // subject names the skill of a proposal in the store: its origin and its qualified name,
 // as tools of one skill share its origin.
 func subject(p *run.Proposal) string {
-	name := p.Skill.QualifiedName() + "\n" + p.Skill.Origin().String()
+	name := p.Skill.Consented().QualifiedName() + "\n" + p.Skill.Origin().String()
 	if p.Action == run.ActionCode { // a yes to the skill's own script covers no code, nor the reverse
 		name += "\n" + string(run.ActionCode)
 	}

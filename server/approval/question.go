@@ -40,6 +40,9 @@ type Question struct {
 	// Code reports that it runs the code among the arguments, which is never cut.
 	Code bool `json:"code,omitempty"`
 
+	// SeesCalls reports that its hooks run around calls.
+	SeesCalls bool `json:"sees_calls,omitempty"`
+
 	// Home is the home folder of the person, for sentences; "" is not known.
 	Home string `json:"-"`
 
@@ -137,7 +140,7 @@ const (
 func newQuestion(p *run.Proposal) *Question {
 	origin, d := p.Skill.Origin(), p.Decision
 	q := &Question{
-		Skill: p.Skill.QualifiedName(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: cmp.Or(d.Class, p.Skill.Class), Rule: d.Rule,
+		Skill: p.Skill.Consented().QualifiedName(), SeesCalls: p.Skill.SeesCalls(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: cmp.Or(d.Class, p.Skill.Class), Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Secrets: d.SecretLines(), Calls: d.Calls,
 		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Scan: d.Scan, Needed: max(1, d.Signatures), Scopes: scopes(p),
@@ -217,6 +220,16 @@ func scopes(p *run.Proposal) []Scope {
 		return []Scope{Once}
 	case !lasting:
 		return []Scope{Once}
+	case p.Way == run.WayHook && len(d.Grown) == 0: // nobody is asked at the next call
+		return slices.DeleteFunc(lastingScopes(p), func(s Scope) bool { return s == Once })
+	}
+	return lastingScopes(p)
+}
+
+// lastingScopes returns the answers of a decision whose approval may last.
+func lastingScopes(p *run.Proposal) []Scope {
+	d := p.Decision
+	switch {
 	case d.Session && p.Principal.Session == "":
 		return []Scope{Once}
 	case d.Session:
@@ -241,6 +254,8 @@ func caller(p *run.Proposal) string {
 	switch n := len(p.Stack); {
 	case n > 0:
 		return "the skill " + quote(strings.Join(p.Stack, " → "))
+	case p.Way == run.WayHook:
+		return "skills-mcp, around other calls"
 	case p.Way == run.WayCommand:
 		return "you, on the command line"
 	case p.Way == run.WayPage && p.Principal.Kind == identity.Person:
@@ -264,6 +279,13 @@ func program(p *run.Proposal) string {
 	}
 	if entry == nil {
 		return "nothing"
+	}
+	if hooks := p.Skill.Owner().Tools; entry.Hook != nil {
+		words := []string{}
+		for _, tool := range hooks {
+			words = append(words, tool.Entry.Hook.String())
+		}
+		return "the hooks " + strings.Join(words, "; ")
 	}
 	if to := entry.Server; to != nil {
 		return "the MCP server " + cmp.Or(to.Server.Command, to.Server.URL)

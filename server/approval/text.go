@@ -157,6 +157,9 @@ func (q *Question) skill(b bounds) []string {
 		mark + "runs " + quote(q.Runs) + ", digest",
 		mark + b.digest(q.Digest),
 	}
+	if q.SeesCalls {
+		all = append(all, "Its hooks run around all calls: they see their arguments and results, and can change and refuse them")
+	}
 	if q.Rule != "" {
 		all = append(all, "Rule: "+termtext.Visible(q.Rule))
 	}
@@ -276,6 +279,9 @@ type wording struct{ action, request, yes, state string }
 // that is not trusted, or of a run.
 func (q *Question) wording() wording {
 	run := wording{"run it", "Run it?", "Yes, once: this call only", "It may " + effects(q) + "."}
+	if q.SeesCalls {
+		run.state = "It sees the arguments and results of all your calls, and can change and refuse them. " + run.state
+	}
 	switch {
 	case q.Review != nil:
 		return wording{"install it", "Install it?", "Yes: install it", "Nothing was changed yet."}

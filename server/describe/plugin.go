@@ -19,8 +19,8 @@ type Plugin struct {
 	Marketplace string             `json:"marketplace,omitempty"`
 	Agents      []Agent            `json:"agents,omitempty"`
 	Servers     []skills.MCPServer `json:"mcp_servers,omitempty"` // each has a skill
-	Faults      []string           `json:"faults,omitempty"`      // why servers cannot run, or have failed
-	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // none is run
+	Faults      []string           `json:"faults,omitempty"`      // why servers cannot run, or they or hooks have failed
+	Hooks       []skills.Hook      `json:"hooks,omitempty"`       // they have a skill, with a tool for each
 }
 
 // Counts counts the parts of a plugin. Tools of skills do not count as skills.
@@ -85,10 +85,12 @@ func newPlugin(catalog *skills.Catalog, p *skills.Plugin) Plugin {
 // add counts a skill of the plugin, and names it unless it is a skill's tool.
 func (p *Plugin) add(skill *skills.Skill) {
 	switch {
+	case skill.Of != nil && skill.Entry != nil && skill.Entry.Hook != nil: // counted
+		return
 	case skill.Of != nil:
 		p.Counts.Tools++
 		return
-	case skill.Entry != nil && skill.Entry.Server != nil: // a server, which counts as one
+	case skill.OfHooks(), skill.Entry != nil && skill.Entry.Server != nil: // a server counts as one
 		if skill.Unavailable != "" {
 			p.Faults = append(p.Faults, skill.QualifiedName()+" cannot run: "+skill.Unavailable)
 		}

@@ -170,7 +170,7 @@ func TestPlugins(t *testing.T) {
 		Counts:  Counts{Skills: 1, Commands: 1, Agents: 1, Servers: 1, Hooks: 1},
 		Agents:  []Agent{{"clerk", "Files papers.", "small", []string{"Read", "Grep"}}},
 		Servers: []skills.MCPServer{{Name: "docs", Transport: "http", URL: "https://docs.example/mcp", Address: "https://docs.example/mcp"}},
-		Hooks:   []skills.Hook{{Event: "Stop", Type: "command", Runs: "beep"}},
+		Hooks:   []skills.Hook{{ID: "stop-00d71c", Event: "Stop", Type: "command", Runs: "beep"}},
 	}}
 	got := Plugins(v.Catalog)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -51,13 +51,17 @@ type expansion struct {
 
 // Expand returns the catalog with a skill PLUGIN/SERVER for each MCP server of a plugin. Its
 // tools are the server's, as it has listed them. Before it has, a call of the skill starts the
-// server, which lists them. It returns the same result for the same catalog until a listing
+// server, which lists them. The hooks of a plugin are the tools of a skill PLUGIN/hooks. It
+// returns the same result for the same catalog until a listing
 // changes.
 func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var owners []*skills.Skill
 	for _, p := range catalog.Plugins {
+		if p.Dir != "" && len(p.Hooks) > 0 {
+			owners = append(owners, newHooks(p))
+		}
 		for _, server := range p.Servers {
 			if p.Dir != "" {
 				owners = append(owners, newOwner(p, server, b.code))
@@ -86,7 +90,7 @@ func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
 	}
 	for _, owner := range owners { // before their tools
 		if other := taken[owner.QualifiedName()]; other != nil {
-			problem := skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("its MCP server %q is left out: %s has the name %s", owner.Name, other.File, owner.QualifiedName()), Remedy: "rename one of them"}
+			problem := skills.Problem{Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("%s is left out: %s has its name", owner.QualifiedName(), other.File), Remedy: "rename one of them"}
 			next.Problems = append(next.Problems, problem)
 			continue
 		}
@@ -96,6 +100,7 @@ func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
 		if taken[owner.QualifiedName()] != owner {
 			continue
 		}
+		addFault(owner, &listings[i])
 		addTools(owner, &listings[i], taken)
 		next.Skills = append(append(next.Skills, owner), owner.Tools...)
 		next.Problems = append(next.Problems, owner.Problems...)
@@ -110,7 +115,10 @@ func (b *Book) Expand(catalog *skills.Catalog) *skills.Catalog {
 
 // file returns the file of a server. One that is declared anew has another.
 func (b *Book) file(owner *skills.Skill) string {
-	server := owner.Entry.Server.Server
+	var server skills.MCPServer
+	if owner.Entry != nil {
+		server = owner.Entry.Server.Server
+	}
 	text := fmt.Appendf(nil, "%q %q %q %q %q", owner.Dir, owner.QualifiedName(), server.Argv, server.Dir, server.Address)
 	sum := sha256.Sum256(text)
 	return filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")

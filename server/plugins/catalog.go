@@ -28,12 +28,9 @@ func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Setti
 			why = err.Error()
 		}
 	}
-	s := &skills.Skill{
-		Name: manifest.CleanName(server.Name), ModelInvocable: true, Unavailable: why,
-		Plugin: p.Name, Prefix: p.Prefix, Source: p.Source, Dir: p.Dir, PluginDir: p.Dir, File: p.File, Files: skillfs.DirFS(p.Dir),
-		Workspace: p.Workspace, Trusted: p.Trusted, Installed: p.Installed,
-		Class: skills.Mutating, Asks: []skills.Asked{skills.AskPerson}, Entry: &skills.Entry{Context: skills.ContextNone, Server: &skills.ServerCall{Server: server}, Env: references(&server), Warm: -1},
-	}
+	s := newSkill(p, manifest.CleanName(server.Name))
+	s.ModelInvocable, s.Unavailable, s.Asks = true, why, []skills.Asked{skills.AskPerson}
+	s.Entry = &skills.Entry{Context: skills.ContextNone, Server: &skills.ServerCall{Server: server}, Env: references(&server), Warm: -1}
 	s.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", s.Name, p.Name)
 	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(server.Argv)
 	if len(server.Argv) > 0 && server.Argv[0] == "node" {
@@ -43,6 +40,15 @@ func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Setti
 		s.Entry.Network = []string{host}
 	}
 	return s
+}
+
+// newSkill returns a skill of a plugin whose files are the plugin's.
+func newSkill(p *skills.Plugin, name string) *skills.Skill {
+	return &skills.Skill{
+		Name: name, Class: skills.Mutating,
+		Plugin: p.Name, Prefix: p.Prefix, Source: p.Source, Dir: p.Dir, PluginDir: p.Dir, File: p.File, Files: skillfs.DirFS(p.Dir),
+		Workspace: p.Workspace, Trusted: p.Trusted, Installed: p.Installed,
+	}
 }
 
 // commandLine divides the command line of a server at the first file of the plugin, which is
@@ -84,15 +90,23 @@ func refusal(server *skills.MCPServer) string {
 	return ""
 }
 
+// addFault adds the last failure of a server, or of hooks, to the problems of its skill.
+func addFault(owner *skills.Skill, l *listing) {
+	if l.Fault == "" {
+		return
+	}
+	what, remedy := "its MCP server "+owner.Name+" has failed", "the next call starts it again"
+	if owner.OfHooks() {
+		what, remedy = "one of its hooks was skipped", "its maintainer has to fix it, if it happens again"
+	}
+	owner.Problems = append(owner.Problems, skills.Problem{
+		Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("%s (%s): %s", what, l.At.Local().Format(time.DateTime), l.Fault), Remedy: remedy,
+	})
+}
+
 // addTools gives the skill of a server the tools of its listing. A tool that cannot be used
 // is a problem of the server. taken are the skills by qualified name.
 func addTools(owner *skills.Skill, l *listing, taken map[string]*skills.Skill) {
-	if l.Fault != "" {
-		owner.Problems = append(owner.Problems, skills.Problem{
-			Severity: skills.Warning, Path: owner.File, Message: fmt.Sprintf("its MCP server %s has failed (%s): %s", owner.Name, l.At.Local().Format(time.DateTime), l.Fault),
-			Remedy: "the next call starts it again",
-		})
-	}
 	if !l.Known {
 		return
 	}

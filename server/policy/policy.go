@@ -43,7 +43,7 @@ func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
 func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
 	skill := proposal.Skill
 	switch {
-	case skill == nil || skill.ModelInvocable:
+	case skill == nil || skill.ModelInvocable || proposal.Way == run.WayHook:
 	case proposal.Action == run.ActionSession:
 		return nil, denied("skill %s may be called by a person only", skill.QualifiedName())
 	case !byPerson(proposal) && !proposal.Picked:

@@ -147,8 +147,8 @@ func apply(found []match, skill *skills.Skill) *terms {
 			t.foreign = append(t.foreign, fmt.Sprintf("%s belongs to %s", m.Name, m.owner))
 		}
 	}
-	// A plugin's server declares no class: what it may write is for the person to say.
-	declares := skill.Entry == nil || skill.Entry.Server == nil
+	// A plugin's server and hooks declare no class: what they may write is for the person to say.
+	declares := !skill.OfHooks() && (skill.Entry == nil || skill.Entry.Server == nil)
 	t.write = declares && set.Write == nil && t.class != skills.Safe || t.write
 	for _, m := range found {
 		if m.Narrows && t.narrow(m.Rule) {

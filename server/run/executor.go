@@ -226,6 +226,10 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 	p.Decision = d
 	if to := serverOf(j); to != nil { // an approval is of the tool as it was listed
 		d.Version += " " + to.Definition
+	} else if j.skill != nil && j.skill.OfHooks() { // and one of hooks is of all of them
+		for _, tool := range j.skill.Owner().Tools {
+			d.Version += " " + tool.Name
+		}
 	}
 	if j.kept, err = readKept(ctx, x.options.Secrets, p); err != nil {
 		return err
@@ -306,6 +310,11 @@ func (x *Executor) start(ctx context.Context, j *job, p *Proposal) (*sandbox.Res
 	if serverOf(j) != nil {
 		result, err := x.runner.RunIn(ctx, x.options.Servers.Call(j.Principal, j.skill), *command)
 		return result, redacted(command.Redact, err)
+	}
+	if j.action == ActionSkill && j.skill.Entry.Hook != nil {
+		if err := x.options.Servers.Hook(j.Principal, j.skill, command); err != nil {
+			return nil, err
+		}
 	}
 	if j.Session != "" {
 		return x.options.Sessions.Run(ctx, j.Session, *command)

@@ -113,6 +113,9 @@ func planArgv(skill *skills.Skill, args map[string]any) ([]string, error) {
 	} else if to != nil {
 		return to.Server.Argv, nil
 	}
+	if hook := skill.Entry.Hook; hook != nil {
+		return hookArgv(hook), nil
+	}
 	words, err := planWords(skill.Entry, args)
 	if err != nil {
 		return nil, err

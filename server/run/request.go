@@ -80,6 +80,7 @@ const (
 	WayREST     Way = "REST"
 	WayPage     Way = "page"
 	WaySkill    Way = "skill" // another skill's script
+	WayHook     Way = "hook"  // a plugin's hook around a call
 )
 
 // Callees are the skills that scripts may call.

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"cmp"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -14,6 +16,17 @@ type Servers interface {
 	Call(who identity.Principal, skill *skills.Skill) sandbox.Session
 	// Leave ends the servers of a principal who has left. It does not wait.
 	Leave(owner identity.Key)
+	// Hook completes the command of a plugin's hook: its placeholders, its variables and its
+	// data folder.
+	Hook(who identity.Principal, skill *skills.Skill, cmd *sandbox.Command) error
+}
+
+// hookArgv returns the command line of a hook, with its placeholders.
+func hookArgv(hook *skills.Hook) []string {
+	if len(hook.Args) > 0 {
+		return append([]string{hook.Runs}, hook.Args...)
+	}
+	return []string{cmp.Or(hook.Shell, "/bin/sh"), "-c", hook.Runs}
 }
 
 // serverOf returns the call to a server that a job makes; nil is none.

@@ -115,6 +115,9 @@ func invoke(r *Request, args map[string]any, grant sandbox.Grant) (*invocation, 
 	if to := skill.Entry.Server; to != nil { // its references are replaced when it is started
 		return &invocation{to.Server.Argv, args, stdin}, nil
 	}
+	if hook := skill.Entry.Hook; hook != nil {
+		return &invocation{hookArgv(hook), args, stdin}, nil
+	}
 	return &invocation{argv(name, interpreter, passed.Argv), args, stdin}, nil
 }
 

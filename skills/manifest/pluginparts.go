@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -170,20 +171,38 @@ func hooksOf(outer skills.Hook, node *yaml.Node, depth int) (hooks []skills.Hook
 		if group := f.get("hooks"); group != nil {
 			return hooksOf(outer, group, depth+1)
 		}
-		if runs(&outer, f); outer.Event != "" && outer.Runs != "" {
+		if handler(&outer, f); outer.Event != "" && outer.Runs != "" {
+			outer.Identify()
 			return []skills.Hook{outer}
 		}
 	}
 	return hooks
 }
 
-// runs reads a hook's command, prompt or URL. Source of the keys: Claude Code's
-// hooks have command, prompt or url; Copilot's have bash and powershell.
-func runs(hook *skills.Hook, f fields) {
-	hook.Type = cmp.Or(f.text("type"), "command")
-	for _, key := range []string{"command", "bash", "powershell", "prompt", "url"} {
-		if hook.Runs = strings.Join(f.words(key, one), " "); hook.Runs != "" {
-			return
+// handler reads what a hook runs, and how. Source of the keys: Claude Code's hooks have
+// command, prompt, url or tool; Copilot's have bash and powershell, and timeoutSec.
+func handler(hook *skills.Hook, f fields) {
+	hook.Type, hook.If, hook.Shell = cmp.Or(f.text("type"), "command"), f.text("if"), f.text("shell")
+	hook.Async = f.boolean("async", false)
+	hook.Timeout, _ = strconv.ParseFloat(cmp.Or(f.text("timeout"), f.text("timeoutSec")), 64)
+	if !(hook.Timeout > 0 && hook.Timeout < maxTimeout) { // also not a number
+		hook.Timeout = 0
+	}
+	for _, key := range []string{"command", "bash", "powershell", "prompt", "url", "tool"} {
+		words := append(f.words(key, one), f.words("args", one)...)
+		if len(f.words(key, one)) == 0 || words[0] == "" {
+			continue
 		}
+		hook.Runs = words[0]
+		if len(words) > 1 {
+			hook.Args = words[1:]
+		}
+		if key == "powershell" {
+			hook.Shell = key
+		}
+		return
 	}
 }
+
+// maxTimeout is the longest time limit of a hook that counts, in seconds.
+const maxTimeout = 24 * 60 * 60

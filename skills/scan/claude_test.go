@@ -198,6 +198,12 @@ m/.claude-plugin/marketplace.json:11: warning: a plugin is not a JSON object and
 	}
 }
 
+// identified returns a hook with its ID.
+func identified(hook skills.Hook) skills.Hook {
+	hook.Identify()
+	return hook
+}
+
 // The shapes in which real plugins name their MCP servers.
 func TestServers(t *testing.T) {
 	context := skills.MCPServer{Name: "ctx", Transport: "http", URL: "https://example.com/mcp"}
@@ -238,13 +244,16 @@ func asShown(servers []skills.MCPServer) (all []skills.MCPServer) {
 
 // The shapes in which real plugins name their hooks.
 func TestHooks(t *testing.T) {
-	start := skills.Hook{Event: "SessionStart", Type: "command", Runs: "start.sh"}
-	before := skills.Hook{Event: "PreToolUse", Matcher: "Bash", Type: "command", Runs: "check.sh"}
+	start := identified(skills.Hook{Event: "SessionStart", Type: "command", Runs: "start.sh"})
+	before := identified(skills.Hook{Event: "PreToolUse", Matcher: "Bash", Type: "command", Runs: "check.sh"})
+	slow := before
+	slow.Timeout = 5
+	slow = identified(slow)
 	for name, test := range map[string]struct {
 		manifest, file string
 		want           []skills.Hook
 	}{
-		"the usual":       {`{"name": "p"}`, `{"description": "d", "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "start.sh"}]}], "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check.sh", "timeout": 5}]}]}}`, []skills.Hook{start, before}},
+		"the usual":       {`{"name": "p"}`, `{"description": "d", "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "start.sh"}]}], "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check.sh", "timeout": 5}]}]}}`, []skills.Hook{start, slow}},
 		"a bare map":      {`{"name": "p"}`, `{"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "check.sh"}]}]}`, []skills.Hook{before}},
 		"without groups":  {`{"name": "p"}`, `{"version": 1, "hooks": {"SessionStart": [{"type": "command", "bash": "start.sh", "powershell": "start.ps1"}]}}`, []skills.Hook{start}},
 		"a list":          {`{"name": "p"}`, `{"hooks": [{"event": "SessionStart", "command": "start.sh"}]}`, []skills.Hook{start}},
@@ -275,8 +284,9 @@ func TestExecutableParts(t *testing.T) {
 			"ctx": {"url": "https://example.com/mcp", "headers": {"Authorization": "secret"}, "timeout": 5000},
 			"local": {"command": "npx", "args": ["-y", "a b"], "env": {"KEY": "secret"}}}}`,
 		"p/hooks/hooks.json": `{"PreToolUse": [{"matcher": "Bash", "hooks": [
-			{"command": "check.sh | tee log", "timeout": 5},
+			{"command": "check.sh | tee log", "timeout": 5, "async": true, "if": "Bash(git *)", "shell": "bash"},
 			{"command": ["check.sh", "a b"], "env": {"KEY": "secret"}},
+			{"command": "check", "args": ["a b"], "timeout": "endless"},
 			{"powershell": "check.ps1"},
 			{"type": "prompt", "prompt": "Is it right?"}]}]}`,
 	})
@@ -284,11 +294,16 @@ func TestExecutableParts(t *testing.T) {
 		{Name: "ctx", Transport: "http", URL: "https://example.com/mcp", Address: "https://example.com/mcp", Headers: map[string]string{"Authorization": "secret"}},
 		{Name: "local", Transport: "stdio", Command: "npx -y a b", Argv: []string{"npx", "-y", "a b"}, Env: map[string]string{"KEY": "secret"}},
 	}
-	hook := func(kind, runs string) skills.Hook {
-		return skills.Hook{Event: "PreToolUse", Matcher: "Bash", Type: kind, Runs: runs}
-	}
-	hooks := []skills.Hook{
-		hook("command", "check.sh | tee log"), hook("command", "check.sh a b"), hook("command", "check.ps1"), hook("prompt", "Is it right?"),
+	var hooks []skills.Hook
+	for _, hook := range []skills.Hook{
+		{Type: "command", Runs: "check.sh | tee log", Timeout: 5, Async: true, If: "Bash(git *)", Shell: "bash"},
+		{Type: "command", Runs: "check.sh", Args: []string{"a b"}},
+		{Type: "command", Runs: "check", Args: []string{"a b"}},
+		{Type: "command", Runs: "check.ps1", Shell: "powershell"},
+		{Type: "prompt", Runs: "Is it right?"},
+	} {
+		hook.Event, hook.Matcher = "PreToolUse", "Bash"
+		hooks = append(hooks, identified(hook))
 	}
 	if diff := cmp.Diff(servers, catalog.Plugins[0].Servers); diff != "" {
 		t.Error(diff)
@@ -314,8 +329,7 @@ func TestShownProblems(t *testing.T) {
 		"d/.mcp.json":         `{"s": "text"}`,
 		"d/hooks/hooks.json":  `{"a":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`,
 	})
-	const want = `a/plugin.json: note: its hooks are not run
-b/.mcp.json:1: error: it is not JSON: unexpected end of JSON input (correct the JSON)
+	const want = `b/.mcp.json:1: error: it is not JSON: unexpected end of JSON input (correct the JSON)
 b/hooks/hooks.json:1: warning: it is not of a known shape and is ignored (correct it)
 c/plugin.json: error: the mcpServers path "../b/.mcp.json" leads out of the plugin (put the mcpServers into the plugin's folder)
 c/plugin.json:2: warning: "hooks" is not of a known shape and is ignored (correct it)

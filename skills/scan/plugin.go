@@ -107,7 +107,7 @@ func (s *pluginReader) addPlugin(dir string, m *manifest.Plugin, report manifest
 	s.finder.markdown(dir, "commands", m.Commands, report, s.finder.command)
 	s.finder.markdown(dir, "agents", m.Agents, report, s.finder.agent)
 	plugin.Servers = readPart(s, dir, ".mcp.json", m.Servers, report, manifest.ParseServerFile)
-	s.hooks(plugin, dir, m, report)
+	plugin.Hooks = readPart(s, dir, "hooks/hooks.json", m.Hooks, report, manifest.ParseHookFile)
 }
 
 func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manifest.Report) {
@@ -132,14 +132,6 @@ func (s *pluginReader) pluginSkills(dir string, m *manifest.Plugin, report manif
 
 // maxShown bounds the servers, and the hooks, of a plugin.
 const maxShown = 100
-
-// hooks reads the hooks of a plugin.
-func (s *pluginReader) hooks(plugin *skills.Plugin, dir string, m *manifest.Plugin, report manifest.Report) {
-	plugin.Hooks = readPart(s, dir, "hooks/hooks.json", m.Hooks, report, manifest.ParseHookFile)
-	if len(plugin.Hooks) > 0 {
-		report(skills.Note, manifest.Position{}, "", "its hooks are not run")
-	}
-}
 
 // readPart returns one part of a plugin: from the manifest, or from the files
 // that it names, or else from the standard file. A file that is refused is a

@@ -274,15 +274,16 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 	return append(findings, d.checkPlugins()...)
 }
 
-// checkPlugins returns why servers of plugins, and their code, do not run or have failed.
+// checkPlugins returns why servers, code and hooks of plugins do not run or have failed.
 func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
 	unused := maps.Clone(d.settings.Plugins.Config)
 	for _, s := range d.catalog.Skills {
-		if s.Of != nil || s.Entry == nil || s.Entry.Server == nil {
+		server := s.Entry != nil && s.Entry.Server != nil
+		if s.Of != nil || !server && !s.OfHooks() {
 			continue
 		}
-		if code := s.Entry.Server.Server.Code; code != nil {
-			delete(unused, code.ID)
+		if server && s.Entry.Server.Server.Code != nil {
+			delete(unused, s.Entry.Server.Server.Code.ID)
 		}
 		if s.Unavailable != "" {
 			findings = append(findings, sandbox.Warning("plugin", s.QualifiedName()+" cannot run: "+s.Unavailable, ""))
