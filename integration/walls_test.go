@@ -186,7 +186,7 @@ var walls = map[string]string{
 	"server/output":               "server/identity",
 	"server/verdicts":             "server/run server/termtext skills skills/atomicfile skills/snapshot skills/verdict",
 	"server/pins":                 "server/run server/seal server/store server/termtext skills skills/skillfs skills/surface",
-	"server/plugins":              "sandbox sandbox/egress server/identity server/plugins/conduit server/termtext skills skills/atomicfile skills/lazyregexp skills/manifest skills/schema skills/skillfs skills/truncate",
+	"server/plugins":              "sandbox sandbox/egress server/identity server/plugins/conduit server/termtext skills skills/atomicfile skills/dependencies skills/lazyregexp skills/manifest skills/schema skills/skillfs skills/truncate",
 	"server/plugins/conduit":      "sandbox skills skills/lazyregexp skills/schema",
 	"server/plugins/hookio":       "skills/truncate",
 	"server/policy":               "sandbox sandbox/egress server/identity server/run server/seal server/secrets server/store server/termtext skills skills/lazyregexp",

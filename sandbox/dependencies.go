@@ -6,6 +6,10 @@ const (
 	Node   = "node"
 )
 
+// DependenciesDir is the folder of a sandbox that has installed packages, in folders named by
+// their kind.
+const DependenciesDir = "/opt/skill-deps"
+
 // Dependencies are packages that a command needs beside its image. A driver that
 // cannot install them refuses the command with an [*UnavailableError].
 type Dependencies struct {

@@ -283,7 +283,7 @@ func TestBrokenPluginServers(t *testing.T) {
 	c.Fails(c.Call("p__mute", none), "UNAVAILABLE", "exit code 0")
 	c.Fails(c.Call("p__needs", none), "NEEDED, which it is not granted")
 	c.Fails(c.Call("p__far", none), "example.com:443, which it is not granted")
-	c.Fails(c.Call("run_skill", map[string]any{"name": "p/npx"}), "would download the server")
+	c.Fails(c.Call("run_skill", map[string]any{"name": "p/npx"}), "npx needs 1 Node package (x@latest)", "sandbox.dependencies: build")
 	c.Fails(c.Call("run_skill", map[string]any{"name": "p/old"}), `transport "sse" is not supported`)
 	if out, _ := a.Run("show", "p/gone"); !strings.Contains(out, "its MCP server gone has failed") {
 		t.Errorf("show: %s", out)

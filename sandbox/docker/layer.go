@@ -39,7 +39,7 @@ var installers embed.FS
 const (
 	// layerDir is where dependencies are in an image: its folder "python" is in
 	// PYTHONPATH, and "node" is Node's.
-	layerDir = "/opt/skill-deps"
+	layerDir = sandbox.DependenciesDir
 	// layerTimeout bounds the installation of one skill's dependencies.
 	layerTimeout = 15 * time.Minute
 	// maxLayer bounds the bytes of an installation.

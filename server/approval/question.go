@@ -288,7 +288,7 @@ func program(p *run.Proposal) string {
 		return "the hooks " + strings.Join(words, "; ")
 	}
 	if to := entry.Server; to != nil {
-		return "the MCP server " + cmp.Or(to.Server.Command, to.Server.URL)
+		return "the MCP server " + cmp.Or(to.Server.Command, to.Server.URL) + packages(p)
 	}
 	words := append(slices.Clone(entry.Interpreter), entry.Script)
 	for i, word := range words {
@@ -296,7 +296,23 @@ func program(p *run.Proposal) string {
 			words[i] = "…"
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " ") + packages(p)
+}
+
+// packages returns words about the packages that a call has installed; "" is none.
+func packages(p *run.Proposal) string {
+	const most = 5
+	var all []string
+	for _, d := range p.Command.Dependencies {
+		all = append(all, d.Packages...)
+	}
+	if len(all) > most {
+		all = append(all[:most:most], "…")
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ", installs " + strings.Join(all, ", ")
 }
 
 // arguments returns the arguments of a call. Those beyond the bounds are shortened.

@@ -17,6 +17,11 @@ func Dependencies(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem
 	if skill.Entry == nil {
 		return nil, nil
 	}
+	if to := skill.Entry.Server; to != nil {
+		if launch, err := dependencies.ParseLaunch(to.Server.Argv); err == nil && launch != nil {
+			return []dependencies.Declared{launch.Declared}, nil
+		}
+	}
 	files, release, err := skillfs.Hold(skill.Files)
 	if err != nil {
 		return nil, nil // loading has reported it

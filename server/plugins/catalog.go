@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -21,9 +22,17 @@ import (
 // known of what a server does: it may do all that a person lets it, so each call is asked
 // about, unless a rule says otherwise.
 func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Settings) *skills.Skill {
-	why := refusal(&server)
+	launch, err := dependencies.ParseLaunch(server.Argv)
+	var why string
+	switch {
+	case err != nil:
+		why = err.Error()
+	case launch == nil:
+		why = refusal(&server)
+	case settings == nil || !settings.Install:
+		why = fmt.Sprintf("%s needs %s: a person can have that installed, once and in a sandbox of its own, with the setting sandbox.dependencies: build", launch.File, dependencies.Summary([]dependencies.Declared{launch.Declared}))
+	}
 	if server.Code != nil {
-		var err error
 		if server.Env, err = settings.Env(server.Code, p.Workspace != ""); err != nil {
 			why = err.Error()
 		}
@@ -33,7 +42,10 @@ func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Setti
 	s.Entry = &skills.Entry{Context: skills.ContextNone, Server: &skills.ServerCall{Server: server}, Env: references(&server), Warm: -1}
 	s.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", s.Name, p.Name)
 	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(server.Argv)
-	if len(server.Argv) > 0 && server.Argv[0] == "node" {
+	if launch != nil {
+		s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(interpreters[launch.Kind])
+	}
+	if len(s.Entry.Interpreter) > 0 && s.Entry.Interpreter[0] == "node" {
 		s.Entry.ImageRole = "node"
 	}
 	if host := hostOf(server.Address); host != "" {
@@ -50,6 +62,9 @@ func newSkill(p *skills.Plugin, name string) *skills.Skill {
 		Workspace: p.Workspace, Trusted: p.Trusted, Installed: p.Installed,
 	}
 }
+
+// interpreters run the programs of packages in the sandbox, by the packages' kind.
+var interpreters = map[string][]string{dependencies.Node: {"node"}, dependencies.Python: {"python3"}}
 
 // commandLine divides the command line of a server at the first file of the plugin, which is
 // its script.
@@ -82,8 +97,8 @@ func refusal(server *skills.MCPServer) string {
 		return "it has no command"
 	}
 	switch program := path.Base(server.Argv[0]); program {
-	case "npx", "npm", "pnpm", "bunx", "uvx", "uv", "pipx", "yarn":
-		return program + " would download the server at each start; the plugin has to bring it, or to name its packages in package.json or requirements.txt, and to start it with node or python3"
+	case "npm", "pnpm", "bun", "uv", "pipx", "yarn":
+		return program + " works on projects, which is not supported; the plugin has to start the server with node or python3, or a package of the registry with npx or uvx"
 	case "docker", "podman", "ssh", "sudo", "cmd", "cmd.exe":
 		return program + " does not work in a sandbox; the plugin has to start the server itself"
 	}

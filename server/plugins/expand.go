@@ -79,6 +79,9 @@ func (e *expander) err(skill *skills.Skill) error {
 	}
 	slices.Sort(e.missing)
 	names := slices.Compact(e.missing)
+	if slices.Contains(names, projectVariable) {
+		return &sandbox.UnavailableError{Reason: "the MCP server needs a workspace for ${" + projectVariable + "}", Remedy: "a person can name one with --workspace DIR, or let the server read it"}
+	}
 	return &sandbox.UnavailableError{
 		Reason: fmt.Sprintf("the MCP server needs %s, which it is not granted", skills.Enumerate(names, "and")),
 		Remedy: fmt.Sprintf("a person can grant a secret with: skills-mcp secret set %[2]s, and then skills-mcp secret grant %[1]s %[2]s --host HOST; and a variable of their own with: skills-mcp grant %[1]s --secret %[2]s", skill.Owner().QualifiedName(), names[0]),

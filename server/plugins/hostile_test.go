@@ -39,6 +39,7 @@ func (d *scriptedDriver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbo
 	d.running.Add(1)
 	defer d.running.Add(-1)
 	ctx, end := context.WithCancel(ctx)
+	cmd.Started()
 	go func() {
 		defer end()
 		in := bufio.NewReader(cmd.Stdin)

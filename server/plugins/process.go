@@ -21,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 )
 
 // Bounds of a process.
@@ -105,6 +106,9 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	if server.Code != nil {
 		launch.Argv, argv = append(launch.Argv, conduit.Command(server.Code)...), argv[1:]
 	}
+	if packages, err := dependencies.ParseLaunch(argv); err == nil && packages != nil {
+		launch.Argv, argv = append(launch.Argv, starter(packages)...), packages.Args
+	}
 	for _, word := range argv {
 		launch.Argv = append(launch.Argv, e.expand(word))
 	}
@@ -118,7 +122,7 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	in := newQueue(func() { p.end(errors.New("it does not read its input")) })
 	out := newQueue(func() { p.end(errFlood) })
 	launch.Stdin, launch.Stdout, launch.Stderr = in, out, writerFunc(p.print)
-	launch.Started, launch.Sieve, launch.Redact, launch.Waits, launch.Warm = nil, nil, nil, 0, -1
+	launch.Sieve, launch.Redact, launch.Waits, launch.Warm = nil, nil, 0, -1
 	launch.Limits.Timeout = lifetime
 	p.client = newClient(transport.NewIO(out, in, io.NopCloser(bytes.NewReader(nil))), cmd.Redact, func() { in.allow(); out.allow() }, p.changes)
 	life, kill := context.WithCancelCause(context.WithoutCancel(p.ctx))
@@ -133,16 +137,23 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 		}
 		kill(cause)
 	})
+	started, start := context.WithCancel(context.Background()) // or it has ended; an installation may take minutes
+	launch.Started = start
 	err := runner.Serve(life, launch, func(exit *sandbox.Exit, err error) {
 		_ = out.Close()
+		start()
 		p.finish(exit, err)
 	})
 	if err != nil {
+		start()
 		forget()
 		kill(err)
 		return err
 	}
-	p.spawn(p.greet) // first: the other waits for it
+	p.spawn(func() { // first: the other waits for it
+		<-started.Done()
+		p.greet()
+	})
 	p.spawn(p.tend)
 	return nil
 }

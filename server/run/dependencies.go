@@ -31,6 +31,11 @@ func declared(dir string, argv []string) ([]dependencies.Declared, error) {
 // required are the packages that a sandbox has to install for a command.
 func required(skill *skills.Skill, dir string, argv []string) ([]sandbox.Dependencies, error) {
 	found, err := declared(dir, argv)
+	if to := skill.Entry.Server; to != nil {
+		if launch, wrong := dependencies.ParseLaunch(to.Server.Argv); wrong == nil && launch != nil {
+			found, err = []dependencies.Declared{launch.Declared}, nil
+		}
+	}
 	if err != nil {
 		return nil, &Error{Code: Unavailable, Message: fmt.Sprintf("the packages that skill %s declares cannot be installed: %v", skill.QualifiedName(), err), Retryable: false, Err: err}
 	}

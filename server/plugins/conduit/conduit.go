@@ -46,6 +46,8 @@ type Settings struct {
 	Enabled []string
 	// Values has the values of a plugin's keys, by its id. {secret: NAME} is a secret.
 	Values map[string]map[string]any
+	// Install has the packages installed that servers are started with by npx, uvx and others.
+	Install bool
 }
 
 // maxValues bounds the configuration of a plugin, in bytes of JSON.
