@@ -89,7 +89,8 @@ func TestRecall(t *testing.T) {
 		}
 		parts[part][name] = all[name]
 	}
-	for _, part := range []string{"all", "written for", "held out"} {
+	parts["families"], parts["varied"] = labelled(t, "families.txtar"), labelled(t, "varied.txtar")
+	for _, part := range []string{"all", "written for", "held out", "families", "varied"} {
 		found, missed := recall(t, parts[part], Critical)
 		t.Logf("%s: %d of %d critical; missed %q", part, found, len(parts[part]), missed)
 		if float64(found) < .95*float64(len(parts[part])) {
@@ -101,24 +102,21 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestBlind has two sets that somebody wrote who had not seen the rules. Before the rules had
-// been changed for them, 22 and 15 of the 45 malicious skills were found. The rules were
-// then written with set a open. Set b was held out: 28 of its 45 were found at the first
-// try and 32 at the second, after which nobody has read its malicious skills either.
+// TestBlind has two sets that somebody wrote who had not seen the rules. Of the 45 malicious
+// skills of each, 22 and 15 were found at first. The rules were then written with set a open,
+// when 28 of set b were found at the first try and 32 at the second, and later with set b
+// open, too.
 func TestBlind(t *testing.T) {
-	for _, test := range []struct {
-		set                   string
-		malicious, obfuscated float64
-	}{{"a", .95, .9}, {"b", .7, .3}} {
-		for part, want := range map[string]float64{"malicious": test.malicious, "obfuscated": test.obfuscated} {
-			all := labelled(t, "blind/"+test.set+"/"+part+".txtar")
+	for _, set := range []string{"a", "b"} {
+		for part, want := range map[string]float64{"malicious": .95, "obfuscated": .9} {
+			all := labelled(t, "blind/"+set+"/"+part+".txtar")
 			found, _ := recall(t, all, Critical)
-			t.Logf("%s of set %s: %d of %d", part, test.set, found, len(all))
+			t.Logf("%s of set %s: %d of %d", part, set, found, len(all))
 			if float64(found) < want*float64(len(all)) {
-				t.Errorf("%s of set %s: %d of %d, want %.2f", part, test.set, found, len(all), want)
+				t.Errorf("%s of set %s: %d of %d, want %.2f", part, set, found, len(all), want)
 			}
 		}
-		benign(t, "blind/"+test.set+"/benign.txtar", 40)
+		benign(t, "blind/"+set+"/benign.txtar", 40)
 	}
 }
 

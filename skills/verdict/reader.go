@@ -1,6 +1,9 @@
 package verdict
 
 import (
+	"encoding/base64"
+	"encoding/hex"
+	"path"
 	"slices"
 	"strings"
 
@@ -72,19 +75,23 @@ func (r *reader) find(m *match) int {
 	if slices.ContainsFunc(m.Near, missing) || slices.ContainsFunc(m.Order, missing) || slices.ContainsFunc(m.Also, missing) {
 		return -1
 	}
+	var sources []int
 	for _, at := range r.places(m.Near[0], code) {
 		far := func(set []string) bool {
 			return !slices.ContainsFunc(r.places(set, code), func(other int) bool { return r.near(at, other, m.Within) })
 		}
-		if slices.ContainsFunc(m.Near[1:], far) || !r.ordered(m.Order, at, code) || m.Flow && !r.executed(at, m.Within) {
+		if slices.ContainsFunc(m.Near[1:], far) || !r.ordered(m.Order, at, code) {
 			continue
 		}
 		text := r.around(r.file.Lower, at, m.Within)
 		if (m.unless == nil || !m.unless.MatchString(text)) && (m.wants == nil || m.wants.MatchString(text)) {
-			return at
+			if !m.Flow {
+				return at
+			}
+			sources = append(sources, at)
 		}
 	}
-	return -1
+	return r.executed(sources)
 }
 
 // sentenceLength bounds the distance in bytes of two passages of a sentence.
@@ -138,6 +145,10 @@ func (r *reader) places(set []string, code bool) (all []int) {
 		text = r.file.Code
 	}
 	for _, passage := range set {
+		if passage == "#encoded" {
+			all = append(all, r.encoded()...)
+			continue
+		}
 		if strings.HasPrefix(passage, "#") && len(passage) > 1 {
 			all = append(all, r.items(passage)...)
 			continue
@@ -171,12 +182,64 @@ func (r *reader) mayHave(passage string) bool {
 	return true
 }
 
+// Bounds of the encoded texts that are decoded: their bytes, and their number in a file.
+const (
+	minEncoded = 20
+	maxEncoded = 600
+	maxTexts   = 500
+)
+
+// encoded returns the offsets of texts in base64 or hexadecimal, also backwards, that decode
+// to commands, addresses or orders.
+func (r *reader) encoded() (all []int) {
+	text, begin, n := r.file.Content, 0, 0
+	for i := 0; i <= len(text) && n < maxTexts; i++ {
+		if i < len(text) && (isLetter[text[i]] || text[i] == '=' && i > begin) {
+			continue
+		}
+		if i-begin >= minEncoded {
+			n++
+			if decodes(text[begin:min(i, begin+maxEncoded)]) {
+				all = append(all, begin)
+			}
+		}
+		begin = i + 1
+	}
+	return all
+}
+
+// isLetter has the letters of base64.
+var isLetter = func() (all [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_" {
+		all[c] = true
+	}
+	return all
+}()
+
+func decodes(text string) bool {
+	reversed := []byte(strings.Trim(text, "="))
+	slices.Reverse(reversed)
+	for _, text := range []string{strings.TrimRight(text, "="), string(reversed)} {
+		text = strings.NewReplacer("-", "+", "_", "/").Replace(text)
+		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString} {
+			data, _ := decode(text)                                                // its beginning, of a text that is cut
+			plain := strings.ToLower(strings.ReplaceAll(string(data), "\x00", "")) // UTF-16 of ASCII
+			if strings.IndexFunc(plain, func(c rune) bool { return c > 0x7e || c < ' ' && c != '\n' && c != '\t' && c != '\r' }) < 0 && Expressions()["encoded"].MatchString(plain) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // items returns the offsets of the lines with a capability.
 func (r *reader) items(passage string) (all []int) {
 	kind, value, _ := strings.Cut(passage[1:], " ")
 	for _, item := range r.file.Items {
 		if string(item.Kind) == kind && strings.HasPrefix(item.Value, value) {
-			all = append(all, r.file.Offset(item.Line))
+			begin := r.file.Offset(item.Line)
+			_, host, _ := strings.Cut(item.Value, " ") // of a download, which may be far from the line's begin
+			all = append(all, begin+max(0, strings.Index(r.file.Lower[begin:r.file.Offset(item.Line+1)], host)))
 		}
 	}
 	return all
@@ -186,32 +249,79 @@ var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adv
 
 var quoted = lazyregexp.New("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“\n]*“|(?:^|[\\s(=,rfb\\[])'[^'\n]{12,}'")
 
-var (
-	assigned = lazyregexp.New(`(?:^|[\s;({,])[$@]?(\w+)\s*(?::=|=|<-)[^=>]|\b(?:as|for)\s+(\w+)|(\w+)\)?\s*=>|\|(\w+)\||(?:\s-\w*o|-outfile|>)\s*["']?[$%]?\{?([\w./~-]+)|urlretrieve\([^,\n]+,\s*(\w+)|(?:createwritestream|writefile\w*)\((\w+)`)
-	executes = lazyregexp.New("(?:\\b(?:subprocess|sp)\\.\\w+\\(|\\bos\\.(?:system|popen|startfile|exec\\w+)\\(|\\b(?:cp|child_process|child|proc|exec)\\.(?:exec\\w*|spawn\\w*|command)\\(|(?:^|[^.\\w])(?:eval|exec|execsync|execfile\\w*|spawn\\w*|load|loadstring|assert|system|popen|getoutput|shell_exec|passthru|function|spec_from_file_location|eval\\(parse\\(text *=)\\(|\\b(?:io\\.popen|create_subprocess_shell|arg|exec_module|instance_eval|kernel\\.system|process\\.start|scriptblock\\]::create)\\(|(?:^|[\\s;&|(`])(?:eval|source|\\.|sh|bash|zsh|python3?|node|perl|ruby|php|iex|invoke-expression|start|start-process|cmd(?:\\.exe)? /c|nohup|system|exec)\\s|(?:^|[\\s;|({=])&\\s|`|(?:^|[;&|(]) *\"?\\$\\{?)(?:[\\s(\\[]*(?:sys\\.executable|process\\.execpath|[\"'](?:python3?|node|(?:ba)?sh|ruby|perl)[\"']), *)?(?:-\\w+\\s+)*[\\s(\\[\"'`$@&{#%]*([\\w./~-]+)")
+// A taint is the name of a value that a source gave, in a script.
+type taint struct {
+	name         string
+	source, line int
+}
+
+// The lines over which a name is followed, those of a function before a source in it, those
+// of a file that are read, and the names that are followed at a time.
+const (
+	flowLines     = 80
+	functionLines = 15
+	maxFlowLines  = 4000
+	maxTaints     = 32
 )
 
-// executed reports whether a script assigns a value on the line of an offset, and executes it
-// within a number of lines, also by another name.
-func (r *reader) executed(at, within int) bool {
-	var names []string
-	line := r.file.Line(at)
-	for i := line; i <= line+within; i++ {
-		begin := r.file.Offset(i)
-		if i == line {
-			begin = max(begin, at-lineLength)
-		}
-		text := r.file.Code[begin:min(r.file.Offset(i+1), begin+4*lineLength)]
-		if i == line || slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, name) }) {
-			for _, m := range assigned.FindAllStringSubmatch(text, -1) {
-				names = append(names, strings.Join(m[1:], ""))
+// executed returns the offset of a source whose value a script executes, on its line or a
+// later one, by a name that it is assigned to, or by that of its function; -1 without one.
+func (r *reader) executed(sources []int) int {
+	if len(sources) == 0 {
+		return -1
+	}
+	var names []taint
+	follow := func(expression, text string, source, line int) {
+		for _, m := range Expressions()[expression].FindAllStringSubmatch(text, -1) {
+			for name := range strings.FieldsFuncSeq(strings.Join(m[1:], ""), func(c rune) bool { return c == ',' || c == ' ' || c == ':' }) {
+				names = append(names, taint{strings.TrimLeft(name, "${./"), source, line})
 			}
 		}
-		for _, m := range executes.FindAllStringSubmatch(text, -1) {
-			if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(m[1]+".", name+".") }) {
-				return true
+		names = names[max(0, len(names)-maxTaints):]
+	}
+	first := max(1, r.file.Line(sources[0])-functionLines)
+	last := min(r.file.Line(len(r.file.Code)), first+maxFlowLines)
+	function, declared := "", 0
+	for line := first; line <= last && len(sources)+len(names) > 0; line++ {
+		begin, end := r.file.Offset(line), r.file.Offset(line+1)
+		source := -1
+		for ; len(sources) > 0 && sources[0] < end; sources = sources[1:] {
+			if source < 0 {
+				source, begin = sources[0], max(begin, sources[0]-lineLength)
 			}
 		}
+		text := r.file.Code[begin:min(end, begin+4*lineLength)]
+		if m := Expressions()["functions"].FindStringSubmatch(text); m != nil {
+			function, declared = strings.Join(m[1:], ""), line
+		}
+		if source >= 0 && declared > 0 && line <= declared+functionLines {
+			names = append(names, taint{function, source, line})
+		}
+		names = slices.DeleteFunc(names, func(t taint) bool { return line > t.line+flowLines })
+		for _, t := range names {
+			if source < 0 && has(text, t.name) {
+				source = t.source
+			}
+		}
+		if source < 0 {
+			continue
+		}
+		follow("assigns", text, source, line)
+		for _, m := range Expressions()["executes"].FindAllStringSubmatch(text, -1) {
+			for _, t := range names {
+				if has(strings.Join(m[1:], ""), t.name) {
+					return t.source
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// has reports whether a text has a name.
+func has(text, name string) bool {
+	for range surface.Whole(text, name) {
+		return name != ""
 	}
 	return false
 }
@@ -226,6 +336,9 @@ func (r *reader) mentions(m *match, at int) bool {
 	if r.file.Script {
 		const reach = 24
 		text := r.file.Content[max(0, at-reach):min(len(r.file.Content), at+reach)]
+		if slices.Contains([]string{".ps1", ".psm1", ".bat", ".cmd"}, path.Ext(r.file.Name)) { // which have such signs in paths
+			return false
+		}
 		return slices.ContainsFunc([]string{`\s`, `\b`, `\+`, `\.`, `.*`, "re.compile(", `(r"`, `(r'`, ` r"`, ` r'`}, func(sign string) bool { return strings.Contains(text, sign) })
 	}
 	if !m.Spoken {

@@ -37,11 +37,20 @@ type match struct {
 var table []byte
 
 // Rules returns the rules, which tests have read.
-var Rules = sync.OnceValue(func() []Rule {
-	var t struct {
-		Sets  map[string][]string
-		Rules []Rule
-	}
+func Rules() []Rule { return tables().Rules }
+
+// Expressions returns the named expressions of the rules.
+func Expressions() map[string]*lazyregexp.Regexp { return tables().expressions }
+
+type tableOfRules struct {
+	Expressions map[string][]string // alternatives by name
+	Sets        map[string][]string
+	Rules       []Rule
+
+	expressions map[string]*lazyregexp.Regexp
+}
+
+var tables = sync.OnceValue(func() (t tableOfRules) {
 	decoder := yaml.NewDecoder(bytes.NewReader(table))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&t); err != nil {
@@ -50,15 +59,22 @@ var Rules = sync.OnceValue(func() []Rule {
 	for name, set := range t.Sets {
 		t.Sets[name] = expand(set, t.Sets)
 	}
+	var names []string
+	t.expressions = map[string]*lazyregexp.Regexp{}
+	for name, alternatives := range t.Expressions {
+		all := strings.Join(alternatives, "|")
+		names = append(names, "{{"+name+"}}", "(?:"+all+")")
+		t.expressions[name] = lazyregexp.New(all)
+	}
 	for i := range t.Rules {
 		for j := range t.Rules[i].Match {
-			t.Rules[i].Match[j].prepare(t.Sets)
+			t.Rules[i].Match[j].prepare(t.Sets, strings.NewReplacer(names...))
 		}
 	}
-	return t.Rules
+	return t
 })
 
-func (m *match) prepare(sets map[string][]string) {
+func (m *match) prepare(sets map[string][]string, named *strings.Replacer) {
 	for _, all := range [][][]string{m.Order, m.Near, m.Also} {
 		for i := range all {
 			all[i] = expand(all[i], sets)
@@ -66,7 +82,7 @@ func (m *match) prepare(sets map[string][]string) {
 	}
 	for expression, re := range map[string]**lazyregexp.Regexp{m.Wants: &m.wants, m.Unless: &m.unless, m.Hidden: &m.hidden} {
 		if expression != "" {
-			*re = lazyregexp.New(expression)
+			*re = lazyregexp.New(named.Replace(expression))
 		}
 	}
 	if len(m.Order) > 0 {
