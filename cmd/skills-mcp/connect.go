@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +17,7 @@ type connectCommand struct {
 	*app
 	to     connection.Connection
 	remove bool
+	hooks  bool
 }
 
 func newConnectCommand(a *app) *cobra.Command {
@@ -40,22 +42,30 @@ its own. For one on this machine, --write puts the token that "skills-mcp serve
 --transport http" made into the client's file, which only you can read from then
 on; without --write, the word TOKEN stands for it. For any other server, and in a
 project's file, --token-env names the variable in which the client finds the token,
-which is then in no file.`,
+which is then in no file.
+
+With --hooks the file is Claude Code's settings.json (with --project, the project's
+settings.local.json), and what is added are the hooks of your plugins: each runs
+"skills-mcp hook", in a sandbox and once you have said yes to it. It adds, replaces
+and takes out those entries alone. Do it again after a change of plugins. --remove
+takes them out, too, with the server.`,
 		Example: `  skills-mcp connect cursor --workspace ~/shop
   skills-mcp connect claude-desktop --workspace ~/shop --write
   skills-mcp connect vscode --project --write
   skills-mcp connect cursor --http http://127.0.0.1:8765/mcp --write
-  skills-mcp connect codex --http https://skills.example/mcp --token-env SKILLS_TOKEN --write`,
+  skills-mcp connect codex --http https://skills.example/mcp --token-env SKILLS_TOKEN --write
+  skills-mcp connect claude-code --hooks --write`,
 		ValidArgsFunction: completeClients,
-		RunE: func(_ *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if c.to.Client, err = connect.Find(args[0]); err != nil {
 				return exitcode.Usage(err)
 			}
-			return c.run()
+			return c.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.to.Writes, "write", false, "add it to the client's file")
+	f.BoolVar(&c.hooks, "hooks", false, "add the hooks of plugins, instead of the server (claude-code)")
 	f.BoolVar(&c.remove, "remove", false, "take it out of the client's file")
 	f.BoolVar(&c.to.Project, "project", false, "use the file of the project in the current folder")
 	f.BoolVar(&c.to.Force, "force", false, "replace or remove another server of the name; make a client's folder that is missing")
@@ -76,7 +86,7 @@ func completeClients(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (c *connectCommand) run() error {
+func (c *connectCommand) run(ctx context.Context) error {
 	switch {
 	case c.to.Writes && c.remove:
 		return exitcode.Usage(errors.New("--write and --remove are opposites; give one of them"))
@@ -86,6 +96,10 @@ func (c *connectCommand) run() error {
 		return exitcode.Usage(fmt.Errorf("--name is %q; write a name of printable characters", c.to.Name))
 	}
 	c.to.Flags, c.to.Notes = c.flags, c.stderr
+	hooks := hookCopy{c.app, c.to, c.remove}
+	if c.hooks {
+		return hooks.run(ctx)
+	}
 	target, err := c.to.Target()
 	if err != nil {
 		return err
@@ -105,6 +119,9 @@ func (c *connectCommand) run() error {
 	}
 	if err == nil {
 		fmt.Fprintln(c.stdout, strings.Join(lines, "\n"))
+	}
+	if err == nil && c.remove && c.to.Client.Name == "claude-code" && c.to.URL == "" {
+		return hooks.run(ctx)
 	}
 	if err == nil && c.to.Writes && len(lines) > 1 { // it was changed
 		c.printAdvice(entry)

@@ -100,6 +100,12 @@ func (c *showCommand) print(skill *skills.Skill, info *describe.Skill) error {
 			return err
 		}
 	}
+	if skill.OfHooks() && skill.Of == nil {
+		fmt.Fprintln(c.stdout, "\nhooks:")
+		for _, tool := range skill.Tools {
+			fmt.Fprintf(c.stdout, "  %s  %s\n", tool.Entry.Hook.ID, plain.OneLine(tool.Entry.Hook.String(), 200))
+		}
+	}
 	if info.Call != nil {
 		fmt.Fprintln(c.stdout, "\na call executes:")
 		if err := report.PrintPlan(c.stdout, info.Call); err != nil {

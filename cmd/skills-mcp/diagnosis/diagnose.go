@@ -285,6 +285,13 @@ func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
 		if server && s.Entry.Server.Server.Code != nil {
 			delete(unused, s.Entry.Server.Server.Code.ID)
 		}
+		if s.OfHooks() {
+			var hooks []string
+			for _, tool := range s.Tools {
+				hooks = append(hooks, tool.Entry.Hook.ID)
+			}
+			findings = append(findings, sandbox.OK("plugin", "%s: %s", s.QualifiedName(), plain.OneLine(strings.Join(hooks, ", "), 300)))
+		}
 		if s.Unavailable != "" {
 			findings = append(findings, sandbox.Warning("plugin", s.QualifiedName()+" cannot run: "+s.Unavailable, ""))
 		}
