@@ -214,6 +214,6 @@ func checkDependencies(cmd *sandbox.Command) error {
 	}
 	return &sandbox.UnavailableError{
 		Reason: "the native sandbox has no images, so it cannot install the packages that the skill declares",
-		Remedy: "use the docker driver, or install them on this machine and set sandbox.dependencies: report",
+		Remedy: "use the docker driver, or, for a script, install them on this machine and set sandbox.dependencies: report",
 	}
 }

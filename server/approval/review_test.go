@@ -39,3 +39,17 @@ func TestReview(t *testing.T) {
 		t.Error(q.Action(), q.Scopes)
 	}
 }
+
+// The question about a call names the packages that are installed for it.
+func TestPackages(t *testing.T) {
+	p := proposed(nil)
+	p.Command.Dependencies = []sandbox.Dependencies{{Packages: []string{"@a/b@latest"}}, {Packages: strings.Fields("c==1 d e f g")}}
+	const want = "edit.py, installs @a/b@latest, c==1, d, e, f, …"
+	if q := newQuestion(p); q.Runs != want || !strings.Contains(q.Form(), want) {
+		t.Errorf("%s\n%s", q.Runs, q.Form())
+	}
+	p.Skill.Entry.Server, p.Command.Dependencies = &skills.ServerCall{Server: skills.MCPServer{Command: "npx a"}}, p.Command.Dependencies[:1]
+	if q := newQuestion(p); q.Runs != "the MCP server npx a, installs @a/b@latest" {
+		t.Error(q.Runs)
+	}
+}
