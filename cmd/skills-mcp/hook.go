@@ -103,7 +103,7 @@ func (c *hookCommand) run(ctx context.Context, plugin, id string) (out hookio.Ou
 	runner := s.Sandboxes.Runner()
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	o, err := s.Sandboxes.Executor(runner, nil, snapshots, s.Approvals(nil)).Run(ctx, run.Request{
-		Call:  run.Call{Principal: identity.Principal{Kind: identity.Person}, Way: run.WayHook, Client: elicit.Nobody("nobody can be asked: a client runs the hook")},
+		Call:  run.Call{Principal: identity.Principal{Kind: identity.Model}, Way: run.WayHook, Client: elicit.Nobody("nobody can be asked: a client runs the hook")},
 		Skill: skill, Stdin: bytes.NewReader(event),
 	})
 	if err != nil {
