@@ -3,8 +3,11 @@ package plugins
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -297,5 +300,42 @@ func TestReadable(t *testing.T) {
 		if got, _ := json.Marshal(answer); err != nil || string(got) != test[1] {
 			t.Errorf("%s: %s, %v\nwant %s", method, got, err, test[1])
 		}
+	}
+}
+
+// Data folders are measured when their file system loses room, and not before. One with too
+// much ends its servers, and so does a file system that somebody fills.
+func TestDataWatch(t *testing.T) {
+	const gb = 1 << 30
+	s := newStage(t, fakeDriver{})
+	defer s.runner.Close()
+	skill, err := s.book.Expand(s.catalog).Lookup("p/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProcess(skill, s.book, "", &sandbox.Command{}, func(*process, string) {})
+	defer p.discard()
+	p.dir = t.TempDir()
+	all := []*process{p}
+	var w dataWatch
+	w.look(10*gb, all)
+	file, err := os.Create(filepath.Join(p.dir, "sparse"))
+	if err = errors.Join(err, file.Truncate(2*maxData), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if pause := w.look(10*gb-maxUnseen, all); pause != fastEvery || p.ctx.Err() != nil {
+		t.Errorf("pause %s, %v: the folder was measured too early", pause, p.ctx.Err())
+	}
+	if w.look(20*gb, all); p.ctx.Err() != nil {
+		t.Error("the folder was measured when room came")
+	}
+	if w.look(20*gb-maxUnseen-1, all); p.ctx.Err() == nil || !strings.Contains(context.Cause(p.ctx).Error(), "more than 256 MB") {
+		t.Errorf("%v", context.Cause(p.ctx))
+	}
+	q := newProcess(skill, s.book, "", &sandbox.Command{}, func(*process, string) {})
+	defer q.discard()
+	q.dir = t.TempDir()
+	if w.look(leastRoom-1, []*process{q}); !errors.Is(context.Cause(q.ctx), errNoRoom) {
+		t.Errorf("%v", context.Cause(q.ctx))
 	}
 }

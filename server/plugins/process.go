@@ -31,7 +31,6 @@ const (
 	pingTime  = 3 * time.Second  // for an answer after a call that it has not answered
 	listPause = time.Second      // between two lists of its tools; it doubles while they change
 	exitTime  = 2 * time.Second  // for a server that is not needed any more
-	lookEvery = 10 * time.Second // at the data folder and the plugin
 	maxWait   = time.Minute      // between two lists of its tools, and after a failure
 )
 
@@ -184,11 +183,9 @@ func (p *process) spawn(work func()) {
 }
 
 // tend lists the tools again after notices that they have changed, more rarely the more often
-// they do, and ends a server whose data folder is too large, or whose plugin is gone.
+// they do.
 func (p *process) tend() {
 	<-p.ready
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
 	changes, pause, listed := p.changes, listPause, time.Now()
 	var rested <-chan time.Time
 	for {
@@ -196,10 +193,6 @@ func (p *process) tend() {
 		select {
 		case <-p.ctx.Done():
 			return
-		case <-look.C:
-			if err = checkData(p.dir); err == nil && !p.installed() {
-				err = errIdle
-			}
 		case <-rested:
 			changes = p.changes
 		case <-changes:

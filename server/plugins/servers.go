@@ -48,6 +48,9 @@ type Servers struct {
 	mu      sync.Mutex
 	running map[string]*process // by key
 	failed  map[string]failure  // by key
+	// watching reports that watch is going to be called, whose own state is watched.
+	watching bool
+	watched  dataWatch
 }
 
 // A failure is the last one of a server that has answered nothing since.
@@ -153,6 +156,10 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 	}
 	s.running[key] = p
 	p.use(c.skill)
+	if !s.watching {
+		s.watching = true
+		time.AfterFunc(0, s.watch)
+	}
 	return p, nil
 }
 
@@ -195,6 +202,17 @@ func (s *Servers) ended(key string, p *process, why string) {
 	}
 	count := s.failed[key].count + 1
 	s.failed[key] = failure{count, time.Now().Add(min(firstWait<<min(count-1, 10), maxWait)), why}
+}
+
+// watch looks at the data folders as long as servers run.
+func (s *Servers) watch() {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.running))
+	s.watching = len(all) > 0
+	s.mu.Unlock()
+	if len(all) > 0 {
+		time.AfterFunc(s.watched.look(freeSpace(s.options.Data), all), s.watch)
+	}
 }
 
 // key returns the same for calls that may have one process: of one principal, with one

@@ -29,13 +29,15 @@ TOOLS = [
   T("keep", "Keeps a text in the data folder", {"text":{"type":"string"}}),
   T("counter", "Counts calls"),
   T("sleep", "Takes a while"),
+  T("wait", "Takes fifteen seconds"),
+  T("doom", "Ends the server when forty calls wait"),
   T("big", "Has a schema that is too large", {"a": {"description": "x" * (1 << 20)}}) if os.environ.get("BIG") else T("small", "Is small"),
 ]
 PNG="iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-count = 0
+count = waiting = 0
 pending = {}
 def call(id, p):
-    global count
+    global count, waiting
     n, a, tok = p["name"], p.get("arguments") or {}, (p.get("_meta") or {}).get("progressToken")
     count += 1
     text = lambda t, **m: send(dict(jsonrpc="2.0", id=id, result=dict(content=[dict(type="text", text=t)], **m)))
@@ -81,6 +83,12 @@ def call(id, p):
         if a.get("text"): open(f, "w").write(a["text"])
         text(json.dumps(dict(old=old, dir=d)))
     elif n == "counter": text(str(count))
+    elif n == "wait":
+        with lock: waiting += 1
+        time.sleep(15); text("waited")
+    elif n == "doom":
+        while waiting < 40: time.sleep(0.01)
+        os._exit(9)
     elif n == "sleep": time.sleep(0.05); text("slept")
     else: send(dict(jsonrpc="2.0", id=id, error=dict(code=-32602, message="unknown tool")))
 PROMPTS = [

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package plugins
+
+import "io/fs"
+
+func allocated(fs.FileInfo) int64 { return 0 }
+
+func freeSpace(string) int64 { return 0 }
