@@ -62,31 +62,22 @@ type dataWatch struct {
 	looked time.Time
 }
 
-// look ends the servers whose data folder is too large, or whose plugin is gone, and returns
-// the pause until the next look. room is that on the file system.
-func (w *dataWatch) look(room int64, all []*process) (pause time.Duration) {
+// look calls measure if it is time to measure the folders, and returns the pause until the
+// next look. room is that on the file system; full reports that it is filled.
+func (w *dataWatch) look(room int64, measure func(full bool)) (pause time.Duration) {
 	began := time.Now()
 	if pause = roomEvery; room < w.last {
 		pause = fastEvery
+	}
+	if w.looked.IsZero() {
+		w.looked = began // each server's folder was measured when it was started
 	}
 	w.last, w.most = room, max(w.most, room)
 	lost := w.most-room > maxUnseen
 	if !lost && began.Sub(w.looked) < lookEvery {
 		return pause
 	}
-	for _, p := range all {
-		err := checkData(p.dir)
-		switch {
-		case err != nil:
-		case !p.installed():
-			err = errIdle
-		case lost && room < leastRoom && p.dir != "":
-			err = errNoRoom
-		}
-		if err != nil {
-			p.end(err)
-		}
-	}
+	measure(lost && room < leastRoom)
 	w.most, w.looked = room, time.Now()
 	return max(pause, 2*w.looked.Sub(began))
 }

@@ -316,26 +316,25 @@ func TestDataWatch(t *testing.T) {
 	p := newProcess(skill, s.book, "", &sandbox.Command{}, func(*process, string) {})
 	defer p.discard()
 	p.dir = t.TempDir()
-	all := []*process{p}
 	var w dataWatch
-	w.look(10*gb, all)
+	w.look(10*gb, p.check)
 	file, err := os.Create(filepath.Join(p.dir, "sparse"))
 	if err = errors.Join(err, file.Truncate(2*maxData), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if pause := w.look(10*gb-maxUnseen, all); pause != fastEvery || p.ctx.Err() != nil {
+	if pause := w.look(10*gb-maxUnseen, p.check); pause != fastEvery || p.ctx.Err() != nil {
 		t.Errorf("pause %s, %v: the folder was measured too early", pause, p.ctx.Err())
 	}
-	if w.look(20*gb, all); p.ctx.Err() != nil {
+	if w.look(20*gb, p.check); p.ctx.Err() != nil {
 		t.Error("the folder was measured when room came")
 	}
-	if w.look(20*gb-maxUnseen-1, all); p.ctx.Err() == nil || !strings.Contains(context.Cause(p.ctx).Error(), "more than 256 MB") {
+	if w.look(20*gb-maxUnseen-1, p.check); p.ctx.Err() == nil || !strings.Contains(context.Cause(p.ctx).Error(), "more than 256 MB") {
 		t.Errorf("%v", context.Cause(p.ctx))
 	}
 	q := newProcess(skill, s.book, "", &sandbox.Command{}, func(*process, string) {})
 	defer q.discard()
 	q.dir = t.TempDir()
-	if w.look(leastRoom-1, []*process{q}); !errors.Is(context.Cause(q.ctx), errNoRoom) {
+	if w.look(leastRoom-1, q.check); !errors.Is(context.Cause(q.ctx), errNoRoom) {
 		t.Errorf("%v", context.Cause(q.ctx))
 	}
 }

@@ -210,6 +210,22 @@ func (p *process) tend() {
 	}
 }
 
+// check ends the server if its data folder is too large, or its plugin is gone. full reports
+// that the file system of data folders is filled.
+func (p *process) check(full bool) {
+	err := checkData(p.dir)
+	switch {
+	case err != nil:
+	case !p.installed():
+		err = errIdle
+	case full && p.dir != "":
+		err = errNoRoom
+	}
+	if err != nil {
+		p.end(err)
+	}
+}
+
 // installed reports whether the plugin is still there.
 func (p *process) installed() bool {
 	_, err := os.Stat(p.skill.PluginDir)

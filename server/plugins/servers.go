@@ -210,9 +210,15 @@ func (s *Servers) watch() {
 	all := slices.Collect(maps.Values(s.running))
 	s.watching = len(all) > 0
 	s.mu.Unlock()
-	if len(all) > 0 {
-		time.AfterFunc(s.watched.look(freeSpace(s.options.Data), all), s.watch)
+	if len(all) == 0 {
+		return
 	}
+	pause := s.watched.look(freeSpace(s.options.Data), func(full bool) {
+		for _, p := range all {
+			p.check(full)
+		}
+	})
+	time.AfterFunc(pause, s.watch)
 }
 
 // key returns the same for calls that may have one process: of one principal, with one
