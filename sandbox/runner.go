@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 // Options configure a [Runner]. The zero value is usable.
@@ -33,7 +34,11 @@ type Runner struct {
 	admission Admission
 	limits    Limits
 	life      *Lifetime // ended by Close
+	serving   *Lifetime // of Serve; ended by Close, before life
 }
+
+// endTime is the time for servers that have no input any more, all together.
+const endTime = 2 * time.Second
 
 // New returns a Runner for driver, which it owns from now on. Options may be
 // nil.
@@ -43,7 +48,7 @@ func New(driver Driver, options *Options) *Runner {
 		o = *options
 	}
 	o.Admission = cmp.Or[Admission](o.Admission, unbounded{})
-	return &Runner{driver: driver, admission: o.Admission, limits: o.Limits.Or(DefaultLimits()), life: NewLifetime()}
+	return &Runner{driver: driver, admission: o.Admission, limits: o.Limits.Or(DefaultLimits()), life: NewLifetime(), serving: NewLifetime()}
 }
 
 // unbounded admits every command at once.
@@ -89,12 +94,22 @@ func (r *Runner) RunIn(ctx context.Context, session Session, cmd Command) (*Resu
 
 // Serve starts cmd, a server that lasts until it or ctx ends, as Run does, but without a
 // slot, and without a bound of its output: it answers commands of others, which have these.
-// Without an error it calls ended once, in the background; Close waits for that too. If this
+// Without an error it calls ended once, in the background; Close waits for that too, and closes
+// the command's input, if it is an [io.Closer], two seconds before it ends the server. If this
 // program is killed, the sandbox stays for at most Limits.Timeout.
 func (r *Runner) Serve(ctx context.Context, cmd Command, ended func(*Exit, error)) error {
 	ctx, leave, err := r.life.Join(ctx)
 	if err != nil {
 		return err
+	}
+	closing, left, err := r.serving.Join(context.Background())
+	if err != nil {
+		leave()
+		return err
+	}
+	stop := func() bool { return true }
+	if input, ok := cmd.Stdin.(io.Closer); ok {
+		stop = context.AfterFunc(closing, func() { _ = input.Close() })
 	}
 	cmd.Limits, cmd.Meter = cmd.Limits.Or(r.limits), new(Meter)
 	if cmd.Progress == nil {
@@ -102,7 +117,12 @@ func (r *Runner) Serve(ctx context.Context, cmd Command, ended func(*Exit, error
 	}
 	go func() {
 		defer leave()
-		ended(r.driver.Run(ctx, &cmd))
+		defer left()
+		exit, err := r.driver.Run(ctx, &cmd)
+		if stop(); closing.Err() != nil {
+			err = cmp.Or(err, ErrClosed) // it has not failed
+		}
+		ended(exit, err)
 	}()
 	return nil
 }
@@ -119,7 +139,17 @@ func (r *Runner) Renew(skill string, folder func() (string, error)) error {
 
 // Close ends the runs under way, waits for them, and closes the driver.
 func (r *Runner) Close() error {
+	served := make(chan struct{})
+	go func() {
+		r.serving.End()
+		close(served)
+	}()
+	select {
+	case <-served:
+	case <-time.After(endTime):
+	}
 	r.life.End()
+	<-served
 	return r.driver.Close()
 }
 

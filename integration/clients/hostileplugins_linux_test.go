@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -229,5 +231,50 @@ func TestHostileConduitPlugins(t *testing.T) {
 			c.Fails(c.Call(bad+"__tools__count", none), "its data folder has more than 256 MB")
 		}
 		unharmed()
+	})
+}
+
+// Hooks on_shutdown run when the program ends, for two seconds; plugins that go on make its
+// end no longer.
+func TestConduitShutdown(t *testing.T) {
+	t.Parallel()
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		a := lab.NewAccount(t, driver, "")
+		for _, id := range []string{"py", "last"} {
+			conduitPlugin(a, id, "", "__init__.py", `
+import os, time
+def over():
+    time.sleep(0.5)
+    open("/plugin-data/over", "w").write("over")
+def register(api): api.register_hook("on_shutdown", over)
+`)
+		}
+		conduitPlugin(a, "js", "", "index.mjs", `
+import { writeFileSync } from "node:fs"
+export function register(api) { api.register_hook("on_shutdown", () => writeFileSync("/plugin-data/over", "over")) }
+`)
+		conduitPlugin(a, "stays", "", "__init__.py", "import time\ndef register(api): api.register_hook('on_shutdown', lambda: time.sleep(1000))")
+		a.Configure("expose: {mode: all}\npolicy: {skills: {\"*\": {class: safe}}}\n")
+		for i, plugins := range [][]string{{"py", "js"}, {"last", "stays"}} {
+			c := a.Serve("legacy", `{}`)
+			for _, plugin := range plugins {
+				c.Succeeds(c.Call(plugin+"__tools", none), "has started")
+			}
+			began := time.Now()
+			if err := c.Close(); err != nil || time.Since(began) > 8*time.Second {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+			t.Logf("%v: %s", plugins, time.Since(began))
+			files, err := filepath.Glob(a.State("plugin-data", "*", "over"))
+			if want := 2 - i; err != nil || len(files) != want {
+				t.Errorf("%v: on_shutdown has written %v, %v, want %d files", plugins, files, err, want)
+			}
+			if err := os.RemoveAll(a.State("plugin-data")); err != nil {
+				t.Error(err)
+			}
+		}
+		if out, _ := a.Run("doctor"); strings.Contains(out, "has failed") {
+			t.Errorf("%s", out)
+		}
 	})
 }
