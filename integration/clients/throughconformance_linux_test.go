@@ -53,6 +53,9 @@ func TestConformanceThroughPlugins(t *testing.T) {
 			direct, through := passed(t, tools, s.serve(t, tools)), passed(t, tools, s.aggregate(t))
 			both := 0
 			for scenario := range direct {
+				if (direct[scenario] == "") != (through[scenario] == "") {
+					t.Logf("%s: directly %q, through the plugin %q", scenario, direct[scenario], through[scenario])
+				}
 				switch {
 				case through[scenario] == "" && s.refused[scenario] == "":
 					both++
