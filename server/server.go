@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/clientroots"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -62,6 +63,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	s.core.AddResourceTemplates(mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.resources.read})
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
+	calls.OnUpdate(func(owner identity.Key, uri string) { p.subscriptions.updated(s.core, owner, uri) })
 	p.fixed = newFixedTools(maker, finds, p.search, invoke, loads, &o)
 	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly]()}
 	p.publish(&skills.Catalog{})

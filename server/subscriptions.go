@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 )
 
@@ -102,4 +104,24 @@ func (s *subscriptions) notify(core *mcpserver.MCPServer, before, after *skillse
 			_ = core.SendNotificationToSpecificClient(id, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
 		}
 	}
+}
+
+// updated tells the subscribed sessions of a principal that a resource of a plugin's server has
+// changed.
+func (s *subscriptions) updated(core *mcpserver.MCPServer, owner identity.Key, uri string) {
+	for _, id := range s.of(owner, uri) {
+		_ = core.SendNotificationToSpecificClient(id, mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri}) // or it is gone
+	}
+}
+
+// of returns the ids of the sessions of a principal that have subscribed to a resource.
+func (s *subscriptions) of(owner identity.Key, uri string) (ids []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, session := range s.sessions {
+		if principalOf(session).Key() == owner && slices.Contains(session.SubscribedResources(), uri) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

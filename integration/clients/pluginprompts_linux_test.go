@@ -142,3 +142,35 @@ func TestPluginServerPromptConsent(t *testing.T) {
 	}
 	has(t, c.Raw("resources/read", `{"uri":"plugin://alpha/one/notes://today"}`), "is not there")
 }
+
+// A client is told of changes of the resources that it has read and subscribed to, and of no
+// others.
+func TestPluginServerUpdates(t *testing.T) {
+	t.Parallel()
+	a := lab.NewAccount(t, "native", "")
+	serverPlugins(t, a)
+	a.Configure(allowed(a, ""))
+	c := a.Serve("legacy", `{}`)
+	for _, server := range []string{"alpha__one", "beta__one"} {
+		c.Succeeds(c.Call(server, none), "has started")
+		awaitTool(t, c, server+"__touch")
+	}
+	told := func(plugin string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"plugin://` + plugin + `/one/notes://today"}}`
+	}
+	read := func(plugin, own string) {
+		has(t, c.Raw("resources/read", `{"uri":"plugin://`+plugin+`/one/`+own+`"}`), `"contents"`)
+	}
+	has(t, c.Raw("resources/subscribe", `{"uri":"plugin://alpha/one/notes://today"}`), `"result":{}`)
+	for range 2 { // the second has nothing to follow anew
+		read("alpha", "notes://today")
+	}
+	read("alpha", "notes://day/1")
+	read("beta", "notes://today")
+	awaitText(t, "touched 2", func() string { return c.Call("alpha__one__touch", none).Text() })
+	awaitText(t, "touched 1", func() string { return c.Call("beta__one__touch", none).Text() })
+	awaitText(t, told("alpha"), func() string { c.Listed("ping"); return c.Received.String() })
+	if got := c.Received.String(); strings.Contains(got, told("beta")) || strings.Contains(got, `updated","params":{"uri":"plugin://alpha/one/notes://day`) {
+		t.Error("the client is told of a resource that it has not subscribed to")
+	}
+}

@@ -31,13 +31,15 @@ const (
 
 // A client speaks MCP with one server.
 type client struct {
-	wire    transport.BidirectionalInterface
-	redact  sandbox.Redactor // nil changes nothing
-	allow   func()           // called before each request
-	changes chan<- struct{}  // has room for one notice that a list has changed
-	ids     atomic.Int64
-	asking  chan struct{}              // has room for the questions that wait
-	offers  map[string]json.RawMessage // capabilities of the server; set by initialize
+	wire          transport.BidirectionalInterface
+	redact        sandbox.Redactor // nil changes nothing
+	allow         func()           // called before each request
+	changes       chan<- struct{}  // has room for one notice that a list has changed
+	ids           atomic.Int64
+	read, updated func(uri string)           // called for a resource that was read, if its changes can be told, or has changed; set before initialize
+	asking        chan struct{}              // has room for the questions that wait
+	subscribes    bool                       // it tells changes of resources; set by initialize
+	offers        map[string]json.RawMessage // capabilities of the server; set by initialize
 
 	mu      sync.Mutex
 	running map[int64]*running // calls by the number of their request
@@ -114,6 +116,9 @@ func (c *client) initialize(ctx, life context.Context, version string) (instruct
 		return "", fmt.Errorf("initialize: it speaks no revision of MCP that is known here (%.40q)", agreed.ProtocolVersion)
 	}
 	c.offers = agreed.Capabilities
+	var resources struct{ Subscribe bool }
+	_ = json.Unmarshal(c.offers["resources"], &resources) // or it does not say so
+	c.subscribes = resources.Subscribe
 	if over, ok := c.wire.(transport.HTTPConnection); ok {
 		over.SetProtocolVersion(agreed.ProtocolVersion)
 	}
@@ -203,8 +208,8 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, skill *skills.S
 	c.mu.Unlock()
 	to := skill.Entry.Server
 	params := map[string]any{"name": to.Tool, "arguments": args, "_meta": map[string]any{"progressToken": id}}
+	var given struct{ URI string }
 	if to.Method == skills.ReadResource {
-		var given struct{ URI string }
 		_ = json.Unmarshal(args, &given) // they were checked
 		params = map[string]any{"uri": given.URI, "_meta": params["_meta"]}
 	}
@@ -218,6 +223,9 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, skill *skills.S
 	}
 	if err != nil {
 		return nil, id, err
+	}
+	if given.URI != "" && c.subscribes {
+		c.read(given.URI)
 	}
 	answer, err := newResult(raw, skill)
 	if err != nil {
@@ -327,6 +335,10 @@ func (c *client) notified(n mcp.JSONRPCNotification) {
 		select {
 		case c.changes <- struct{}{}:
 		default:
+		}
+	case mcp.MethodNotificationResourceUpdated:
+		if uri, ok := given["uri"].(string); ok {
+			c.updated(uri)
 		}
 	case "notifications/progress":
 		c.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -26,12 +27,13 @@ import (
 
 // Bounds of a process.
 const (
-	lifetime  = 12 * time.Hour
-	startTime = 30 * time.Second // until it has listed its tools
-	pingTime  = 3 * time.Second  // for an answer after a call that it has not answered
-	listPause = time.Second      // between two lists of its tools; it doubles while they change
-	exitTime  = 2 * time.Second  // for a server that is not needed any more
-	maxWait   = time.Minute      // between two lists of its tools, and after a failure
+	lifetime    = 12 * time.Hour
+	startTime   = 30 * time.Second // until it has listed its tools
+	pingTime    = 3 * time.Second  // for an answer after a call that it has not answered
+	listPause   = time.Second      // between two lists of its tools; it doubles while they change
+	exitTime    = 2 * time.Second  // for a server that is not needed any more
+	maxFollowed = 64               // resources whose changes are told
+	maxWait     = time.Minute      // between two lists of its tools, and after a failure
 )
 
 // errIdle ends a server that is not needed any more, which is no failure.
@@ -50,6 +52,7 @@ type process struct {
 	folder  string           // its files
 	dir     string           // its data folder, or ""
 	ended   func(why string) // called when its sandbox is gone; "" is no failure
+	changed func(uri string) // called when a resource has changed that was read
 	callers map[string]bool  // names of the skills that have used it; Servers.mu guards it
 
 	ctx  context.Context // done when it is to end, with the reason
@@ -72,11 +75,12 @@ type process struct {
 	idle        *time.Timer       // stopped while there are users
 	printed     []byte            // the end of its standard error
 	definitions map[string]string // of its tools, by name
+	followed    map[string]bool   // URIs of resources whose changes it tells
 }
 
 // newProcess returns a process of a server's skill that is not started.
 func newProcess(owner *skills.Skill, book *Book, version string, cmd *sandbox.Command, ended func(*process, string)) *process {
-	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, folder: cmd.Folder, callers: map[string]bool{}, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
+	p := &process{name: owner.QualifiedName(), skill: owner, book: book, version: version, folder: cmd.Folder, callers: map[string]bool{}, followed: map[string]bool{}, changes: make(chan struct{}, 1), ready: make(chan struct{}), gone: make(chan struct{})}
 	p.ended = func(why string) { ended(p, why) }
 	p.ctx, p.free = context.WithTimeoutCause(context.Background(), lifetime, errIdle)
 	p.ctx, p.end = context.WithCancelCause(p.ctx)
@@ -352,6 +356,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func (p *process) greet() {
 	ctx, cancel := context.WithTimeoutCause(p.ctx, startTime, fmt.Errorf("it did not start within %s", startTime))
 	defer cancel()
+	p.read, p.updated = p.follow, p.changed
 	instructions, err := p.initialize(ctx, p.ctx, p.version)
 	if err == nil {
 		err = p.list(ctx, instructions)
@@ -366,6 +371,23 @@ func (p *process) greet() {
 	}
 	if err != nil {
 		p.end(err)
+	}
+}
+
+// follow has the server tell when a resource changes that was read.
+func (p *process) follow(uri string) {
+	p.state.Lock()
+	known := p.followed[uri] || len(p.followed) == maxFollowed
+	if !known {
+		p.followed[uri] = true
+	}
+	p.state.Unlock()
+	if !known {
+		p.spawn(func() {
+			ctx, cancel := context.WithTimeout(p.ctx, startTime)
+			defer cancel()
+			_, _ = p.request(ctx, p.ids.Add(1), string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}) // without it, nobody is told
+		})
 	}
 }
 

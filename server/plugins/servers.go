@@ -46,8 +46,9 @@ type Servers struct {
 	options Options
 
 	mu      sync.Mutex
-	running map[string]*process // by key
-	failed  map[string]failure  // by key
+	running map[string]*process        // by key
+	failed  map[string]failure         // by key
+	changed func(identity.Key, string) // of OnUpdate
 	// watching reports that watch is going to be called, whose own state is watched.
 	watching bool
 	watched  dataWatch
@@ -62,7 +63,7 @@ type failure struct {
 
 // New returns servers that run with runner, whose Close ends them. Options may be nil.
 func New(runner *sandbox.Runner, book *Book, options *Options) *Servers {
-	s := &Servers{runner: runner, book: book, running: map[string]*process{}, failed: map[string]failure{}}
+	s := &Servers{runner: runner, book: book, running: map[string]*process{}, failed: map[string]failure{}, changed: func(identity.Key, string) {}}
 	if options != nil {
 		s.options = *options
 	}
@@ -77,6 +78,14 @@ func New(runner *sandbox.Runner, book *Book, options *Options) *Servers {
 // script prints: a result object, and questions.
 func (s *Servers) Call(who identity.Principal, skill *skills.Skill) sandbox.Session {
 	return &call{s, who, skill}
+}
+
+// OnUpdate sets the function that is called when a resource has changed that a principal has
+// read, with the URI that it has here. It must not wait.
+func (s *Servers) OnUpdate(changed func(owner identity.Key, uri string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = changed
 }
 
 // Leave ends the servers of a principal who has left. It does not wait.
@@ -174,6 +183,8 @@ func (c *call) replaces(key string, p *process, cmd *sandbox.Command) bool {
 // start starts the server of a call.
 func (s *Servers) start(key string, c *call, cmd *sandbox.Command) (_ *process, err error) {
 	p := newProcess(c.skill.Owner(), s.book, s.options.Version, cmd, func(p *process, why string) { s.ended(key, p, why) })
+	changed := s.changed
+	p.changed = func(uri string) { changed(c.who.Key(), p.skill.ServerURI(uri)) }
 	if p.skill.Entry.Server.Server.Address != "" {
 		err = p.connect(cmd, s.options.Egress)
 	} else {

@@ -26,6 +26,7 @@ TOOLS = [
   T("flood", "Prints without end"),
   T("more", "Adds a tool"),
   T("another", "Adds a prompt and a resource"),
+  T("touch", "Changes the resources that are followed"),
   T("keep", "Keeps a text in the data folder", {"text":{"type":"string"}}),
   T("counter", "Counts calls"),
   T("sleep", "Takes a while"),
@@ -77,6 +78,9 @@ def call(id, p):
     elif n == "another":
         PROMPTS.append(dict(name="new", description="Added")); send(dict(jsonrpc="2.0", method="notifications/prompts/list_changed"))
         RESOURCES.append(dict(uri="notes://new", name="new")); send(dict(jsonrpc="2.0", method="notifications/resources/list_changed")); text("added")
+    elif n == "touch":
+        for uri in list(FOLLOWED): send(dict(jsonrpc="2.0", method="notifications/resources/updated", params=dict(uri=uri)))
+        text("touched %d" % len(FOLLOWED))
     elif n == "keep":
         d = os.environ["CLAUDE_PLUGIN_DATA"]; f = d + "/kept"
         old = open(f).read() if os.path.exists(f) else None
@@ -96,12 +100,14 @@ PROMPTS = [
   dict(name="echo", description="Has the name of a tool"),
 ]
 RESOURCES = [dict(uri="notes://today", name="today", description="Notes of today", mimeType="text/markdown"), dict(uri="notes://picture", name="picture", mimeType="image/png")]
+FOLLOWED = set()
 def answer(m):
     p, reply = m.get("params") or {}, None
     text = lambda role, t: dict(role=role, content=dict(type="text", text=t))
     if m["method"] == "prompts/list": reply = dict(prompts=PROMPTS)
     elif m["method"] == "resources/list": reply = dict(resources=RESOURCES)
     elif m["method"] == "resources/templates/list": reply = dict(resourceTemplates=[dict(uriTemplate="notes://day/{day}", name="day", description="Notes of a day")])
+    elif m["method"] == "resources/subscribe": FOLLOWED.add(p["uri"]); reply = {}
     elif m["method"] == "prompts/get" and p["name"] == "greet":
         print("a line beside", file=sys.stderr, flush=True)
         a = p.get("arguments") or {}
@@ -118,7 +124,7 @@ def answer(m):
     else: send(dict(jsonrpc="2.0", id=m["id"], result=reply))
 for line in sys.stdin:
     m = json.loads(line)
-    if m.get("method") == "initialize": send(dict(jsonrpc="2.0", id=m["id"], result=dict(protocolVersion="2025-06-18", capabilities=dict(tools=dict(listChanged=True), prompts=dict(listChanged=True), resources=dict(listChanged=True)), serverInfo=dict(name=name, version="1"), instructions="Use echo of %s first."%name)))
+    if m.get("method") == "initialize": send(dict(jsonrpc="2.0", id=m["id"], result=dict(protocolVersion="2025-06-18", capabilities=dict(tools=dict(listChanged=True), prompts=dict(listChanged=True), resources=dict(listChanged=True, subscribe=True)), serverInfo=dict(name=name, version="1"), instructions="Use echo of %s first."%name)))
     elif m.get("method") == "tools/list": send(dict(jsonrpc="2.0", id=m["id"], result=dict(tools=TOOLS)))
     elif m.get("method") == "ping": send(dict(jsonrpc="2.0", id=m["id"], result={}))
     elif m.get("method", "").split("/")[0] in ("prompts", "resources"): answer(m)
