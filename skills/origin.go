@@ -79,3 +79,23 @@ func (s *Skill) Guarded() bool {
 	}
 	return true
 }
+
+// Consented returns the skill that a person's yes to this one names: a yes to a hook is to all
+// hooks of its plugin, as they see the same.
+func (s *Skill) Consented() *Skill {
+	if s.OfHooks() {
+		return s.Owner()
+	}
+	return s
+}
+
+// SeesCalls reports whether hooks of the skill run around calls, once a person lets them.
+func (s *Skill) SeesCalls() bool {
+	return s.OfHooks() || s.Entry != nil && s.Entry.Server != nil && len(s.Entry.Server.Hooks) > 0
+}
+
+// OfHooks reports whether a skill has a plugin's hooks as its tools, or is one of them.
+func (s *Skill) OfHooks() bool {
+	tools := s.Owner().Tools
+	return len(tools) > 0 && tools[0].Entry != nil && tools[0].Entry.Hook != nil
+}

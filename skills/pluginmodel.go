@@ -123,6 +123,8 @@ type ServerCall struct {
 	Tool string
 	// Definition is the digest of its definition, as the server has listed it.
 	Definition string
+	// Hooks are the events around calls for which the code of a plugin of Conduit's has hooks.
+	Hooks []string
 }
 
 // Methods of a [ServerCall].
@@ -130,6 +132,8 @@ const (
 	CallTool     = "tools/call"
 	GetPrompt    = "prompts/get"
 	ReadResource = "resources/read"
+	// RunHooks runs the hooks of Conduit code at the event that Tool names.
+	RunHooks = "skills-mcp/hook"
 )
 
 // An Agent is a role for a model, with the tools that it may use. Nothing here

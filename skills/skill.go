@@ -215,24 +215,6 @@ func IsCredential(name string) bool {
 	return slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(word string) bool { return slices.Contains(words, word) })
 }
 
-// Consented returns the skill that a person's yes to this one names: a yes to a hook is to all
-// hooks of its plugin, as they see the same.
-func (s *Skill) Consented() *Skill {
-	if s.OfHooks() {
-		return s.Owner()
-	}
-	return s
-}
-
-// SeesCalls reports whether hooks of the skill run around calls, once a person lets them.
-func (s *Skill) SeesCalls() bool { return s.OfHooks() }
-
-// OfHooks reports whether a skill has a plugin's hooks as its tools, or is one of them.
-func (s *Skill) OfHooks() bool {
-	tools := s.Owner().Tools
-	return len(tools) > 0 && tools[0].Entry != nil && tools[0].Entry.Hook != nil
-}
-
 // Text returns the instructions, as they were when the skill was read. The error
 // is of a cache that was damaged since.
 func (s *Skill) Text() (string, error) {

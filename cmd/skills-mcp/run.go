@@ -97,6 +97,8 @@ func (c *runCommand) run(ctx context.Context, name string, args []string) (err e
 	if err != nil {
 		return err
 	}
+	s.Sandboxes.Hooks.Apply(ctx, own)
+	defer s.Sandboxes.Hooks.Close()
 	end := c.show(&request, given.Json)
 	outcome, err := s.Sandboxes.Executor(runner, nil, snapshots, s.Approvals(terminalOf(s, c.app))).Run(ctx, request)
 	end()
@@ -118,6 +120,9 @@ func (c *runCommand) finish(skill *skills.Skill, given *invocation.RunArgs, outc
 		}
 	} else if skill.Entry.Server != nil && outcome.Stdout.Total > 0 {
 		fmt.Fprintln(display(c.stdout), result.PersonText(outcome))
+	}
+	for _, text := range outcome.Hooks {
+		fmt.Fprintln(c.stderr, "skills-mcp:", termtext.Visible(text))
 	}
 	if outcome.Hint != "" {
 		fmt.Fprintf(c.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)

@@ -36,6 +36,9 @@ func (a *Approvals) Approve(ctx context.Context, p *run.Proposal) error {
 		if answered {
 			return used(c)
 		}
+		if p.Way == run.WayHook { // around a call that does not wait for the answer
+			return a.later(ctx, c)
+		}
 		first, done, err := a.asking.once(ctx, c, func() error { return a.ask(ctx, c) })
 		switch {
 		case errors.Is(err, errCannotAsk): // in time
@@ -74,6 +77,14 @@ func (a *Approvals) ask(ctx context.Context, c *call) error {
 	}
 	if done, err := a.askPage(ctx, c); done {
 		return err
+	}
+	return a.wait(ctx, c)
+}
+
+// later is wait for a hook: the question is stored once, and not where each call is asked about.
+func (a *Approvals) later(ctx context.Context, c *call) error {
+	if c.Quiet || c.Decision.Each && len(c.Decision.Grown) == 0 {
+		return refused(c, "nobody has said yes to it for more than one call")
 	}
 	return a.wait(ctx, c)
 }

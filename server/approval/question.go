@@ -68,6 +68,8 @@ type Question struct {
 	Grown []string `json:"grown,omitempty"`
 	// Scan has the findings in its files, in a line; "" is none.
 	Scan string `json:"scan,omitempty"`
+	// Hook is the reason for which a hook of a plugin wants a person asked; "" is none.
+	Hook string `json:"hook,omitempty"`
 	// Differs are the ways in which the call differs from the last approved one.
 	Differs []string `json:"differs,omitempty"`
 	// Needed is the number of people who have to confirm; Signed names those who have.
@@ -143,7 +145,7 @@ func newQuestion(p *run.Proposal) *Question {
 		Skill: p.Skill.Consented().QualifiedName(), SeesCalls: p.Skill.SeesCalls(), Kind: origin.Kind, Place: origin.Place, Digest: p.Digest, Class: cmp.Or(d.Class, p.Skill.Class), Rule: d.Rule,
 		Caller: caller(p), Args: arguments(p.Args), Runs: program(p), Code: p.Action == run.ActionCode,
 		Hosts: p.Command.Grant.Hosts, Variables: p.Variables, Secrets: d.SecretLines(), Calls: d.Calls,
-		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Scan: d.Scan, Needed: max(1, d.Signatures), Scopes: scopes(p),
+		Review: p.Review, Trust: d.Trust, Fetch: d.Fetch, Grown: d.Grown, Scan: d.Scan, Hook: d.Hook, Needed: max(1, d.Signatures), Scopes: scopes(p),
 	}
 	for _, r := range run.SecretRequests(p.Skill, func(name string) bool {
 		return slices.ContainsFunc(d.Secrets, func(g run.SecretGrant) bool { return g.Name == name || g.Variable() == name }) || slices.Contains(p.Variables, name)
@@ -221,7 +223,10 @@ func scopes(p *run.Proposal) []Scope {
 	case !lasting:
 		return []Scope{Once}
 	case p.Way == run.WayHook && len(d.Grown) == 0: // nobody is asked at the next call
-		return slices.DeleteFunc(lastingScopes(p), func(s Scope) bool { return s == Once })
+		all := slices.DeleteFunc(lastingScopes(p), func(s Scope) bool { return s == Once })
+		if slices.Reverse(all); len(all) > 0 { // always, and the session
+			return all
+		}
 	}
 	return lastingScopes(p)
 }

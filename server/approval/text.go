@@ -121,6 +121,9 @@ func (q *Question) head(b bounds) []string {
 	if q.Scan != "" {
 		all = append(all, "The scan of its files found "+q.Scan)
 	}
+	if q.Hook != "" {
+		all = append(all, "You are asked since "+quote(q.Hook))
+	}
 	if len(q.Differs) > 0 {
 		all = append(all, "Since the last approval of this skill: "+strings.Join(q.Differs, "; ")+".")
 	}

@@ -51,7 +51,9 @@ func State(skill *skills.Skill) string {
 		return "blocked: it has changed since it was accepted"
 	case !skill.ModelInvocable && skill.Entry != nil && skill.Entry.Server != nil && len(skill.Tools) > 0:
 		return "person only: models call its tools"
-	case !skill.ModelInvocable:
+	case skill.OfHooks() && skill.Entry == nil:
+		return "ready"
+	case !skill.ModelInvocable && !skill.OfHooks():
 		return "person only"
 	case skill.Untrusted() && skill.Entry != nil && (skill.Class != skills.Safe || len(skill.Entry.Network) > 0):
 		return "needs trust in its workspace"

@@ -176,3 +176,8 @@ func (b *Book) fail(ctx context.Context, owner *skills.Skill, why string) {
 		}
 	})
 }
+
+// Skipped keeps why one of the hooks of a skill was skipped.
+func (b *Book) Skipped(ctx context.Context, owner *skills.Skill, why string) {
+	_ = b.write(ctx, owner, func(l *listing) { l.Fault, l.At = why, time.Now().UTC().Truncate(time.Second) }) // it is in the log, too
+}

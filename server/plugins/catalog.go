@@ -107,7 +107,7 @@ func refusal(server *skills.MCPServer) string {
 
 // addFault adds the last failure of a server, or of hooks, to the problems of its skill.
 func addFault(owner *skills.Skill, l *listing) {
-	if l.Fault == "" {
+	if l.Fault == "" || owner.OfHooks() && time.Since(l.At) > 24*time.Hour { // others of them work
 		return
 	}
 	what, remedy := "its MCP server "+owner.Name+" has failed", "the next call starts it again"
@@ -124,6 +124,9 @@ func addFault(owner *skills.Skill, l *listing) {
 func addTools(owner *skills.Skill, l *listing, taken map[string]*skills.Skill) {
 	if !l.Known {
 		return
+	}
+	if to := owner.Entry.Server; to.Server.Code != nil && len(l.Hooks) > 0 {
+		to.Hooks, to.Definition = l.Hooks, strings.Join(l.Hooks, " ") // a yes of before covers no hooks
 	}
 	owner.Instructions, owner.ModelInvocable = l.Instructions, l.Instructions != ""
 	owner.Description = fmt.Sprintf("The MCP server %s of the plugin %s. A call starts it, if it does not run; each start lists its tools again.", owner.Name, owner.Plugin)

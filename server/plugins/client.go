@@ -125,6 +125,13 @@ func (c *client) initialize(ctx, life context.Context, version string) (instruct
 	return truncate.String(agreed.Instructions, maxInstructions), c.notify(ctx, "notifications/initialized", nil)
 }
 
+// hooks returns the events that the host of Conduit code has hooks for.
+func (c *client) hooks() []string {
+	var host map[string]struct{ Hooks []string }
+	_ = json.Unmarshal(c.offers["experimental"], &host) // one that is damaged has none
+	return slices.DeleteFunc(host["skills-mcp"].Hooks, func(event string) bool { return event != "before_tool_call" && event != "after_tool_call" })
+}
+
 // lists returns the tools, prompts and resources of the server. One that refuses to list
 // prompts or resources has none.
 func (c *client) lists(ctx context.Context) (all listing, err error) {
@@ -213,6 +220,9 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, skill *skills.S
 		_ = json.Unmarshal(args, &given) // they were checked
 		params = map[string]any{"uri": given.URI, "_meta": params["_meta"]}
 	}
+	if to.Method == skills.RunHooks {
+		params = map[string]any{"event": to.Tool, "call": args}
+	}
 	raw, err := c.request(ctx, id, to.Method, params)
 	c.mu.Lock()
 	delete(c.running, id)
@@ -226,6 +236,9 @@ func (c *client) call(ctx context.Context, cmd *sandbox.Command, skill *skills.S
 	}
 	if given.URI != "" && c.subscribes {
 		c.read(given.URI)
+	}
+	if to.Method == skills.RunHooks {
+		return textResult(false, "%s", raw), id, nil
 	}
 	answer, err := newResult(raw, skill)
 	if err != nil {

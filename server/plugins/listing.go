@@ -16,6 +16,8 @@ type listing struct {
 	Tools        []tool     `json:"tools"`
 	Prompts      []prompt   `json:"prompts,omitempty"`
 	Resources    []resource `json:"resources,omitempty"` // and templates
+	// Hooks are those of a [skills.ServerCall].
+	Hooks []string `json:"hooks,omitempty"`
 	// Known reports that the server has listed its tools.
 	Known bool `json:"known"`
 	// Fault is the reason of the last failure; "" is none since the last start.

@@ -391,6 +391,14 @@ func (p *process) follow(uri string) {
 	}
 }
 
+// hooks returns the events around calls that Conduit code has hooks for.
+func (p *process) hooks() []string {
+	if p.skill.Entry.Server.Server.Code == nil {
+		return nil
+	}
+	return p.client.hooks()
+}
+
 // list lists what the server has, and keeps it.
 func (p *process) list(ctx context.Context, instructions string) error {
 	all, err := p.lists(ctx)
@@ -403,6 +411,10 @@ func (p *process) list(ctx context.Context, instructions string) error {
 	}
 	for i := range all.Prompts {
 		definitions[skills.GetPrompt+all.Prompts[i].Name] = all.Prompts[i].tool().definition()
+	}
+	all.Hooks = p.hooks()
+	for _, event := range all.Hooks {
+		definitions[skills.RunHooks+event] = strings.Join(all.Hooks, " ")
 	}
 	p.state.Lock()
 	p.definitions = definitions
@@ -441,7 +453,7 @@ func (p *process) answer(ctx context.Context, cmd *sandbox.Command, skill *skill
 	p.state.Unlock()
 	if to.Method == "" {
 		p.answered.Store(true)
-		return textResult(false, "The MCP server %s has started. It has %d tools and prompts, which are here now, with %s__ before their names.", p.name, len(definitions), p.skill.PlainToolName()), nil
+		return textResult(false, "The MCP server %s has started. It has %d tools and prompts, which are here now, with %s__ before their names.", p.name, len(definitions)-len(p.hooks()), p.skill.PlainToolName()), nil
 	}
 	if definitions[to.Method+to.Tool] != to.Definition {
 		return nil, &sandbox.UnavailableError{Reason: fmt.Sprintf("the MCP server %s has no tool or prompt %q any more that is as it was listed", p.name, to.Tool), Remedy: "list the tools again"}

@@ -63,7 +63,7 @@ func (r *Report) ToolResult(entry *skills.Entry) *mcp.CallToolResult {
 	object, declared := r.output.object, entry.Output != nil
 	switch {
 	case r.output.err != nil:
-		result.Content = append(r.failure(), r.files...)
+		result.Content = slices.Concat(r.failure(), r.files, r.hooks())
 		if r.complete() {
 			result.StructuredContent = r.Run
 		}
@@ -75,7 +75,7 @@ func (r *Report) ToolResult(entry *skills.Entry) *mcp.CallToolResult {
 	default:
 		result.Content = append(slices.Clone(r.items), mcp.NewTextContent(string(object)))
 	}
-	result.Content = slices.Concat(result.Content, r.files, r.stderr)
+	result.Content = slices.Concat(result.Content, r.files, r.stderr, r.hooks())
 	switch {
 	case object == nil:
 	case declared:
@@ -96,7 +96,7 @@ func (r *Report) RunResult() *mcp.CallToolResult {
 		result.Content = append(result.Content, r.items...)
 	}
 	if r.output.err != nil {
-		result.Content = append(r.failure(), r.files...)
+		result.Content = slices.Concat(r.failure(), r.files, r.hooks())
 		return result
 	}
 	for _, content := range r.files {
@@ -107,6 +107,14 @@ func (r *Report) RunResult() *mcp.CallToolResult {
 		}
 	}
 	return result
+}
+
+// hooks returns the texts of hooks as contents.
+func (r *Report) hooks() (all []mcp.Content) {
+	for _, text := range r.Hooks {
+		all = append(all, mcp.NewTextContent(text))
+	}
+	return all
 }
 
 // complete reports whether the run's structure has all that the contents show.

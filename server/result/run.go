@@ -40,7 +40,9 @@ type Run struct {
 	// Connections are those that the skill made or was refused, the first of
 	// them where there are many.
 	Connections []sandbox.Connection `json:"connections,omitempty"`
-	Error       *run.Error           `json:"error,omitempty"`
+	// Hooks are texts of plugins' hooks about the call.
+	Hooks []string   `json:"hooks,omitempty"`
+	Error *run.Error `json:"error,omitempty"`
 }
 
 // A File is a file that a run left in /out.
@@ -73,6 +75,7 @@ func newRun(skill *skills.Skill, o *run.Outcome, output scriptOutput, most int) 
 		OutLeft:   o.Out.Left,
 
 		Connections: firstConnections(o.Connections),
+		Hooks:       o.Hooks,
 		Error:       output.err,
 	}
 	if skill != nil {

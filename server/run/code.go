@@ -22,11 +22,18 @@ func languages() []string { return []string{"bash", "python", "node", "typescrip
 // RunCode runs code that a model wrote. For the outcome and the error see
 // [Executor.Run].
 func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error) {
-	j, err := x.codeJob(&r)
-	if err != nil {
-		return nil, x.refuse(ctx, &Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill, Args: r.arguments()}, &r.Call, err)
-	}
-	return x.perform(ctx, j)
+	refused := Proposal{Action: ActionCode, RunID: r.runID(), Skill: r.Skill, Args: r.arguments()}
+	return x.around(ctx, &r.Call, refused, func(ctx context.Context, args map[string]any) (*Outcome, error) {
+		var j *job
+		err := r.codeOf(args)
+		if err == nil {
+			j, err = x.codeJob(&r)
+		}
+		if err != nil {
+			return nil, x.refuse(ctx, &refused, &r.Call, err)
+		}
+		return x.perform(ctx, j)
+	})
 }
 
 // arguments returns the code as an argument of the call, with its language and its own
@@ -77,7 +84,7 @@ func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
 	}
 	if r.Skill != nil {
 		j.label = r.Skill.QualifiedName()
-		if x.decider.MayAsk(r.Principal, r.Skill) {
+		if r.asked != "" || x.decider.MayAsk(r.Principal, r.Skill) {
 			j.lease += x.options.Asking.Or(elicit.DefaultLimits()).Wait
 		}
 	}

@@ -95,6 +95,8 @@ type Proposal struct {
 	Callers []string
 	// Parent is the ID of the run whose script made the call; "" for a client's call.
 	Parent string
+	// Quiet is that of the [Call].
+	Quiet bool
 
 	// Review describes the installation that is asked about; nil for other actions, and
 	// in Decide.
@@ -149,6 +151,8 @@ type Decision struct {
 	Grown []string
 	// Scan has the findings in the skill's files, in a line; "" is none.
 	Scan string
+	// Hook is the reason for which a hook wants a person asked; "" is none.
+	Hook string
 	// Ancestors are digests that the skill had earlier, and since which it has gained
 	// nothing: an answer that covered one of them may cover this one. The newest is first.
 	Ancestors []string

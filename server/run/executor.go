@@ -10,6 +10,7 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -40,6 +41,8 @@ type Options struct {
 	Secrets Secrets
 	// Servers make the calls of the MCP servers of plugins; nil makes none.
 	Servers Servers
+	// Hooks run the hooks of plugins around calls; nil runs none.
+	Hooks Hooks
 	// Recorder is told of the runs; nil tells nobody.
 	Recorder Recorder
 	// CheckOutput returns the error that callers report for the output of a run that ended
@@ -140,7 +143,9 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 	if err == nil {
 		o, err = x.admitted(ctx, j, p)
 	}
-	x.records.record(ctx, p, o, err)
+	if refused, _ := errors.AsType[*Error](err); !j.Quiet || refused == nil || refused.Code != ApprovalRequired {
+		x.records.record(ctx, p, o, err)
+	}
 	return o, err
 }
 
@@ -224,6 +229,9 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 		return translate("the call", "", err)
 	}
 	p.Decision = d
+	if err := askedByHook(j, d); err != nil {
+		return err
+	}
 	if to := serverOf(j); to != nil { // an approval is of the tool as it was listed
 		d.Version += " " + to.Definition
 	} else if j.skill != nil && j.skill.OfHooks() { // and one of hooks is of all of them
@@ -253,7 +261,7 @@ func (x *Executor) OnUpdate(changed func(owner identity.Key, uri string)) {
 func (j *job) proposal() *Proposal {
 	return &Proposal{
 		Action: j.action, Way: j.Way, RunID: j.id, Principal: j.Principal, Skill: j.skill, Args: j.args, Picked: j.picked,
-		Workspaces: slices.Clone(j.workspaces), Client: j.Client, Stack: j.Stack, Callers: j.Callers, Parent: j.Parent,
+		Workspaces: slices.Clone(j.workspaces), Client: j.Client, Stack: j.Stack, Callers: j.Callers, Parent: j.Parent, Quiet: j.Quiet,
 	}
 }
 
@@ -353,5 +361,5 @@ func (x *Executor) startElicitation(ctx context.Context, j *job, p *Proposal) (_
 
 // MayAsk reports whether somebody may be asked about a call of a skill before it runs.
 func (x *Executor) MayAsk(p identity.Principal, skill *skills.Skill) bool {
-	return x.decider.MayAsk(p, skill)
+	return x.options.Hooks != nil && x.options.Hooks.Any() || x.decider.MayAsk(p, skill)
 }

@@ -56,6 +56,10 @@ type Call struct {
 	// Warn receives doubts that the call is as its caller meant; nil is fine.
 	Warn func(message string)
 
+	// Quiet stores no question and no record where nobody has said yes: another call has told.
+	Quiet bool
+
+	asked     string        // why a hook wants a person asked; "" is not
 	callsLeft *atomic.Int32 // of the client's call; nil for one itself
 }
 
@@ -156,6 +160,8 @@ type Outcome struct {
 	// Hint guesses why a script failed, for people; "" is no guess. ModelHint is the guess for
 	// a model where that differs.
 	Hint, ModelHint string
+	// Hooks are texts of hooks about the call, each with its plugin.
+	Hooks []string
 	*sandbox.Result
 }
 

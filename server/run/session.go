@@ -76,6 +76,9 @@ func (x *Executor) CloseSession(ctx context.Context, owner identity.Key, id stri
 
 // EndSessions ends the sessions of a principal who has left. It does not wait.
 func (x *Executor) EndSessions(owner identity.Key) {
+	if x.options.Hooks != nil {
+		x.options.Hooks.Leave(owner)
+	}
 	x.options.Sessions.Leave(sandbox.Tenant{ID: string(owner)})
 	if x.options.Servers != nil {
 		x.options.Servers.Leave(owner)

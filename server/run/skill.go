@@ -19,6 +19,42 @@ import (
 // until then, or is nil if the script never started. A script that fails is no error:
 // see the outcome's exit code.
 func (x *Executor) Run(ctx context.Context, r Request) (*Outcome, error) {
+	refused := Proposal{Action: ActionSkill, RunID: r.runID(), Skill: r.Skill, Args: r.Args, Picked: r.Picked}
+	return x.around(ctx, &r.Call, refused, func(ctx context.Context, args map[string]any) (*Outcome, error) {
+		r.Args = args
+		return x.runSkill(ctx, r)
+	})
+}
+
+// around makes a call with the hooks around it. refused is the proposal of one that is
+// refused.
+func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do func(ctx context.Context, args map[string]any) (*Outcome, error)) (*Outcome, error) {
+	if x.options.Hooks == nil || c.Way == WayHook {
+		return do(ctx, refused.Args)
+	}
+	c.RunID = refused.RunID
+	if len(c.Workspaces) == 0 && c.Parent == "" {
+		c.Workspaces = x.options.Workspaces
+	}
+	return x.options.Hooks.Around(ctx, &HookedCall{
+		Call: c, Skill: refused.Skill, Code: refused.Action == ActionCode, Args: refused.Args,
+		Do: func(ctx context.Context, args map[string]any, ask string) (*Outcome, error) {
+			c.asked = ask
+			return do(ctx, args)
+		},
+		Refuse: func(ctx context.Context, err error) error { return x.refuse(ctx, &refused, c, err) },
+		Hook: func(ctx context.Context, r Request) (*Outcome, error) {
+			r.Call = Call{
+				Principal: c.Principal, Way: WayHook, Parent: c.RunID, Group: c.Group, Connection: c.Connection,
+				Workspaces: c.Workspaces, Timeout: r.Timeout, Quiet: r.Quiet,
+			}
+			return x.runSkill(ctx, r)
+		},
+	})
+}
+
+// runSkill calls a skill, without hooks.
+func (x *Executor) runSkill(ctx context.Context, r Request) (*Outcome, error) {
 	j, err := x.skillJob(&r)
 	if err != nil {
 		return nil, x.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: r.Skill, Args: r.Args, Picked: r.Picked}, &r.Call, err)
@@ -55,7 +91,7 @@ func (x *Executor) skillJob(r *Request) (*job, error) {
 			return newCaller(x.Run, x.callers, x.refuse, j, p).call
 		}
 	}
-	if x.decider.MayAsk(r.Principal, skill) { // the files must not change while a person thinks
+	if r.asked != "" || x.decider.MayAsk(r.Principal, skill) { // the files must not change while a person thinks
 		j.lease += x.options.Asking.Or(elicit.DefaultLimits()).Wait
 	}
 	j.invoke = func(grant sandbox.Grant) (*invocation, error) { return invoke(r, maps.Clone(j.args), grant) }

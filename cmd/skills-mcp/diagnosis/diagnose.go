@@ -276,8 +276,12 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 
 // checkPlugins returns why servers, code and hooks of plugins do not run or have failed.
 func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
-	unused := maps.Clone(d.settings.Plugins.Config)
+	unused, state, waiting := maps.Clone(d.settings.Plugins.Config), d.settings.View(context.Background(), d.catalog).State, map[*skills.Skill]bool{}
 	for _, s := range d.catalog.Skills {
+		if s.Entry != nil && s.Entry.Hook != nil && s.Entry.Hook.Around() && !waiting[s.Of] && state(s) == "needs approval" {
+			waiting[s.Of] = true
+			findings = append(findings, sandbox.OK("plugin", "the hooks of %s are skipped until you say yes: the next call of a client has skills-mcp approvals list the question", s.Of.QualifiedName()))
+		}
 		server := s.Entry != nil && s.Entry.Server != nil
 		if s.Of != nil || !server && !s.OfHooks() {
 			continue

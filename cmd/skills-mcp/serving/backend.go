@@ -88,6 +88,7 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
 	b.reloader = newReloader(s, scanner, runner, executor, b.filter, watch, o.Idle)
 	b.server = server.New(executor, b.serverOptions(ctx, snapshots))
+	b.onClose(s.Sandboxes.Hooks.Close) // after the sessions of clients
 	b.onClose(b.server.Close)
 	b.reloader.Start(ctx, b.server) // requests wait for the first scan, but clients can connect
 	b.onClose(b.reloader.Close)
@@ -226,7 +227,7 @@ func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runne
 	}
 	return live.New(scanner, &live.Options{
 		Expand: s.Servers.Expand, Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Edited: edited, Idle: idle, Settled: settled, Logger: s.Logger,
-		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins}, Watch: watch,
+		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins, s.Sandboxes.Hooks}, Watch: watch,
 	})
 }
 

@@ -42,6 +42,10 @@ func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill, appr
 	if why := p.Missing(ctx, client, skill); why != "" {
 		return "off: " + why
 	}
-	d, err := p.Decide(ctx, &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true})
+	proposal := run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true}
+	if skill.OfHooks() {
+		proposal.Way = run.WayHook
+	}
+	d, err := p.Decide(ctx, &proposal)
 	return describe.StateUnder(skill, d, err, approved)
 }

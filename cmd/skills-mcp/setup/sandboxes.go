@@ -25,6 +25,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/plugins"
+	"github.com/skillsmcp/skills-mcp/server/plugins/hooks"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/result"
@@ -53,6 +54,7 @@ type Sandboxes struct {
 	secrets    *secrets.Store
 	Pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
 	Verdicts   *verdicts.Verdicts
+	Hooks      *hooks.Hooks
 	Single     bool // one call is made, so nothing is prepared for others
 }
 
@@ -171,6 +173,7 @@ func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, 
 		Servers: plugins.New(runner, s.servers, &plugins.Options{
 			Data: filepath.Join(s.state, "plugin-data"), Owner: secrets.Owner, Egress: s.Egress(), Version: build.Read().Version,
 		}),
+		Hooks:     s.Hooks,
 		Variables: grantable(s.Sandbox.Env),
 		Secrets:   ownedSecrets{s.secrets},
 		Recorder:  s.recorder, CheckOutput: result.CheckOutput,

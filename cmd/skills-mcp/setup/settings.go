@@ -25,6 +25,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/plugins"
 	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
+	"github.com/skillsmcp/skills-mcp/server/plugins/hooks"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -94,6 +95,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}
+	s.Sandboxes.Hooks = hooks.New(s.Servers, logger)
 	s.Sandboxes.recorder = s.Recorder
 	s.Roots = &Roots{Config: c, home: home, Data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), logger), workspaces: w, trust: s.Trust, host: s.Host, logger: logger}
 	s.Gate = newGate(c, s.Sandboxes, logger)

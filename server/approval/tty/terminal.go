@@ -146,7 +146,10 @@ func choices(number string, scopes []approval.Scope, action string) string {
 	once, more := fmt.Sprintf("Type %s to %s", number, action), ""
 	switch {
 	case scopes[0] != approval.Once:
-		once, more = fmt.Sprintf("Type %s to %s by the rule %s", number, action, scopes[0]), fmt.Sprintf(", %s once to do so once", number)
+		once = fmt.Sprintf("Type %s to %s by the rule %s", number, action, scopes[0])
+		if slices.Contains(scopes, approval.Once) {
+			more = fmt.Sprintf(", %s once to do so once", number)
+		}
 	case len(rules) > 0:
 		more = fmt.Sprintf(", %s and %s to do so by that rule", number, strings.Join(rules, " or "))
 	}

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
 
 const loadSeconds = 20, hookSeconds = 10, maxInstructions = 16000
-const events = ["on_startup", "on_shutdown", "before_tool_call", "after_tool_call"]
+const around = ["before_tool_call", "after_tool_call"], events = ["on_startup", "on_shutdown", ...around]
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 const given = JSON.parse(process.env.SKILLS_MCP_PLUGIN)
 delete process.env.SKILLS_MCP_PLUGIN
@@ -85,16 +85,12 @@ async function runHooks(event, args, merge) {
 
 async function callTool(name, args) {
   const call = [name, args]
-  await runHooks("before_tool_call", call, (result) => {
-    if (result && typeof result === "object" && !Array.isArray(result)) call[1] = { ...call[1], ...result }
-  })
+  await runHooks("before_tool_call", call, merge(call))
   const value = await tools.get(name).handler(call[1])
   const text = typeof value === "string" ? value : JSON.stringify(value ?? null) ?? ""
   const after = [...call, value == null ? "" : text]
   const before = after[2]
-  await runHooks("after_tool_call", after, (result) => {
-    if (typeof result === "string") after[2] = result
-  })
+  await runHooks("after_tool_call", after, merge(after))
   const result = { content: [{ type: "text", text: after[2] }] }
   if (after[2] === before && value && typeof value === "object") result.structuredContent = Array.isArray(value) ? { result: value } : value
   return result
@@ -115,6 +111,22 @@ async function answerCall(id, params) {
   if (!cancelled.delete(id)) send(answer)
 }
 
+// answerHook runs the hooks around a call of another tool.
+async function answerHook(id, { event, call: { tool_name, args, result } }) {
+  const call = event === "before_tool_call" ? [tool_name, args] : [tool_name, args, result]
+  await runHooks(event, call, merge(call))
+  send({ id, result: { tool_name, args: call[1], result: call[2] } })
+}
+
+// merge returns the function that puts the results of hooks into the arguments that they get.
+function merge(call) {
+  return (result) => {
+    if (call.length === 3) {
+      if (typeof result === "string") call[2] = result
+    } else if (result && typeof result === "object" && !Array.isArray(result)) call[1] = { ...call[1], ...result }
+  }
+}
+
 function receive(line) {
   let message
   try {
@@ -132,11 +144,13 @@ function receive(line) {
   case "initialize":
     return send({ id, result: {
       protocolVersion: params.protocolVersion,
-      capabilities: { tools: { listChanged: true }, logging: {} },
+      capabilities: { tools: { listChanged: true }, logging: {}, experimental: { "skills-mcp": { hooks: around.filter((event) => hooks.has(event)) } } },
       serverInfo: { name: api.id, version: given.version },
       instructions: skills.join("\n\n") } })
   case "tools/list":
     return send({ id, result: { tools: [...tools.values()].map((tool) => tool.listed) } })
+  case "skills-mcp/hook":
+    return void answerHook(id, params)
   case "tools/call":
     return void answerCall(id, params)
   case "ping":

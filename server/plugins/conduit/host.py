@@ -15,7 +15,8 @@ import types
 LOAD_SECONDS = 20
 HOOK_SECONDS = 10
 MAX_INSTRUCTIONS = 16000
-EVENTS = ("on_startup", "on_shutdown", "before_tool_call", "after_tool_call")
+AROUND = ("before_tool_call", "after_tool_call")
+EVENTS = ("on_startup", "on_shutdown") + AROUND
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 os.set_inheritable(3, False)
@@ -221,6 +222,13 @@ async def answer_call(api, id, params):
         tasks.pop(id, None)
 
 
+async def answer_hook(api, id, params):
+    # Around a call of another tool: the hooks get its arguments, and after it its result.
+    event, call = params["event"], params["call"]
+    merge = merge_arguments if event == "before_tool_call" else merge_result
+    send({"id": id, "result": await run_hooks(api, event, merge, **call)})
+
+
 def receive(api, line):
     try:
         message = json.loads(line)
@@ -236,11 +244,13 @@ def receive(api, line):
     if method == "initialize":
         send({"id": id, "result": {
             "protocolVersion": params.get("protocolVersion"),
-            "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+            "capabilities": {"tools": {"listChanged": True}, "logging": {}, "experimental": {"skills-mcp": {"hooks": [event for event in AROUND if hooks.get(event)]}}},
             "serverInfo": {"name": api.id, "version": api.version},
             "instructions": "\n\n".join(skills)}})
     elif method == "tools/list":
         send({"id": id, "result": {"tools": [listed for listed, _ in list(tools.values())]}})
+    elif method == "skills-mcp/hook":
+        loop.create_task(answer_hook(api, id, params))
     elif method == "tools/call":
         tasks[id] = loop.create_task(answer_call(api, id, params))
     elif method in ("ping", "logging/setLevel"):

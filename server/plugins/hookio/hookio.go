@@ -28,14 +28,16 @@ type Output struct {
 
 // Specific are the fields of an output that only some events have.
 type Specific struct {
-	Event            string           `json:"hookEventName"`
-	Context          string           `json:"additionalContext,omitempty"`
-	Permission       string           `json:"permissionDecision,omitempty"` // deny, ask, defer or ""
-	PermissionReason string           `json:"permissionDecisionReason,omitempty"`
-	UpdatedInput     map[string]any   `json:"updatedInput,omitempty"`
-	UpdatedOutput    any              `json:"updatedToolOutput,omitempty"`
-	UpdatedMCPOutput any              `json:"updatedMCPToolOutput,omitempty"`
-	Request          *RequestDecision `json:"decision,omitempty"`
+	Event            string         `json:"hookEventName"`
+	Context          string         `json:"additionalContext,omitempty"`
+	Permission       string         `json:"permissionDecision,omitempty"` // deny, ask, defer or ""
+	PermissionReason string         `json:"permissionDecisionReason,omitempty"`
+	UpdatedInput     map[string]any `json:"updatedInput,omitempty"`
+	UpdatedOutput    any            `json:"updatedToolOutput,omitempty"`
+	UpdatedMCPOutput any            `json:"updatedMCPToolOutput,omitempty"`
+	// Changed says that Permission is ask since UpdatedInput changes the arguments.
+	Changed bool             `json:"-"`
+	Request *RequestDecision `json:"decision,omitempty"`
 }
 
 // A RequestDecision answers a PermissionRequest: with no, or not at all.
@@ -118,7 +120,7 @@ func (o Output) reduced(event string) (Output, error) {
 		s.Permission = ""
 	}
 	if s.UpdatedInput != nil && s.Permission == "" {
-		s.Permission = "ask"
+		s.Permission, s.Changed = "ask", true
 	}
 	if s.Request != nil && s.Request.Behavior != "deny" {
 		s.Request = nil

@@ -1,0 +1,155 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
+)
+
+// A hook that does what the text of the call says: a JSON text, or a program after a !.
+const hookedScript = `import json, os, sys
+event = json.load(sys.stdin)
+given = event.get("tool_input", {}).get("text", "")
+name = event["hook_event_name"]
+if name.startswith("Session"):
+    print("the session of " + event["cwd"])
+for start in (name + "!", "any!"):
+    if given.startswith(start):
+        exec(given[len(start):])
+if given.startswith(name + "{"):
+    print(given[len(name):])
+`
+
+// hookedPlugins writes the plugins alpha and beta with the same hooks, and a skill say, which
+// prints its text.
+func hookedPlugins(t *testing.T, a *lab.Account) {
+	t.Helper()
+	for _, name := range []string{"alpha", "beta"} {
+		dir := filepath.Join(a.Home, "plugins", name)
+		lab.WriteFile(t, filepath.Join(dir, ".claude-plugin", "plugin.json"), fmt.Sprintf(`{"name": %q, "version": "1.0.0", "description": "d"}`, name))
+		run := `{"type": "command", "command": "python3 \"${CLAUDE_PLUGIN_ROOT}/hook.py\"", "timeout": 3}`
+		lab.WriteFile(t, filepath.Join(dir, "hooks", "hooks.json"), `{"hooks": {
+			"PreToolUse": [{"matcher": "mcp__skills__.*", "hooks": [`+run+`, {"type": "prompt", "prompt": "Is it right?"}]}, {"matcher": "Bash|Write", "hooks": [{"command": "exit 2"}]}],
+			"PostToolUse": [{"hooks": [`+run+`]}], "PostToolUseFailure": [{"hooks": [`+run+`]}], "SessionStart": [{"hooks": [`+run+`]}], "Stop": [{"hooks": [{"command": "exit 2"}]}]}}`)
+		lab.WriteFile(t, filepath.Join(dir, "hook.py"), hookedScript)
+	}
+	a.Skill("say/SKILL.md", "---\nname: say\ndescription: Says a text.\nclass: safe\nscript: say.py\nparams: {text: {type: string, max_length: 5000}}\n---\n")
+	a.Skill("say/say.py", "import os, json, sys\nprint(os.environ['SKILL_PARAMS'])\nsys.exit(7 if 'die' in os.environ['SKILL_PARAMS'] else 0)\n")
+}
+
+// Hooks see calls and decide about them. One that fails is skipped, whatever it does.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		a := lab.NewAccount(t, driver, "")
+		hookedPlugins(t, a)
+		a.Configure(allowed(a, "tools: {run_code: true}\n"))
+		c := a.Serve("legacy", `{}`)
+		first := c.Call("say", lab.Text("hello"))
+		c.Succeeds(first, "hello")
+		for _, plugin := range []string{"alpha", "beta"} {
+			c.Succeeds(first, "A hook of the plugin "+plugin+" says: the session of "+a.Workspace)
+		}
+		if again := c.Call("say", lab.Text("hello")); strings.Contains(again.Text(), "A hook") {
+			t.Errorf("a second start of the session: %s", again.Text())
+		}
+		specific := func(event, more string) string {
+			return fmt.Sprintf(`%s{"hookSpecificOutput": {"hookEventName": %q, %s}}`, event, event, more)
+		}
+		say := func(text string) lab.Reply { return c.Call("say", lab.Text(text)) }
+
+		c.Fails(say(specific("PreToolUse", `"permissionDecision": "deny", "permissionDecisionReason": "not today"`)), "PERMISSION_DENIED", "a hook of the plugin alpha refuses the call: not today")
+		c.Fails(say(`PreToolUse!print("never", file=sys.stderr); sys.exit(2)`), "PERMISSION_DENIED", "never")
+		c.Succeeds(say(specific("PreToolUse", `"permissionDecision": "allow", "updatedInput": {"text": "changed"}, "additionalContext": "I changed it"`)), "changed")
+		c.Fails(say(specific("PreToolUse", `"updatedInput": {"text": 5}`)), "INVALID_PARAM")
+		c.Succeeds(say(specific("PostToolUse", `"additionalContext": "well said"`)), "A hook of the plugin beta says: well said")
+		c.Succeeds(say(`PostToolUse{"decision": "block", "reason": "too loud"}`), "too loud")
+		if text := say(specific("PostToolUse", `"updatedMCPToolOutput": "nothing to see"`)).Text(); text != "nothing to see" {
+			t.Errorf("a replaced result: %s", text)
+		}
+		c.Fails(say(specific("PostToolUseFailure", `"additionalContext": "it had to die"`)), "it had to die")
+		c.Succeeds(c.RunCode("", "bash", "echo $((6*7))"), "42")
+
+		// A person is asked, and may say yes.
+		asked := say(specific("PreToolUse", `"permissionDecision": "ask", "permissionDecisionReason": "who knows"`))
+		id := c.Waits(asked)
+		if screen, _ := a.Terminal("yes", "approve", id); !strings.Contains(lab.TerminalCodes.ReplaceAllString(screen, ""), "who knows") {
+			t.Errorf("the question has no reason: %s", screen)
+		}
+		c.Succeeds(say(specific("PreToolUse", `"permissionDecision": "ask", "permissionDecisionReason": "who knows"`)), "who knows")
+		c.Waits(say(specific("PreToolUse", `"permissionDecision": "ask", "permissionDecisionReason": "who knows"`)))
+
+		for name, text := range map[string]string{
+			"a failure":    `any!sys.exit(1)`,
+			"garbage":      `any!print("{no JSON")`,
+			"another type": `PreToolUse{"continue": "never"}`,
+			"a flood":      `any!sys.stdout.write("x" * (1 << 26))`,
+			"forks":        `any![os.fork() for _ in range(12)]; sys.exit(1)`,
+			"too late":     `PreToolUse!__import__("time").sleep(60)`,
+			"a signal":     `any!os.kill(os.getpid(), 9)`,
+		} {
+			start := time.Now()
+			c.Succeeds(say(text), "text")
+			if took := time.Since(start); took > 30*time.Second {
+				t.Errorf("%s took %s", name, took)
+			}
+		}
+		// Nothing of the person is in reach, and no hook runs around a hook.
+		c.Succeeds(say(`PostToolUse!print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": " ".join(sorted(os.environ)) + str(os.path.exists("`+a.Home+`/.config"))}}))`), "CLAUDE_PLUGIN_ROOT CLAUDE_PROJECT_DIR HOME")
+		if out, code := a.Run("runs", "--json"); code != 0 || !strings.Contains(out, `"hook"`) || strings.Contains(out, "Is it right") {
+			t.Errorf("the record: %d, %.2000s", code, out)
+		}
+		if out, _ := a.Run("doctor"); !strings.Contains(out, "one of its hooks was skipped") {
+			t.Errorf("doctor does not tell of failures: %s", out)
+		}
+	})
+}
+
+// Hooks without a yes are skipped, which each client is told once. One yes is for all hooks of
+// a plugin, and ends with a change.
+func TestHooksConsent(t *testing.T) {
+	t.Parallel()
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		a := lab.NewAccount(t, driver, "")
+		hookedPlugins(t, a)
+		if err := os.RemoveAll(filepath.Join(a.Home, "plugins", "beta")); err != nil {
+			t.Fatal(err)
+		}
+		a.Configure(fmt.Sprintf("plugins: [%q]\nexpose: {mode: all}\n", filepath.Join(a.Home, "plugins")))
+		c := a.Serve("legacy", `{}`)
+		refused := lab.Text(`PreToolUse!sys.exit(2)`)
+		for range 3 {
+			c.Succeeds(c.Call("say", refused), "sys.exit")
+		}
+		out, _ := a.Run("approvals")
+		if strings.Count(out, "alpha/hooks") != 1 {
+			t.Fatalf("the questions that wait: %s", out)
+		}
+		id := lab.ApprovalID.FindStringSubmatch(c.Log.String())
+		if id == nil || strings.Count(c.Log.String(), "wait for your yes") != 1 {
+			t.Fatalf("the log: %s", c.Log.String())
+		}
+		if out, _ := a.Run("doctor"); !strings.Contains(out, "the hooks of alpha/hooks are skipped until you say yes") {
+			t.Errorf("doctor: %s", out)
+		}
+		screen := strings.ReplaceAll(lab.TerminalCodes.ReplaceAllString(a.ApproveAs(id[1], "always"), ""), "\n", "")
+		if !strings.Contains(screen, "sees the arguments and results of all your calls") || !strings.Contains(screen, "hook.py") {
+			t.Fatalf("the question: %s", screen)
+		}
+		c.Fails(c.Call("say", refused), "PERMISSION_DENIED")
+
+		lab.WriteFile(t, filepath.Join(a.Home, "plugins", "alpha", "hooks", "hooks.json"), `{"hooks": {"PreToolUse": [{"hooks": [{"command": "echo other >&2; exit 2"}]}]}}`)
+		for range 50 {
+			if text := c.Call("say", refused).Text(); !strings.Contains(text, "PERMISSION_DENIED") {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Error("a changed hook runs with the yes to the one before")
+	})
+}

@@ -1,0 +1,320 @@
+package hooks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/plugins/hookio"
+	"github.com/skillsmcp/skills-mcp/server/result"
+	"github.com/skillsmcp/skills-mcp/server/run"
+)
+
+// An around is one call with the hooks around it.
+type around struct {
+	*run.HookedCall
+	office *office
+	all    []hook
+	name   string // of the tool
+	args   map[string]any
+	ask    string   // why hooks want a person asked; "" is not
+	texts  []string // for the caller
+}
+
+func newAround(o *office, c *run.HookedCall, all []hook) *around {
+	name := string(run.WayCode)
+	if c.Skill != nil && !c.Code {
+		name = c.Skill.PlainToolName()
+	}
+	args := c.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	return &around{HookedCall: c, office: o, all: all, name: name, args: args}
+}
+
+// at returns the hooks at an event that match a name.
+func (a *around) at(event, name string) (found []*hook) {
+	for i := range a.all {
+		if x := &a.all[i]; x.event == event && x.matches(name) {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+// calls returns the hooks at an event of Claude Code's and at one of Conduit's, in one order. It
+// has none of the code whose own tool is called: its host runs them itself.
+func (a *around) calls(claude, conduit string) (found []*hook) {
+	for i := range a.all {
+		x := &a.all[i]
+		own := a.Skill != nil && a.Skill.Owner().QualifiedName() == x.owner.QualifiedName()
+		if x.event == claude && x.matches(toolPrefix+a.name) || x.event == conduit && !own {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+// start runs the hooks at the start of the client's session. Their context is in the result of
+// its first call.
+func (a *around) start(ctx context.Context) {
+	for _, x := range a.at("SessionStart", "startup") {
+		a.claude(ctx, x, map[string]any{"source": "startup"}, func(o *hookio.Output) { a.tell(x, o) })
+	}
+}
+
+// end runs the hooks at the end of the client's session.
+func (a *around) end(ctx context.Context) {
+	for _, x := range a.at("SessionEnd", "other") {
+		a.claude(ctx, x, map[string]any{"reason": "other"}, func(*hookio.Output) {})
+	}
+}
+
+// before runs the hooks before the call, in the order of their plugins' names: each sees the
+// arguments that those before it have left. The error refuses the call.
+func (a *around) before(ctx context.Context) (refused error) {
+	for _, x := range a.calls("PreToolUse", "before_tool_call") {
+		if x.code {
+			a.changeArgs(a.conduit(ctx, x, map[string]any{"tool_name": a.name, "args": a.args})["args"])
+			continue
+		}
+		a.claude(ctx, x, map[string]any{"tool_name": toolPrefix + a.name, "tool_input": a.args, "tool_use_id": a.RunID}, func(o *hookio.Output) {
+			refused = a.decide(x, o)
+		})
+		if refused != nil {
+			return refused
+		}
+	}
+	return nil
+}
+
+// decide applies the output of a hook before the call. The error refuses it.
+func (a *around) decide(x *hook, o *hookio.Output) error {
+	s := cmp.Or(o.Specific, &hookio.Specific{})
+	reason := cmp.Or(s.PermissionReason, o.Reason, o.StopReason, "it gives no reason")
+	switch {
+	case s.Permission == "deny", o.Decision == "block", o.Continue != nil && !*o.Continue:
+		return &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf("a hook of the plugin %s refuses the call: %s", x.skill.Plugin, reason)}
+	case s.Permission != "" && !s.Changed && a.ask == "": // ask, or defer to somebody
+		a.ask = fmt.Sprintf("a hook of the plugin %s wants that: %s", x.skill.Plugin, reason)
+	}
+	if s.UpdatedInput != nil {
+		a.changeArgs(s.UpdatedInput)
+	}
+	a.tell(x, o)
+	return nil
+}
+
+// changeArgs replaces the arguments, unless they are the same or no object. They are checked as
+// the caller's are.
+func (a *around) changeArgs(to any) {
+	if args, ok := to.(map[string]any); ok && !reflect.DeepEqual(normal(a.args), normal(args)) {
+		a.args = maps.Clone(args)
+	}
+}
+
+// normal returns a value as JSON has it.
+func normal(value any) (same any) {
+	text, _ := json.Marshal(value) // it was decoded from JSON
+	_ = json.Unmarshal(text, &same)
+	return same
+}
+
+// after runs the hooks after the call, and applies their outputs to its outcome.
+func (a *around) after(ctx context.Context, o *run.Outcome, err error) {
+	answer := result.Callees(nil).Answer(a.Skill, o, err)
+	var failed struct{ Error *run.Error }
+	_ = json.Unmarshal(answer, &failed) // it is of ours
+	fields := map[string]any{"tool_name": toolPrefix + a.name, "tool_input": a.args, "tool_use_id": a.RunID, "duration_ms": o.WallTime.Milliseconds()}
+	if failed.Error != nil {
+		fields["error"], fields["is_interrupt"] = failed.Error.Message, errors.Is(err, context.Canceled)
+		for _, x := range a.at("PostToolUseFailure", toolPrefix+a.name) {
+			a.claude(ctx, x, fields, func(out *hookio.Output) { a.tell(x, out) })
+		}
+		return
+	}
+	for _, x := range a.calls("PostToolUse", "after_tool_call") {
+		if x.code {
+			text := result.PersonText(o)
+			after, ok := a.conduit(ctx, x, map[string]any{"tool_name": a.name, "args": a.args, "result": text})["result"].(string)
+			if ok && after != text {
+				a.replace(x, o, after)
+			}
+			continue
+		}
+		fields["tool_response"] = result.Callees(nil).Answer(a.Skill, o, nil)
+		a.claude(ctx, x, fields, func(out *hookio.Output) {
+			if s := out.Specific; s != nil && (s.UpdatedMCPOutput != nil || s.UpdatedOutput != nil) {
+				a.replace(x, o, cmp.Or(s.UpdatedMCPOutput, s.UpdatedOutput))
+			}
+			a.tell(x, out)
+		})
+	}
+}
+
+// replace replaces the output of a call that ended well by a text, by contents of MCP, or by a
+// result with both. If the skill's output schema does not allow that, it is added as text.
+func (a *around) replace(x *hook, o *run.Outcome, by any) {
+	object, ok := by.(map[string]any)
+	switch _, contents := object["content"].([]any); {
+	case ok && contents:
+		object = map[string]any{"content": object["content"], "structuredContent": object["structuredContent"]}
+		if object["structuredContent"] == nil {
+			delete(object, "structuredContent")
+		}
+	case ok && o.Entry != nil && o.Entry.Output != nil:
+		object = map[string]any{"structuredContent": object}
+	default:
+		list, ok := by.([]any)
+		if !ok {
+			list = []any{map[string]any{"type": "text", "text": textOf(by)}}
+		}
+		object = map[string]any{"content": list}
+	}
+	text, _ := json.Marshal(map[string]any{"mcp": object}) // it was decoded from JSON
+	trial, printed := *o, *o.Result
+	printed.Stdout = sandbox.Output{Head: text, Total: int64(len(text))}
+	trial.Result = &printed
+	if result.CheckOutput(&trial) != nil {
+		a.add(x, "the result as it would be: "+textOf(by))
+		return
+	}
+	o.Result = &printed
+}
+
+// textOf returns a value as text.
+func textOf(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	text, _ := json.Marshal(value) // it was decoded from JSON
+	return string(text)
+}
+
+// tell adds the texts of a hook's output to the result, and shows the person its message.
+func (a *around) tell(x *hook, o *hookio.Output) {
+	if o.Message != "" && a.Warn != nil {
+		a.Warn("the plugin " + x.skill.Plugin + " says: " + o.Message)
+	}
+	if x.event != "PreToolUse" {
+		if o.Decision == "block" {
+			a.add(x, cmp.Or(o.Reason, "something is wrong with the result"))
+		}
+		if o.Continue != nil && !*o.Continue {
+			a.add(x, "stop here: "+o.StopReason)
+		}
+	}
+	if o.Specific != nil && o.Specific.Context != "" {
+		a.add(x, o.Specific.Context)
+	}
+}
+
+// add adds a text of a hook to the result.
+func (a *around) add(x *hook, text string) {
+	a.texts = append(a.texts, fmt.Sprintf("A hook of the plugin %s says: %s", x.skill.Plugin, text))
+}
+
+// claude runs a hook of a Claude Code plugin with an event, and has apply use its output, if it
+// has a valid one. Nobody waits for an asynchronous one, whose output has no effect.
+func (a *around) claude(ctx context.Context, x *hook, fields map[string]any, apply func(*hookio.Output)) {
+	event := map[string]any{
+		"session_id": session(a), "transcript_path": "", "cwd": "/", "permission_mode": "default", "hook_event_name": x.event,
+	}
+	if len(a.Workspaces) > 0 {
+		event["cwd"] = a.Workspaces[0]
+	}
+	maps.Copy(event, fields)
+	read := func(ctx context.Context, apply func(*hookio.Output)) {
+		o := a.run(ctx, x, event)
+		if o == nil {
+			return
+		}
+		out, err := hookio.Read(x.event, o.Code, string(o.Stdout.Bytes()), string(o.Stderr.Bytes()))
+		if err != nil {
+			a.office.fail(ctx, x, err.Error())
+			return
+		}
+		apply(&out)
+	}
+	if x.async {
+		event = normal(event).(map[string]any) // the call goes on
+		a.office.spawn(x.timeout+startTime, func(ctx context.Context) { read(ctx, func(*hookio.Output) {}) })
+		return
+	}
+	read(ctx, apply)
+}
+
+// session returns the name of a client's session, which is not its key.
+func session(a *around) string {
+	sum := sha256.Sum256([]byte("session " + a.Principal.Key()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// conduit runs the hooks of Conduit code, and returns the arguments of the event that they have
+// left; none if they were skipped.
+func (a *around) conduit(ctx context.Context, x *hook, call map[string]any) (after map[string]any) {
+	o := a.run(ctx, x, call)
+	if o == nil {
+		return nil
+	}
+	if err := result.CheckOutput(o); err != nil {
+		a.office.fail(ctx, x, err.Error())
+	} else if err := json.Unmarshal([]byte(result.PersonText(o)), &after); err != nil {
+		a.office.fail(ctx, x, err.Error())
+	}
+	return after
+}
+
+// run runs a hook with an event on its standard input. It returns nil for one that is skipped.
+func (a *around) run(ctx context.Context, x *hook, event map[string]any) *run.Outcome {
+	client := a.Principal.Key()
+	text, err := json.Marshal(event)
+	if err != nil {
+		a.office.fail(ctx, x, err.Error())
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, x.timeout+startTime)
+	defer cancel()
+	request := run.Request{Skill: x.skill, Stdin: bytes.NewReader(append(text, '\n'))}
+	request.Timeout, request.Quiet = x.timeout, a.office.knows(client, x.owner)
+	o, err := a.Hook(limited, request)
+	refused, _ := errors.AsType[*run.Error](err)
+	switch {
+	case err == nil && o.Stdout.Total <= maxOutput && !o.Stdout.Truncated():
+		return o
+	case err == nil:
+		a.office.fail(ctx, x, fmt.Sprintf("it printed more than %s", sandbox.Bytes(maxOutput)))
+	case ctx.Err() != nil: // nobody waits
+	case refused != nil && (refused.Code == run.ApprovalRequired || refused.Code == run.PermissionDenied):
+		a.waits(x, refused)
+	default:
+		a.office.fail(ctx, x, err.Error())
+	}
+	return nil
+}
+
+// waits tells the client, once, that the hooks of a plugin are skipped, since they need a yes or
+// are refused.
+func (a *around) waits(x *hook, refused *run.Error) {
+	if !a.office.tells(a.Principal.Key(), x.owner) {
+		return
+	}
+	if refused.Approval == "" {
+		a.office.logger.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
+		return
+	}
+	message := fmt.Sprintf("the hooks of the plugin %s wait for your yes, and are skipped until then: skills-mcp approve %s", x.skill.Plugin, refused.Approval)
+	a.office.logger.Warn(message)
+	if a.Warn != nil {
+		a.Warn(message)
+	}
+}

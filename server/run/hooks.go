@@ -1,0 +1,66 @@
+package run
+
+import (
+	"context"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills"
+)
+
+// Hooks run the hooks of plugins around calls.
+type Hooks interface {
+	// Around makes a call by c.Do, with the hooks before it and after it. Without hooks it does
+	// nothing else.
+	Around(ctx context.Context, c *HookedCall) (*Outcome, error)
+	// Any reports whether hooks may have a call asked about.
+	Any() bool
+	// Leave ends the session of a principal who has left. It does not wait.
+	Leave(owner identity.Key)
+}
+
+// A HookedCall is a call with hooks around it.
+type HookedCall struct {
+	*Call
+	// Skill is the skill that is called, or whose folder the code has; nil is none.
+	Skill *skills.Skill
+	Code  bool // it is of [Executor.RunCode]
+	Args  map[string]any
+	// Do makes the call with arguments. With a reason to ask, a person is asked about it, whoever
+	// has said yes to such calls before.
+	Do func(ctx context.Context, args map[string]any, ask string) (*Outcome, error)
+	// Refuse records that the call is refused, and returns the error for that.
+	Refuse func(ctx context.Context, err error) error
+	// Hook runs a hook. Its output is not asked for, and its record has the call's.
+	Hook func(ctx context.Context, r Request) (*Outcome, error)
+}
+
+// askedByHook makes a decision about a call one that is asked about, as a hook wants.
+func askedByHook(j *job, d *Decision) error {
+	if j.asked == "" {
+		return nil
+	}
+	if j.skill == nil {
+		return &Error{Code: PermissionDenied, Message: "a hook wants a person asked, and nobody is asked about code without a skill: " + j.asked}
+	}
+	d.Hook, d.Signatures, d.Each = j.asked, max(d.Signatures, 1), true
+	return nil
+}
+
+// codeOf changes a request for code to other arguments of [CodeRequest.arguments].
+func (r *CodeRequest) codeOf(args map[string]any) error {
+	language, spoken := args["language"].(string)
+	code, written := args["code"].(string)
+	words, listed := args["args"].([]any)
+	if !spoken || !written || !listed && args["args"] != nil {
+		return invalid("hooks have left code without a text in \"language\" and \"code\", or with \"args\" that are no list")
+	}
+	r.Language, r.Code, r.Args = language, code, nil
+	for _, word := range words {
+		text, ok := word.(string)
+		if !ok {
+			return invalid("hooks have left code with args that are no texts")
+		}
+		r.Args = append(r.Args, text)
+	}
+	return nil
+}
