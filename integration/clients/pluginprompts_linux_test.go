@@ -123,6 +123,9 @@ func TestPluginServerPromptConsent(t *testing.T) {
 		a.Approve(id[1])
 		has(t, c.Raw(request.method, request.params), request.want)
 	}
+	for name, given := range map[string]map[string]any{"alpha/one__greet": {"who": "Ada"}, "alpha/one__resources": {"uri": "notes://day/1"}} {
+		c.Fails(c.Call("run_skill", map[string]any{"name": name, "params": given}), "PERMISSION_DENIED")
+	}
 	asking := a.Serve("legacy", `{"elicitation":{}}`)
 	asking.Send(`{"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"plugin://alpha/one/notes://day/2"}}`)
 	for m := asking.Receive(); m.Method != "elicitation/create"; m = asking.Receive() {

@@ -85,7 +85,7 @@ func newPlugin(catalog *skills.Catalog, p *skills.Plugin) Plugin {
 // add counts a skill of the plugin, and names it unless it is a skill's tool.
 func (p *Plugin) add(skill *skills.Skill) {
 	switch {
-	case skill.Of != nil && skill.Entry != nil && skill.Entry.Hook != nil: // counted
+	case skill.Of != nil && skill.Entry != nil && (skill.Entry.Hook != nil || skill.Entry.Server != nil && skill.Entry.Server.Method != skills.CallTool): // no tool
 		return
 	case skill.Of != nil:
 		p.Counts.Tools++

@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/dependencies"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // newOwner returns the skill of a server whose tools are not known. Nothing but its rights is
@@ -144,18 +145,23 @@ func addTools(owner *skills.Skill, l *listing, taken map[string]*skills.Skill) {
 	}
 	if skill := a.add(reader(), skills.ReadResource); skill != nil {
 		skill.ModelInvocable, skill.Entry.Server.Definition = false, "" // it reads whatever the server has
-		for _, r := range l.Resources[:min(len(l.Resources), maxResources)] {
-			skill.Resources = append(skill.Resources, newResource(skill, r))
+		for _, r := range l.Resources {
+			if key := r.URI + r.Template; key != "" && len(key) <= maxURI && len(r.MIMEType) <= maxName && len(skill.Resources) < maxResources {
+				skill.Resources = append(skill.Resources, newResource(skill, r))
+			}
 		}
 	}
 }
 
-// maxResources bounds the resources of a server that are listed; the others can be read.
-const maxResources = 64
+// Bounds of the resources of a server that are listed; the others can be read.
+const (
+	maxResources = 64
+	maxURI       = 2 << 10 // bytes
+)
 
 // newResource returns a resource as clients see it.
 func newResource(reader *skills.Skill, r resource) skills.Resource {
-	own := skills.Resource{Name: cmp.Or(r.Name, r.Title, r.URI, r.Template), Title: r.Title, Description: r.Description, MIMEType: r.MIMEType}
+	own := skills.Resource{Name: truncate.String(cmp.Or(r.Name, r.Title, r.URI, r.Template), maxName), Title: truncate.String(r.Title, maxName), Description: r.Description, MIMEType: r.MIMEType}
 	if own.URI = reader.ServerURI(r.URI); r.Template != "" {
 		own.URI, own.Template = "", reader.ServerURI(r.Template)
 	}

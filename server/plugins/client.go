@@ -174,12 +174,17 @@ func list[T any](ctx context.Context, c *client, kind string, room *int, all *[]
 		for _, raw := range slices.Concat(reply.Tools, reply.Prompts, reply.Resources, reply.ResourceTemplates) {
 			var item T
 			_ = json.Unmarshal(raw, &item) // parts of another type are left out, and later a tool without a name
-			if raw, err = json.Marshal(item); err == nil {
-				*room -= len(raw)
+			if raw, err = json.Marshal(item); err == nil && len(*all) <= most {
+				if *room -= len(raw); *room < 0 {
+					break
+				}
 				*all = append(*all, item)
 			}
 		}
 		if *room < 0 || len(*all) > most || page == maxPages {
+			if kind != "tools" {
+				return nil // the others are not listed here
+			}
 			return fmt.Errorf("%s/list: it has more than %d, or they take more than %s", kind, maxTools, sandbox.Bytes(maxListing))
 		}
 		if params["cursor"] = reply.NextCursor; reply.NextCursor == "" {

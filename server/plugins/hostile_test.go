@@ -31,6 +31,8 @@ type scriptedDriver struct {
 	described func() string
 	// began is called with the server's output when it has started; nil does nothing.
 	began func(ctx context.Context, out io.Writer)
+	// replies are members of its replies by method, before all others; an error is one.
+	replies map[string]string
 }
 
 func (d *scriptedDriver) Close() error { return nil }
@@ -53,6 +55,10 @@ func (d *scriptedDriver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbo
 				Method string
 			}
 			if json.Unmarshal(line, &m) != nil || m.ID == nil {
+				continue
+			}
+			if reply := d.replies[m.Method]; reply != "" {
+				fmt.Fprintf(cmd.Stdout, `{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, reply)
 				continue
 			}
 			result := "{}"
@@ -126,6 +132,50 @@ func (hiding) Writer(w io.Writer) io.WriteCloser { return passing{w} }
 type passing struct{ io.Writer }
 
 func (passing) Close() error { return nil }
+
+// A server whose prompts or resources are too many or too large, or that refuses to list them,
+// keeps its tools.
+func TestTooManyResources(t *testing.T) {
+	object := func(format string, n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf(format, i, strings.Repeat("d", 20_000))
+		}
+		return strings.Join(all, ",")
+	}
+	driver := &scriptedDriver{replies: map[string]string{
+		"initialize":               `"result":{"protocolVersion":"2025-11-25","capabilities":{"prompts":{},"resources":{}}}`,
+		"prompts/list":             `"result":{"prompts":[` + object(`{"name":"p%d","description":"%s","arguments":[{"name":7}]}`, 10) + `],"nextCursor":"again"}`,
+		"resources/list":           `"result":{"resources":[{"name":"no URI"},{"uri":"a:` + strings.Repeat("x", 3000) + `","name":"long"},` + object(`{"uri":"a:%d","name":"%s"}`, 100) + `]}`,
+		"resources/templates/list": `"error":{"code":-32603,"message":"not today"}`,
+	}}
+	s := newStage(t, driver)
+	defer s.runner.Close()
+	if out, err := s.call("p/s", "", "/f"); err != nil {
+		t.Fatal(out, err)
+	}
+	if out, err := s.call("p/s__t", "x", "/f"); err != nil || !strings.Contains(out, "bytes") {
+		t.Errorf("%s, %v", out, err)
+	}
+	known := s.book.Expand(s.catalog)
+	for _, skill := range known.Skills {
+		if len(skill.Description) > 2*maxText {
+			t.Errorf("the description of %s has %d bytes", skill.QualifiedName(), len(skill.Description))
+		}
+	}
+	for _, r := range known.Resources() {
+		if len(r.Name) > 2*maxName || r.URI == "plugin://p/s/" {
+			t.Errorf("resource %.300q %.100q", r.Name, r.URI)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(s.book.dir, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Size() > 2*maxListing {
+		t.Errorf("the listing has %d bytes, %v", info.Size(), err)
+	}
+}
 
 // What a server reads in its whole life has no bound.
 func TestLongInput(t *testing.T) {

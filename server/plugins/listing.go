@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // A listing is a server's description of itself, or the reason that there is none.
@@ -57,15 +59,21 @@ type prompt struct {
 func (p *prompt) tool() *tool {
 	arguments := jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	for _, a := range p.Arguments {
-		arguments.Properties.Set(a.Name, &jsonschema.Schema{Type: "string", Description: a.Description})
+		if a.Name == "" {
+			continue
+		}
+		arguments.Properties.Set(a.Name, &jsonschema.Schema{Type: "string", Description: truncate.String(a.Description, maxText)})
 		if a.Required && !slices.Contains(arguments.Required, a.Name) {
 			arguments.Required = append(arguments.Required, a.Name)
 		}
 	}
-	t := &tool{Name: p.Name, Title: p.Title, Description: p.Description, OutputSchema: json.RawMessage(`{"type":"object"}`)}
+	t := &tool{Name: p.Name, Title: truncate.String(p.Title, maxName), Description: truncate.String(p.Description, maxText), OutputSchema: json.RawMessage(`{"type":"object"}`)}
 	t.InputSchema, _ = json.Marshal(&arguments) // texts can be encoded
 	return t
 }
+
+// maxText bounds the description of a prompt or an argument, in bytes.
+const maxText = 1024
 
 // A resource is a resource as its server lists it, or a template.
 type resource struct {
