@@ -125,7 +125,11 @@ func (c *runCommand) finish(skill *skills.Skill, given *invocation.RunArgs, outc
 		fmt.Fprintln(c.stderr, "skills-mcp:", termtext.Visible(text))
 	}
 	if outcome.Hint != "" {
-		fmt.Fprintf(c.stderr, "skills-mcp: skill %s has failed; %s\n", skill.QualifiedName(), outcome.Hint)
+		how := "has"
+		if outcome.Code == 0 { // the answer of a server
+			how = "may have"
+		}
+		fmt.Fprintf(c.stderr, "skills-mcp: skill %s %s failed; %s\n", skill.QualifiedName(), how, outcome.Hint)
 	}
 	if advice := result.Advise(skill, outcome); advice != "" {
 		fmt.Fprintf(c.stderr, "skills-mcp: skill %s: %s\n", skill.QualifiedName(), advice)

@@ -6,8 +6,12 @@ import (
 )
 
 const (
-	// startProgram starts the program $0, with its arguments, or says what else there is.
-	startProgram = `[ -x "$0" ] || { echo "the installed packages have no program ${0##*/}; they have:" $(ls "${0%/*}"); exit 127; } >&2; exec "$0" "$@"`
+	// startProgram starts the program $0, or the image's with its name, as python3 is, or says
+	// what else there is.
+	startProgram = `[ -x "$0" ] && exec "$0" "$@"
+program=$(command -v "${0##*/}") && exec "$program" "$@"
+echo "the installed packages have no program ${0##*/}; they have:" $(ls "${0%/*}") >&2
+exit 127`
 	// startPackage starts the program of the Node package in the folder $1 of node_modules, $0:
 	// its only one, or else the one with its name.
 	startPackage = `bin=$(node -p '

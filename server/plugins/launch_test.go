@@ -42,18 +42,19 @@ func TestStarter(t *testing.T) {
 		file("node/node_modules/"+name+"/package.json", `{"bin": `+bin+`}`)
 	}
 	for line, want := range map[string]string{
-		"npx @a/single x ${y}":  "one x ${y}",
-		"npx own":               "own",
-		"npx @a/own -- b":       "own -- b",
-		"npx alias":             "one",
-		"npx -p several second": "second",
-		"npx several":           "the package several has no program of its name; it has: one second",
-		"npx none":              "the package none has no program of its name; it has:",
-		"npx null":              "the package null has no program of its name; it has:",
-		"npx lost":              "/lost: not found",
-		"npx -p own missing x":  "the installed packages have no program missing; they have: one own second",
-		"uvx tool --x":          "tool --x",
-		"uvx --from a b":        "the installed packages have no program b; they have: tool",
+		"npx @a/single x ${y}":    "one x ${y}",
+		"npx own":                 "own",
+		"npx @a/own -- b":         "own -- b",
+		"npx alias":               "one",
+		"npx -p several second":   "second",
+		"npx several":             "the package several has no program of its name; it has: one second",
+		"npx none":                "the package none has no program of its name; it has:",
+		"npx null":                "the package null has no program of its name; it has:",
+		"npx lost":                "/lost: not found",
+		"npx -p own missing x":    "the installed packages have no program missing; they have: one own second",
+		"uvx tool --x":            "tool --x",
+		"uvx --from a sh -c true": "",
+		"uvx --from a b":          "the installed packages have no program b; they have: tool",
 	} {
 		l, err := dependencies.ParseLaunch(strings.Fields(line))
 		if err != nil {

@@ -71,7 +71,7 @@ func (s *scriptOutput) failed() bool { return s.err != nil || s.result != nil &&
 
 // reason returns the error of a result that failed.
 func (s *scriptOutput) reason(o *run.Outcome) *run.Error {
-	return cmp.Or(s.err, &run.Error{Code: run.ExecutionError, Message: o.What + " says that it has failed (isError); its output says why"})
+	return cmp.Or(s.err, hinted(run.Error{Code: run.ExecutionError, Message: o.What + " says that it has failed (isError); its output says why"}, o))
 }
 
 // Advise returns advice for the author of a skill whose output clients receive as plain

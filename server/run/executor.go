@@ -306,14 +306,20 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 	stop()
 	o := newOutcome(j, p, result)
 	err = translate(j.subject, j.Session, err)
-	if o == nil || j.action != ActionSkill {
+	if j.action != ActionSkill {
 		return o, err
 	}
 	f := failure{
 		job: j, command: p.Command, outcome: o, variables: append(p.Decision.secretVariables(), p.Variables...), installed: x.options.InstallDependencies,
 		barred: x.options.Barred, none: x.options.noWorkspace(j.Principal), identify: x.runner.Identify,
 	}
-	f.explain(ctx, err)
+	if o != nil {
+		f.explain(ctx, err)
+	} else if failed, ok := errors.AsType[*Error](err); ok && serverOf(j) != nil {
+		if hint := f.serverOffline(failed.Message); hint != "" {
+			failed.Message += "; " + hint
+		}
+	}
 	return o, err
 }
 

@@ -37,7 +37,10 @@ func (f *failure) explain(ctx context.Context, err error) {
 	late, _ := errors.AsType[*Error](err)
 	timeout := late != nil && late.Code == Timeout
 	switch {
-	case o.Code == 0 && !timeout, serverOf(f.job) != nil:
+	case serverOf(f.job) != nil:
+		o.Hint = f.serverOffline(string(o.Stdout.Head) + string(o.Stderr.Head))
+		return
+	case o.Code == 0 && !timeout:
 		return
 	case timeout && f.skill.Interactive():
 		o.Hint = unheard
@@ -64,7 +67,11 @@ const unheard = "where it was about to ask: a question is one line, with a newli
 // grant returns the command by which a person gives the skill something, which asks on a
 // terminal.
 func (f *failure) grant(flags string) string {
-	return trusted(f.skill, "skills-mcp grant "+shellWord(f.skill.QualifiedName(), "NAME")+" "+flags)
+	name := f.skill.QualifiedName()
+	if f.skill.Entry.Server != nil { // all its tools have one process then
+		name = f.skill.Owner().QualifiedName()
+	}
+	return trusted(f.skill, "skills-mcp grant "+shellWord(name, "NAME")+" "+flags)
 }
 
 // trusted puts the command before another that the skill's workspace needs.
@@ -137,10 +144,24 @@ func (f *failure) offline() string {
 	if !saysOffline.MatchString(f.output) && !(f.outcome.Exited && vague && reaches.MatchString(f.source())) {
 		return ""
 	}
+	return f.wantsHosts()
+}
+
+// wantsHosts tells a person how to give hosts to a skill that has none.
+func (f *failure) wantsHosts() string {
 	if names := f.skill.MissingSecrets(func(name string) bool { return slices.Contains(f.variables, name) }); len(names) > 0 {
 		return "it has no network, nor the secret " + names[0] + " that it asks for; a person can give it both: " + SecretRemedy(f.skill, names[0])
 	}
 	return "it has no network, and that may be why; a person can give it hosts: " + f.grant("--network HOST:443")
+}
+
+// serverOffline is offline for a server: said is its answer, or the reason for which it did not
+// start.
+func (f *failure) serverOffline(said string) string {
+	if len(f.command.Grant.Hosts) > 0 || !saysOffline.MatchString(said) {
+		return ""
+	}
+	return f.wantsHosts()
 }
 
 // source returns the text of the script that ran, and "" if it is large.

@@ -19,151 +19,121 @@ type Launch struct {
 	Args    []string // of the program
 }
 
-// A launcher is a program that starts programs of packages, with the options that are read.
-type launcher struct {
-	command  string // with its subcommand
-	kind     string
-	packages []string // options with the package of the program; for Node, with any package
-	with     []string // options with another package
-	python   []string // options with a version of Python
-	mixed    bool     // options may follow the program, until --
+// launchers have the kind of packages by the program, with its subcommand, that starts
+// programs of them.
+var launchers = map[string]string{
+	"npx": Node, "npm exec": Node, "npm x": Node, "pnpx": Node, "pnpm dlx": Node, "yarn dlx": Node, "bunx": Node, "bun x": Node,
+	"uvx": Python, "uv tool run": Python, "pipx run": Python,
 }
 
-// Sources: the manuals of npm-exec(1), pnpm, Yarn, Bun, uv and pipx.
-var launchers = []launcher{
-	{command: "npx", kind: Node, packages: []string{"-p", "--package"}},
-	{command: "npm exec", kind: Node, packages: []string{"--package"}, mixed: true},
-	{command: "npm x", kind: Node, packages: []string{"--package"}, mixed: true},
-	{command: "pnpx", kind: Node, packages: []string{"--package"}},
-	{command: "pnpm dlx", kind: Node, packages: []string{"--package"}},
-	{command: "yarn dlx", kind: Node, packages: []string{"-p", "--package"}},
-	{command: "bunx", kind: Node, packages: []string{"-p", "--package"}},
-	{command: "bun x", kind: Node, packages: []string{"-p", "--package"}},
-	{command: "uvx", kind: Python, packages: []string{"--from"}, with: []string{"--with"}, python: []string{"-p", "--python"}},
-	{command: "uv tool run", kind: Python, packages: []string{"--from"}, with: []string{"--with"}, python: []string{"-p", "--python"}},
-	{command: "pipx run", kind: Python, packages: []string{"--spec"}, python: []string{"--python"}},
-}
+// Kinds of options. One of none has no value, and changes nothing here: the installer asks
+// nobody, and has no cache.
+const (
+	none   = "none"
+	main   = "main"   // the package of the program; for Node, any package
+	with   = "with"   // another package
+	python = "python" // a version of Python
+)
 
-// without are the options without a value. They change nothing here: nobody is asked by the
-// installer, and it prints where it is read.
-var without = map[string][]string{
-	Node:   {"-y", "--yes", "-q", "--quiet", "-s", "--silent"},
-	Python: {"-q", "--quiet", "-n", "--no-cache", "--isolated"},
+// launchOptions have the kind of an option of launchers, by their kind. Sources: the manuals
+// of npm-exec(1), pnpm, Yarn, Bun, uv and pipx.
+var launchOptions = map[string]map[string]string{
+	Node:   {"-p": main, "--package": main, "-y": none, "--yes": none, "-f": none, "--force": none, "-q": none, "--quiet": none, "-s": none, "--silent": none},
+	Python: {"--from": main, "--spec": main, "--with": with, "-p": python, "--python": python, "-q": none, "--quiet": none, "-n": none, "--no-cache": none, "--isolated": none},
 }
 
 // ParseLaunch returns the packages and the program of a command line. It is nil where its
 // program is none of npx, npm exec, pnpx, pnpm dlx, yarn dlx, bunx, bun x, uvx, uv tool run
 // and pipx run. The error is an [*Error].
 func ParseLaunch(argv []string) (*Launch, error) {
-	l, rest := launcherOf(argv)
-	if l == nil {
+	launcher, rest := launcherOf(argv)
+	if launcher == "" {
 		return nil, nil
 	}
-	launch, err := l.parse(rest)
+	l, err := parseLaunch(launcher, rest)
 	if err == nil {
-		return launch, nil
+		return l, nil
 	}
 	wrong, ok := errors.AsType[*Error](err)
 	if !ok {
-		wrong = &Error{Message: err.Error(), Remedy: "start the server with a package of the registry, as in " + l.example()}
+		wrong = &Error{Message: err.Error(), Remedy: "start a package of the registry, as in npx -y PACKAGE or uvx PACKAGE"}
 	}
-	wrong.File, wrong.Line = l.command, 0
+	wrong.File, wrong.Line = launcher, 0
 	return nil, wrong
 }
 
-func (l *launcher) example() string {
-	if l.kind == Python {
-		return "uvx PACKAGE"
-	}
-	return "npx -y PACKAGE"
-}
-
-// launcherOf returns the launcher of a command line, and the words after it. A command line
-// for Windows begins with "cmd /c".
-func launcherOf(argv []string) (*launcher, []string) {
+// launcherOf returns the launcher of a command line, "" for none, and the words after it. A
+// command line for Windows begins with "cmd /c".
+func launcherOf(argv []string) (string, []string) {
 	if len(argv) > 2 && strings.TrimSuffix(strings.ToLower(argv[0]), ".exe") == "cmd" && strings.EqualFold(argv[1], "/c") {
 		argv = argv[2:]
 	}
-	if len(argv) == 0 {
-		return nil, nil
-	}
-	words := append([]string{path.Base(argv[0])}, argv[1:]...)
-	for i := range launchers {
-		if begin := strings.Fields(launchers[i].command); len(words) >= len(begin) && slices.Equal(words[:len(begin)], begin) {
-			return &launchers[i], words[len(begin):]
+	launcher := ""
+	for i, word := range argv[:min(len(argv), 3)] {
+		if i == 0 {
+			word = path.Base(word)
+		}
+		launcher = strings.TrimSpace(launcher + " " + word)
+		if launchers[launcher] != "" {
+			return launcher, argv[i+1:]
 		}
 	}
-	return nil, nil
+	return "", nil
 }
 
-// options are the values of a launcher's options.
-type options struct {
-	packages, with, python []string
-	rest                   []string // the program and its arguments
-}
-
-// read reads the words after a launcher.
-func (l *launcher) read(words []string) (o options, err error) {
+// readOptions reads the words after a launcher: the values of its options by kind, and the
+// program with its arguments. npm reads options after the program, too.
+func readOptions(launcher string, words []string) (values map[string][]string, rest []string, err error) {
+	values = map[string][]string{}
 	for i := 0; i < len(words); i++ {
 		name, value, given := strings.Cut(words[i], "=")
-		var values *[]string
-		switch {
+		switch kind := launchOptions[launchers[launcher]][name]; {
 		case words[i] == "--":
-			o.rest = append(o.rest, words[i+1:]...)
-			return o, nil
-		case !strings.HasPrefix(name, "-") && l.mixed:
-			o.rest = append(o.rest, words[i])
-			continue
+			return values, append(rest, words[i+1:]...), nil
+		case !strings.HasPrefix(name, "-") && strings.HasPrefix(launcher, "npm "):
+			rest = append(rest, words[i])
 		case !strings.HasPrefix(name, "-"):
-			o.rest = words[i:]
-			return o, nil
-		case !given && slices.Contains(without[l.kind], name):
-			continue
-		case slices.Contains(l.packages, name):
-			values = &o.packages
-		case slices.Contains(l.with, name):
-			values = &o.with
-		case slices.Contains(l.python, name):
-			values = &o.python
+			return values, words[i:], nil
+		case kind == none && !given:
+		case kind == "" || kind == none:
+			return nil, nil, fmt.Errorf("the option %.100q is not taken", words[i])
 		default:
-			return o, fmt.Errorf("the option %.100q is not taken", words[i])
+			if !given && i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			if value == "" {
+				return nil, nil, fmt.Errorf("the option %s has no value", name)
+			}
+			values[kind] = append(values[kind], value)
 		}
-		if i++; given {
-			i--
-		} else if i < len(words) {
-			value = words[i]
-		}
-		if value == "" {
-			return o, fmt.Errorf("the option %s has no value", name)
-		}
-		*values = append(*values, value)
 	}
-	return o, nil
+	return values, rest, nil
 }
 
-// parse reads the words after a launcher.
-func (l *launcher) parse(words []string) (*Launch, error) {
-	o, err := l.read(words)
+// parseLaunch reads the words after a launcher.
+func parseLaunch(launcher string, words []string) (*Launch, error) {
+	values, rest, err := readOptions(launcher, words)
+	specs := values[main]
 	switch {
 	case err != nil:
 		return nil, err
-	case len(o.rest) == 0:
+	case len(rest) == 0:
 		return nil, errors.New("it names nothing to start")
-	case len(o.packages) > 0 && (strings.ContainsAny(o.rest[0], "/$") || o.rest[0] == ""):
-		return nil, fmt.Errorf("%.100q is no program of a package", o.rest[0])
+	case len(specs) > 0 && (strings.ContainsAny(rest[0], "/$") || rest[0] == ""):
+		return nil, fmt.Errorf("%.100q is no program of a package", rest[0])
 	}
-	launch := &Launch{Program: o.rest[0], Args: o.rest[1:]}
-	specs := o.packages
+	l := &Launch{Program: rest[0], Args: rest[1:]}
 	if len(specs) == 0 {
-		launch.Program, specs = "", o.rest[:1]
+		l.Program, specs = "", rest[:1]
 	}
-	if l.kind == Node {
-		err = launch.node(specs)
+	if launchers[launcher] == Node {
+		err = l.node(specs)
 	} else {
-		err = launch.pythonic(specs, &o)
+		err = l.pythonic(specs, values[with], values[python])
 	}
-	launch.File, launch.Digest = l.command, digest(&launch.Declared)
-	return launch, err
+	l.File, l.Digest = launcher, digest(&l.Declared)
+	return l, err
 }
 
 // node declares packages such as "@scope/name@1.2".
@@ -190,12 +160,12 @@ func (l *Launch) node(specs []string) error {
 }
 
 // pythonic declares packages such as "name[extra]==1.2", "name@1.2" and "name@latest".
-func (l *Launch) pythonic(specs []string, o *options) error {
-	if len(specs) > 1 || len(o.python) > 1 {
+func (l *Launch) pythonic(specs, with, versions []string) error {
+	if len(specs) > 1 || len(versions) > 1 {
 		return errors.New("it names two packages, or two versions of Python")
 	}
 	var requirements []requirement
-	for _, spec := range append(slices.Clone(specs), o.with...) {
+	for _, spec := range slices.Concat(specs, with) {
 		if name, version, found := strings.Cut(spec, "@"); found && !strings.ContainsAny(spec, ":/ ") { // no address
 			if spec = name; version != "latest" {
 				spec += "==" + version
@@ -211,7 +181,7 @@ func (l *Launch) pythonic(specs []string, o *options) error {
 	if l.Program == "" { // it has the name of its package
 		l.Program = strings.TrimSpace(specs[0][:strings.IndexAny(specs[0]+"@", "[<>=!~;@( ")])
 	}
-	for _, version := range o.python {
+	for _, version := range versions {
 		wanted := strings.TrimPrefix(version, "python")
 		if !strings.ContainsAny(wanted, "<>=!~") {
 			wanted = "==" + wanted + ".*"
