@@ -273,7 +273,7 @@ func (r *reader) executed(sources []int) int {
 	var names []taint
 	follow := func(expression, text string, source, line int) {
 		for _, m := range Expressions()[expression].FindAllStringSubmatch(text, -1) {
-			for name := range strings.FieldsFuncSeq(strings.Join(m[1:], ""), func(c rune) bool { return c == ',' || c == ' ' || c == ':' }) {
+			for name := range strings.FieldsFuncSeq(strings.Join(m[1:], ""), func(c rune) bool { return c == ',' || c == ' ' }) {
 				names = append(names, taint{strings.TrimLeft(name, "${./"), source, line})
 			}
 		}
@@ -345,12 +345,15 @@ func (r *reader) mentions(m *match, at int) bool {
 		return false
 	}
 	text := r.around(r.file.Content, at, 2)
-	if !strings.HasPrefix(r.file.Code[at:], " ") || strings.HasPrefix(strings.TrimSpace(r.around(r.file.Content, at, 0)), "|") {
+	words := max(0, slices.IndexFunc(m.Near, func(set []string) bool { // addresses and paths are in quotation marks anyway
+		return !strings.HasPrefix(set[0], "http") && strings.IndexAny(set[0][:1], "'\"~./@") < 0
+	}))
+	if words == 0 && !strings.HasPrefix(r.file.Code[at:], " ") || strings.HasPrefix(strings.TrimSpace(r.around(r.file.Content, at, 0)), "|") {
 		return true
 	}
 	text = quoted.ReplaceAllString(text, " ")
 	instructions, lower := surface.Instructions(text), strings.ToLower(text)
-	return !slices.ContainsFunc(m.Near[0], func(passage string) bool {
+	return !slices.ContainsFunc(m.Near[words], func(passage string) bool {
 		value, _ := strings.CutPrefix(passage, "#"+string(surface.Instruction)+" ")
 		passage = strings.TrimSuffix(passage, "*")
 		return strings.Contains(lower, passage) || slices.ContainsFunc(instructions, func(i surface.Item) bool { return strings.HasPrefix(i.Value, value) })

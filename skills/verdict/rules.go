@@ -43,6 +43,7 @@ func Rules() []Rule { return tables().Rules }
 func Expressions() map[string]*lazyregexp.Regexp { return tables().expressions }
 
 type tableOfRules struct {
+	Severities  map[string][]Severity
 	Expressions map[string][]string // alternatives by name
 	Sets        map[string][]string
 	Rules       []Rule
