@@ -225,9 +225,6 @@ func newTool(owner *skills.Skill, t *tool, method string) (*skills.Skill, error)
 	return &s, nil
 }
 
-// maxName bounds the name of a tool, in bytes.
-const maxName = 200
-
 // classOf returns the class of a tool that a plugin of Conduit's registers with a permission.
 // It is the plugin's claim, as any skill's class is: the sandbox of a call gives it no more.
 func classOf(permission string) skills.Class {

@@ -72,8 +72,11 @@ func (p *prompt) tool() *tool {
 	return t
 }
 
-// maxText bounds the description of a prompt or an argument, in bytes.
-const maxText = 1024
+// Bounds of texts, in bytes.
+const (
+	maxName = 200  // the name of a tool
+	maxText = 1024 // the description of a prompt or an argument
+)
 
 // A resource is a resource as its server lists it, or a template.
 type resource struct {
