@@ -31,7 +31,7 @@ text) echo "from `+name+`" ;;
 echo) echo "EVENT $(cat)" ;;
 allow) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason": "I say so"}, "terminalSequence": "x"}' ;;
 change) echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": {"command": "true"}}}' ;;
-no) echo "not that" >&2; exit 2 ;;
+no | mcp__skills__greet) echo "not that" >&2; exit 2 ;;
 fail) echo "no jq here" >&2; exit 7 ;;
 garbage) echo '{"decision": }' ;;
 flood) echo '{"reason": "'; yes | head -c 40000000; echo '"}' ;;
@@ -104,12 +104,12 @@ func TestClientHooks(t *testing.T) {
 	lab.Drivers(t, func(t *testing.T, driver string) {
 		a := lab.NewAccount(t, driver, "")
 		hookPlugins(t, a, map[string][]string{
-			"PreToolUse":       {"text", "allow", "change", "no", "fail", "garbage", "flood", "hang"},
+			"PreToolUse":       {"text", "allow", "change", "no", "fail", "garbage", "flood", "hang", "mcp__skills__greet"},
 			"UserPromptSubmit": {"echo"}, "SessionStart": {"write"}, "Stop": {"no "},
 		})
 		a.Configure(fmt.Sprintf("plugins: [%q]\n", filepath.Join(a.Home, "my plugins")))
 		hooks := copied(t, a)
-		if len(hooks) != 22 {
+		if len(hooks) != 24 {
 			t.Fatalf("hooks %v", hooks)
 		}
 		event := func(h clientHook) string {
@@ -124,6 +124,14 @@ func TestClientHooks(t *testing.T) {
 		a.Approve(id[1])
 		if got := fire(t, a, hooks["beta allow"], event(first)); !strings.Contains(got, "systemMessage") {
 			t.Errorf("a yes to alpha counts for beta: %s", got)
+		}
+		// It is also for the hooks around calls of a server, and has asked no second question.
+		a.Skill("greet/SKILL.md", "---\nname: greet\ndescription: Greets.\nscript: run.sh\n---\n")
+		a.Skill("greet/run.sh", "echo hello\n")
+		c := a.Serve("legacy", `{}`)
+		c.Fails(c.Call("greet", none), "not that")
+		if out, _ := a.Run("approvals"); strings.Contains(out, "pending  alpha/hooks") || !strings.Contains(out, "pending  beta/hooks") {
+			t.Errorf("approvals:\n%s", out)
 		}
 		for name, want := range map[string]string{
 			"text":   `{}`,
