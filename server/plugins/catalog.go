@@ -42,10 +42,11 @@ func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Setti
 	s.ModelInvocable, s.Unavailable, s.Asks = true, why, []skills.Asked{skills.AskPerson}
 	s.Entry = &skills.Entry{Context: skills.ContextNone, Server: &skills.ServerCall{Server: server}, Env: references(&server), Warm: -1}
 	s.Description = fmt.Sprintf("Starts the MCP server %s of the plugin %s, and lists its tools, which are tools here from then on.", s.Name, p.Name)
-	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(server.Argv)
+	argv := server.Argv
 	if launch != nil {
-		s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(interpreters[launch.Kind])
+		argv = interpreters[launch.Kind]
 	}
+	s.Entry.Interpreter, s.Entry.Script, s.Entry.Args = commandLine(argv)
 	if len(s.Entry.Interpreter) > 0 && s.Entry.Interpreter[0] == "node" {
 		s.Entry.ImageRole = "node"
 	}

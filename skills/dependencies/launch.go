@@ -68,14 +68,10 @@ func launcherOf(argv []string) (string, []string) {
 	if len(argv) > 2 && strings.TrimSuffix(strings.ToLower(argv[0]), ".exe") == "cmd" && strings.EqualFold(argv[1], "/c") {
 		argv = argv[2:]
 	}
-	launcher := ""
-	for i, word := range argv[:min(len(argv), 3)] {
-		if i == 0 {
-			word = path.Base(word)
-		}
-		launcher = strings.TrimSpace(launcher + " " + word)
+	for n := min(len(argv), 3); n > 0; n-- {
+		launcher := strings.Join(append([]string{path.Base(argv[0])}, argv[1:n]...), " ")
 		if launchers[launcher] != "" {
-			return launcher, argv[i+1:]
+			return launcher, argv[n:]
 		}
 	}
 	return "", nil
