@@ -153,3 +153,61 @@ func TestHooksConsent(t *testing.T) {
 		t.Error("a changed hook runs with the yes to the one before")
 	})
 }
+
+// Hooks of Conduit plugins run around all calls, in the order of the plugins, once a person has
+// said yes to the plugin with its hooks.
+func TestConduitHooks(t *testing.T) {
+	t.Parallel()
+	const python = `
+def before(tool_name, args):
+    if args.get("text") == "raise": raise ValueError("no")
+    return {"text": args["text"] + " py"} if "text" in args else None
+def after(tool_name, args, result): return result + " after " + tool_name
+def register(api):
+    api.register_tool("own", "Says", {"properties": {"text": {"type": "string"}}}, lambda text: text)
+    api.register_hook("before_tool_call", before)
+    api.register_hook("after_tool_call", after)
+`
+	const node = `
+export function register(api) {
+  api.register_hook("before_tool_call", async (name, args) => ({ text: args.text + " js" }))
+}
+`
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		a := lab.NewAccount(t, driver, "")
+		conduitPlugin(a, "one", "", "__init__.py", python)
+		conduitPlugin(a, "two", "", "index.mjs", node)
+		a.Skill("say/SKILL.md", "---\nname: say\ndescription: Says a text.\nclass: safe\nscript: say.sh\nparams: {text: string}\n---\n")
+		a.Skill("say/say.sh", "echo \"$SKILL_PARAMS\"\n")
+		a.Configure("expose: {mode: all}\n")
+		c := a.Serve("legacy", `{}`)
+		for _, plugin := range []string{"one", "two"} {
+			a.Approve(c.Waits(c.Call(plugin+"__tools", none)))
+			c.Succeeds(c.Call(plugin+"__tools", none), "has started")
+		}
+		awaitTool(t, c, "one__tools__own")
+		text := ""
+		for range 100 { // until the hooks are published
+			if text = c.Log.String(); strings.Contains(text, "one wait for your yes") && strings.Contains(text, "two wait for your yes") {
+				break
+			}
+			c.Succeeds(c.Call("say", lab.Text("hi")), `"hi"`)
+			time.Sleep(20 * time.Millisecond)
+		}
+		ids := lab.ApprovalID.FindAllStringSubmatch(text, -1)
+		if len(ids) != 2 {
+			t.Fatalf("the log: %s", text)
+		}
+		for _, id := range ids {
+			if screen := strings.ReplaceAll(lab.TerminalCodes.ReplaceAllString(a.ApproveAs(id[1], "always"), ""), "\n", ""); !strings.Contains(screen, "sees the arguments and results of all your calls") {
+				t.Errorf("the question: %s", screen)
+			}
+		}
+		c.Succeeds(c.Call("say", lab.Text("hi")), `"hi py js"`)
+		c.Succeeds(c.Call("say", lab.Text("hi")), "after say")
+		c.Succeeds(c.Call("say", lab.Text("raise")), `"raise js"`)
+		if text := c.Call("one__tools__own", lab.Text("hi")).Text(); strings.Count(text, "py") != 1 || strings.Count(text, "after") != 1 {
+			t.Errorf("its own tool: %s", text)
+		}
+	})
+}
