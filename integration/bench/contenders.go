@@ -45,6 +45,8 @@ type contender struct {
 	unwatched bool
 	// class is that of its skills; "" is safe. Its client confirms calls of another one.
 	class string
+	// more is more of its server's configuration.
+	more string
 	// env are more variables of its server.
 	env []string
 	// alone is the contender that is this one without its server; "" for none.
@@ -339,7 +341,7 @@ func (h *host) writeHome(one *contender, driver string) error {
 	errs := []error{
 		os.MkdirAll(filepath.Join(home, "work"), 0o755),
 		catalog.Configure(home, len(h.scripts), fmt.Sprintf("images: {default: %q}\nsandbox: {driver: %s, slots: {total: %[3]d, per_caller: %[3]d, queue: %[3]d}}\n",
-			h.image, driver, 2*atOnce)),
+			h.image, driver, 2*atOnce)+one.more),
 	}
 	for _, s := range h.scripts {
 		folder := h.skillFolder(one.name, s)

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // suites returns all suites, the default first.
 func suites() []suite {
-	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), protocolSuite(), scaleSuite(), installSuite(), pageSuite(), pluginSuite()}
+	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), hookSuite(), protocolSuite(), scaleSuite(), installSuite(), pageSuite(), pluginSuite()}
 }
 
 // usage begins the help.
