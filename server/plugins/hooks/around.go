@@ -296,6 +296,8 @@ func (a *around) run(ctx context.Context, x *hook, event map[string]any) *run.Ou
 	case ctx.Err() != nil: // nobody waits
 	case refused != nil && (refused.Code == run.ApprovalRequired || refused.Code == run.PermissionDenied):
 		a.waits(x, refused)
+	case limited.Err() != nil:
+		a.office.fail(ctx, x, fmt.Sprintf("it took more than %s, with its start", x.timeout+startTime))
 	default:
 		a.office.fail(ctx, x, err.Error())
 	}
