@@ -128,6 +128,9 @@ type Command struct {
 	// Started is called when the command starts, after whatever had to be
 	// fetched or prepared; nil is fine.
 	Started func()
+	// Proxied is called, where hosts are granted, before the command starts, with a function
+	// that returns its connections so far, in the order of their beginning; nil is fine.
+	Proxied func(connections func() []Connection)
 	// Progress is told, in words for a person, about preparations that take
 	// time, such as the pull of an image; nil is fine.
 	Progress func(message string)

@@ -298,6 +298,47 @@ func TestPluginServerOverHTTP(t *testing.T) {
 	awaitTool(t, c, "net__far__head")
 	a.Approve(c.Waits(c.Call("net__far__head", none)))
 	c.Succeeds(c.Call("net__far__head", none), "is given plain")
+	if out, _ := a.Run("runs", "--json"); strings.Count(out, fmt.Sprintf(`"host":%q`, host)) < 2 {
+		t.Errorf("the record does not have the server's connections: %s", out)
+	}
+}
+
+// The record of a call has the hosts that its server reached, or was refused, meanwhile.
+func TestPluginServerConnections(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "reached") }))
+	t.Cleanup(server.Close) // after the parallel parts
+	host := strings.TrimPrefix(server.URL, "http://")
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		a := lab.NewAccount(t, driver, "")
+		conduitPlugin(a, "net", "", "__init__.py", `
+import http.client, os, urllib.parse
+def get(text): # through the proxy, also to an address of this machine
+    proxy = http.client.HTTPConnection(urllib.parse.urlsplit(os.environ["http_proxy"]).netloc)
+    proxy.request("GET", text)
+    return proxy.getresponse().read().decode()
+def register(api):
+    get("http://barred.example/")
+    api.register_tool("get", "Gets", {"properties": {"text": {"type": "string"}}}, get)
+`)
+		a.Configure(fmt.Sprintf("expose: {mode: all}\nsandbox: {network: {allow: [%q], private: [127.0.0.0/8]}}\npolicy: {skills: {\"net/*\": {network: [%q]}}}\n", host, host))
+		c := a.Serve("legacy", `{}`)
+		connections := func(tool string, args map[string]any, text string) string {
+			t.Helper()
+			a.Approve(c.Waits(c.Call(tool, args)))
+			c.Succeeds(c.Call(tool, args), text)
+			out, _ := a.Run("runs", "--json", "--limit", "1")
+			_, connections, _ := strings.Cut(out, `"connections":`)
+			return connections
+		}
+		if got := connections("net__tools", none, "has started"); !strings.Contains(got, "barred.example") || strings.Contains(got, `"host":"`+host) {
+			t.Errorf("the start: %s", got)
+		}
+		awaitTool(t, c, "net__tools__get")
+		if got := connections("net__tools__get", lab.Text(server.URL), "reached"); !strings.Contains(got, host) || strings.Contains(got, "barred.example") {
+			t.Errorf("a call: %s", got)
+		}
+	})
 }
 
 // A server that is made with the TypeScript SDK is called through MCP Inspector.

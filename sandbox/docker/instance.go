@@ -205,6 +205,9 @@ func (b *instance) connect(cmd *sandbox.Command, options *egress.Options) (func(
 	if err != nil {
 		return nil, err
 	}
+	if cmd.Proxied != nil {
+		cmd.Proxied(proxy.Connections)
+	}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -50,6 +50,9 @@ func (p *pool) newResources(cmd *sandbox.Command) (*resources, error) {
 	if g.gateway, err = newGateway(cmd.Grant, p.egress); err != nil {
 		return nil, err
 	}
+	if g.gateway != nil && cmd.Proxied != nil {
+		cmd.Proxied(g.gateway.proxy.Connections)
+	}
 	g.recipe = newRecipe(cmd.Grant, g.limits, g.mounts, sources)
 	return g, nil
 }

@@ -47,6 +47,9 @@ func dial(skill *skills.Skill, cmd *sandbox.Command, options *egress.Options) (w
 	if err != nil {
 		return nil, nil, err
 	}
+	if cmd.Proxied != nil {
+		cmd.Proxied(proxy.Connections)
+	}
 	client, err := throughProxy(proxy, cmd.Grant.Secrets)
 	if err == nil {
 		wire, err = transport.NewStreamableHTTP(address, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(headers), transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))

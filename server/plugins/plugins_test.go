@@ -338,3 +338,25 @@ func TestDataWatch(t *testing.T) {
 		t.Errorf("%v", context.Cause(q.ctx))
 	}
 }
+
+// A call has the connections that are new or in use since it began, and one that waits for
+// the start of its server those of the start.
+func TestConnectedSince(t *testing.T) {
+	all := []sandbox.Connection{{Host: "a", Sent: 1, Got: 2}, {Host: "b", Sent: 5, Got: 5}}
+	ready := make(chan struct{})
+	var c connections
+	c.receive(func() []sandbox.Connection { return all })
+	start := c.now(ready)
+	close(ready)
+	if got := c.since(start); !slices.Equal(got, all) {
+		t.Errorf("the start has %v", got)
+	}
+	before := c.now(ready)
+	all = []sandbox.Connection{all[0], {Host: "b", Sent: 5, Got: 9}, {Host: "c", Refused: "no"}}
+	if got := c.since(before); !slices.Equal(got, []sandbox.Connection{{Host: "b", Got: 4}, {Host: "c", Refused: "no"}}) {
+		t.Errorf("the call has %v", got)
+	}
+	if got := c.since(c.now(ready)); got != nil {
+		t.Errorf("a call without a connection has %v", got)
+	}
+}

@@ -69,6 +69,8 @@ type process struct {
 
 	answered atomic.Bool // a call, since it started
 
+	connections connections
+
 	state       sync.Mutex        // guards what follows
 	over        bool              // nothing is spawned any more
 	users       int               // calls
@@ -126,7 +128,7 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	out := newQueue(func() { p.end(errFlood) })
 	launch.Stdin, launch.Stdout, launch.Stderr = in, out, writerFunc(p.print)
 	launch.Sieve, launch.Redact, launch.Waits, launch.Warm = nil, nil, 0, -1
-	launch.Limits.Timeout = lifetime
+	launch.Limits.Timeout, launch.Proxied = lifetime, p.connections.receive
 	p.client = newClient(transport.NewIO(out, in, io.NopCloser(bytes.NewReader(nil))), cmd.Redact, func() { in.allow(); out.allow() }, p.changes)
 	life, kill := context.WithCancelCause(context.WithoutCancel(p.ctx))
 	forget := context.AfterFunc(p.ctx, func() {
@@ -163,7 +165,9 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 
 // connect connects to the server over HTTP.
 func (p *process) connect(cmd *sandbox.Command, options *egress.Options) error {
-	wire, hangUp, err := dial(p.skill, cmd, options)
+	dialed := *cmd
+	dialed.Proxied = p.connections.receive
+	wire, hangUp, err := dial(p.skill, &dialed, options)
 	if err != nil {
 		return err
 	}

@@ -117,6 +117,7 @@ func (c *call) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	defer p.release(idleTime)
+	before := p.connections.now(p.ready)
 	if err := p.await(ctx, cmd); err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (c *call) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, er
 		return nil, err
 	}
 	_, _ = cmd.Stdout.Write(append(text, '\n')) // it reports its own limits
-	return &sandbox.Exit{Sandbox: "kept, of the MCP server " + p.name}, nil
+	return &sandbox.Exit{Sandbox: "kept, of the MCP server " + p.name, Connections: p.connections.since(before)}, nil
 }
 
 // acquire returns the process for a command, which is started if none runs. It is not idle
