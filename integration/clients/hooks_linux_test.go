@@ -211,3 +211,46 @@ export function register(api) {
 		}
 	})
 }
+
+// The end of a client's session runs its hooks, also where the server ends with it. Hooks run
+// around the calls of scripts and of the command line, and none of a workspace that is not
+// trusted does.
+func TestHookSessions(t *testing.T) {
+	t.Parallel()
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		a := lab.NewAccount(t, driver, "")
+		hookedPlugins(t, a)
+		log := `{"hooks": {"SessionEnd": [{"matcher": "other", "hooks": [{"command": "cat >> ${CLAUDE_PLUGIN_DATA}/log"}]}], "PreToolUse": [{"hooks": [{"command": "cat >> ${CLAUDE_PLUGIN_DATA}/log"}]}]}}`
+		lab.WriteFile(t, filepath.Join(a.Home, "plugins", "alpha", "hooks", "hooks.json"), log)
+		theirs := filepath.Join(a.Workspace, "theirs", "plugin")
+		lab.WriteFile(t, filepath.Join(a.Workspace, ".skills-mcp.yaml"), "plugins: [theirs]\n")
+		lab.WriteFile(t, filepath.Join(theirs, ".claude-plugin", "plugin.json"), `{"name": "theirs", "description": "d"}`)
+		lab.WriteFile(t, filepath.Join(theirs, "skills", "s", "SKILL.md"), "---\nname: s\ndescription: d\n---\n")
+		lab.WriteFile(t, filepath.Join(theirs, "hooks", "hooks.json"), `{"hooks": {"PreToolUse": [{"hooks": [{"command": "exit 2"}]}]}}`)
+		a.Skill("outer/SKILL.md", "---\nname: outer\ndescription: Calls.\nclass: safe\nscript: run.py\ncalls: [say]\n---\n")
+		a.Skill("outer/run.py", `import json, sys
+print(json.dumps({"mcp": {"call": {"skill": "say", "args": {"text": "PreToolUse!sys.exit(2)"}}}}), flush=True)
+print(sys.stdin.readline())
+`)
+		a.Configure(strings.Replace(allowed(a, ""), "skills: {", "skills: {outer: {class: safe, calls: [say]}, ", 1))
+		if out, code := a.Run("list"); code != 0 || !strings.Contains(out, "theirs/hooks") {
+			t.Fatalf("the plugin of the workspace is not found: %s", out)
+		}
+		c := a.Start("legacy", `{}`)
+		c.Succeeds(c.Call("outer", none), "a hook of the plugin beta refuses the call")
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		logs, err := filepath.Glob(a.State("plugin-data", "*", "log"))
+		if err != nil || len(logs) != 1 {
+			t.Fatalf("logs %q, %v", logs, err)
+		}
+		text, err := os.ReadFile(logs[0])
+		if err != nil || strings.Count(string(text), "PreToolUse\"") != 2 || strings.Count(string(text), "SessionEnd") != 1 {
+			t.Errorf("%s, %v", text, err)
+		}
+		if out, code := a.Run("run", "say", "--text", "PreToolUse!sys.exit(2)"); code == 0 || !strings.Contains(out, "a hook of the plugin beta refuses") {
+			t.Errorf("the command line: %d, %s", code, out)
+		}
+	})
+}
