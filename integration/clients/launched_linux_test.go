@@ -184,7 +184,7 @@ func TestLaunchedServers(t *testing.T) {
 		if driver == "native" {
 			a.Configure(allowed(a, "sandbox: {dependencies: build}\n"))
 			c := a.Serve("legacy", `{}`)
-			c.Fails(c.Call("p__one", none), "UNAVAILABLE", "the native sandbox has no images", "use the docker driver")
+			c.Fails(c.Call("run_skill", map[string]any{"name": "p/one"}), "npx needs 1 Node package (demo-server@1.0.0)", "with the docker driver and the setting sandbox.dependencies: build")
 			return
 		}
 		image := installerImage(t)

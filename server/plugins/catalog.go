@@ -31,7 +31,7 @@ func newOwner(p *skills.Plugin, server skills.MCPServer, settings *conduit.Setti
 	case launch == nil:
 		why = refusal(&server)
 	case settings == nil || !settings.Install:
-		why = fmt.Sprintf("%s needs %s: a person can have that installed, once and in a sandbox of its own, with the setting sandbox.dependencies: build", launch.File, dependencies.Summary([]dependencies.Declared{launch.Declared}))
+		why = fmt.Sprintf("%s needs %s: a person can have that installed, once and in a sandbox of its own, with the docker driver and the setting sandbox.dependencies: build", launch.File, dependencies.Summary([]dependencies.Declared{launch.Declared}))
 	}
 	if server.Code != nil {
 		if server.Env, err = settings.Env(server.Code, p.Workspace != ""); err != nil {

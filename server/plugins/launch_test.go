@@ -72,8 +72,8 @@ func TestStarter(t *testing.T) {
 // Packages are installed only where a person wants that, and others are not understood.
 func TestLaunchRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		"npx -y a@1":              "npx needs 1 Node package (a@1): a person can have that installed, once and in a sandbox of its own, with the setting sandbox.dependencies: build",
-		"uvx --from a --with b c": "uvx needs 2 Python packages (a, b): a person can have that installed, once and in a sandbox of its own, with the setting sandbox.dependencies: build",
+		"npx -y a@1":              "npx needs 1 Node package (a@1): a person can have that installed, once and in a sandbox of its own, with the docker driver and the setting sandbox.dependencies: build",
+		"uvx --from a --with b c": "uvx needs 2 Python packages (a, b): a person can have that installed, once and in a sandbox of its own, with the docker driver and the setting sandbox.dependencies: build",
 		"npx github:a/b":          `npx: "github:a/b" is not taken: only names of packages are, with versions; name the package as the registry does`,
 		"cmd /c dir":              "cmd does not work in a sandbox; the plugin has to start the server itself",
 		"uv run server.py":        "uv works on projects, which is not supported; the plugin has to start the server with node or python3, or a package of the registry with npx or uvx",

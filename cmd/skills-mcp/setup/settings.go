@@ -114,7 +114,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 // newBook returns the book of the plugins' MCP servers, beside the store. Other processes
 // learn from the store that it has changed.
 func newBook(c *config.Config, state *store.Store, logger *slog.Logger) *plugins.Book {
-	code := &conduit.Settings{Enabled: c.Plugins.Enabled, Values: c.Plugins.Config, Install: c.Sandbox.Dependencies == config.DependenciesBuild}
+	code := &conduit.Settings{Enabled: c.Plugins.Enabled, Values: c.Plugins.Config, Install: c.Sandbox.Dependencies == config.DependenciesBuild && c.Sandbox.Driver != "native"}
 	return plugins.NewBook(filepath.Join(filepath.Dir(state.File()), "plugin-servers"), code, func(ctx context.Context) {
 		if err := state.ChangeDecisions(ctx, store.Announced, "servers", func(*store.Decisions) error { return nil }); err != nil {
 			logger.Warn("the tools of a plugin's MCP server are listed after the next change", "error", err)
