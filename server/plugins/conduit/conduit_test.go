@@ -200,7 +200,7 @@ func TestHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, name, text)
-			want := `{"capabilities":{"logging":{},"tools":{"listChanged":true}},"instructions":"# advice\n\nWhen to echo\n\nAlways.","protocolVersion":"2025-11-25","serverInfo":{"name":"demo","version":"1.2"}}`
+			want := `{"capabilities":{"experimental":{"skills-mcp":{"hooks":["before_tool_call","after_tool_call"]}},"logging":{},"tools":{"listChanged":true}},"instructions":"# advice\n\nWhen to echo\n\nAlways.","protocolVersion":"2025-11-25","serverInfo":{"name":"demo","version":"1.2"}}`
 			if got := h.request("initialize", `{"protocolVersion":"2025-11-25"}`); got != want {
 				t.Errorf("%s", got)
 			}
@@ -222,6 +222,15 @@ func TestHost(t *testing.T) {
 			} {
 				if got := strings.ReplaceAll(h.call(test[0], test[1]), "'absent'", "absent"); got != test[2] {
 					t.Errorf("%s: %s, not %s", test[0], got, test[2])
+				}
+			}
+			for _, test := range [][2]string{
+				{`{"event":"before_tool_call","call":{"tool_name":"echo","args":{"text":"hi","more":1}}}`, `{"args":{"more":1,"text":"hi!"},"tool_name":"echo"}`},
+				{`{"event":"before_tool_call","call":{"tool_name":"other","args":{}}}`, `{"args":{},"tool_name":"other"}`},
+				{`{"event":"after_tool_call","call":{"tool_name":"echo","args":{"text":"hi"},"result":"done"}}`, `{"args":{"text":"hi"},"result":"done (hi)","tool_name":"echo"}`},
+			} {
+				if got := h.request("skills-mcp/hook", test[0]); got != test[1] {
+					t.Errorf("%s: %s", test[0], got)
 				}
 			}
 			if got := h.call("nan", `{}`); !strings.Contains(got, `"isError":true`) {
