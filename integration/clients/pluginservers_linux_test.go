@@ -291,13 +291,15 @@ func TestPluginServerOverHTTP(t *testing.T) {
 	lab.WriteFile(t, filepath.Join(a.Home, "plugins", "net", ".claude-plugin", "plugin.json"),
 		fmt.Sprintf(`{"name": "net", "mcpServers": {"far": {"type": "http", "url": %q, "headers": {"X-Note": "is ${NOTE}", "X-Plain": "${PLAIN:-plain}"}}}}`, server.URL+"/mcp"))
 	host := strings.TrimPrefix(server.URL, "http://")
-	a.Configure(fmt.Sprintf("plugins: [%q]\nexpose: {mode: all}\nsandbox: {env: [NOTE=given], network: {allow: [%q], private: [127.0.0.0/8]}}\npolicy: {skills: {\"net/*\": {network: [%q]}}}\n", filepath.Join(a.Home, "plugins"), host, host))
+	a.Configure(fmt.Sprintf("plugins: [%q]\nexpose: {mode: all}\nsandbox: {env: [NOTE=given], network: {allow: [%q], private: [127.0.0.0/8]}}\npolicy: {skills: {\"net/*\": {network: [%q], approve: always}}}\n", filepath.Join(a.Home, "plugins"), host, host))
 	c := a.Serve("legacy", `{}`)
 	a.Approve(c.Waits(c.Call("net__far", none)))
 	c.Succeeds(c.Call("net__far", none), "has started")
 	awaitTool(t, c, "net__far__head")
 	a.Approve(c.Waits(c.Call("net__far__head", none)))
-	c.Succeeds(c.Call("net__far__head", none), "is given plain")
+	for range 3 { // one yes is for all calls
+		c.Succeeds(c.Call("net__far__head", none), "is given plain")
+	}
 	if out, _ := a.Run("runs", "--json"); strings.Count(out, fmt.Sprintf(`"host":%q`, host)) < 2 {
 		t.Errorf("the record does not have the server's connections: %s", out)
 	}

@@ -136,8 +136,11 @@ func (b *Book) read(owner *skills.Skill) (l listing, text []byte) {
 	return l, text
 }
 
-// write keeps the listing of a server, and tells of one that is new.
+// write keeps the listing of a server, and tells of one that is new. A nil book does nothing.
 func (b *Book) write(ctx context.Context, owner *skills.Skill, change func(*listing)) error {
+	if b == nil {
+		return nil
+	}
 	b.mu.Lock()
 	l, before := b.read(owner)
 	change(&l)

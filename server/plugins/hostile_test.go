@@ -436,3 +436,39 @@ func TestTakenNames(t *testing.T) {
 		}
 	}
 }
+
+// What a server lists, or says when it fails, with the secrets and files of one of several
+// people is seen by nobody else: the person of this machine lists the tools for all.
+func TestListingOfAnother(t *testing.T) {
+	driver := &scriptedDriver{described: func() string { return "has the table of ann's customers" }}
+	s := newStage(t, driver)
+	defer s.runner.Close()
+	ann := identity.Principal{Kind: identity.Subject, ID: "ann"}
+	call := func(name string) (string, error) {
+		skill, err := s.book.Expand(s.catalog).Lookup(name)
+		if err != nil {
+			return "", err
+		}
+		var out strings.Builder
+		_, err = s.runner.RunIn(t.Context(), s.servers.Call(ann, skill), sandbox.Command{RunID: "r", Argv: []string{"x"}, Folder: "/f", Stdin: strings.NewReader("{}"), Stdout: &out})
+		return out.String(), err
+	}
+	if out, err := call("p/s"); err != nil || !strings.Contains(out, "skills-mcp run p/s") {
+		t.Fatalf("%s, %v", out, err)
+	}
+	for _, p := range s.servers.running {
+		p.end(errHung)
+		<-p.gone
+	}
+	owner, err := s.book.Expand(s.catalog).Lookup("p/s")
+	if err != nil || len(owner.Tools)+len(owner.Problems) != 0 {
+		t.Fatalf("others see %+v, %v", owner, err)
+	}
+	driver.described = nil
+	if _, err := s.call("p/s", "", "/f"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := call("p/s__t"); err != nil || !strings.Contains(out, "bytes") {
+		t.Errorf("the tool that is the same for all: %s, %v", out, err)
+	}
+}

@@ -45,9 +45,9 @@ var errHung = errors.New("it answers nothing any more")
 // A process is one running server.
 type process struct {
 	*client
-	name    string        // of the server, for people
-	skill   *skills.Skill // of the server
-	book    *Book
+	name    string           // of the server, for people
+	skill   *skills.Skill    // of the server
+	book    *Book            // nil keeps nothing
 	version string           // of this program
 	folder  string           // its files
 	dir     string           // its data folder, or ""
@@ -457,6 +457,9 @@ func (p *process) answer(ctx context.Context, cmd *sandbox.Command, skill *skill
 	p.state.Unlock()
 	if to.Method == "" {
 		p.answered.Store(true)
+		if p.book == nil {
+			return textResult(false, "The MCP server %s has started. Its tools here are those that the person of this machine has listed: skills-mcp run %s lists them.", p.name, p.name), nil
+		}
 		return textResult(false, "The MCP server %s has started. It has %d tools and prompts, which are here now, with %s__ before their names.", p.name, len(definitions)-len(p.hooks()), p.skill.PlainToolName()), nil
 	}
 	if definitions[to.Method+to.Tool] != to.Definition {

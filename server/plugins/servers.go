@@ -183,7 +183,11 @@ func (c *call) replaces(key string, p *process, cmd *sandbox.Command) bool {
 
 // start starts the server of a call.
 func (s *Servers) start(key string, c *call, cmd *sandbox.Command) (_ *process, err error) {
-	p := newProcess(c.skill.Owner(), s.book, s.options.Version, cmd, func(p *process, why string) { s.ended(key, p, why) })
+	book := s.book
+	if s.options.Owner(c.who) != "" { // whose secrets and files its listing, seen by all, may tell of
+		book = nil
+	}
+	p := newProcess(c.skill.Owner(), book, s.options.Version, cmd, func(p *process, why string) { s.ended(key, p, why) })
 	changed := s.changed
 	p.changed = func(uri string) { changed(c.who.Key(), p.skill.ServerURI(uri)) }
 	if p.skill.Entry.Server.Server.Address != "" {
