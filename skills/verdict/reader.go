@@ -3,7 +3,6 @@ package verdict
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"path"
 	"slices"
 	"strings"
 
@@ -145,10 +144,6 @@ func (r *reader) places(set []string, code bool) (all []int) {
 		text = r.file.Code
 	}
 	for _, passage := range set {
-		if passage == "#encoded" {
-			all = append(all, r.encoded()...)
-			continue
-		}
 		if strings.HasPrefix(passage, "#") && len(passage) > 1 {
 			all = append(all, r.items(passage)...)
 			continue
@@ -182,49 +177,33 @@ func (r *reader) mayHave(passage string) bool {
 	return true
 }
 
-// Bounds of the encoded texts that are decoded: their bytes, and their number in a file.
+// The bytes of an encoded text at least, and those of it that are decoded.
 const (
 	minEncoded = 20
 	maxEncoded = 600
-	maxTexts   = 500
 )
 
 // encoded returns the offsets of texts in base64 or hexadecimal, also backwards, that decode
 // to commands, addresses or orders.
 func (r *reader) encoded() (all []int) {
-	text, begin, n := r.file.Content, 0, 0
-	for i := 0; i <= len(text) && n < maxTexts; i++ {
-		if i < len(text) && (isLetter[text[i]] || text[i] == '=' && i > begin) {
-			continue
+	for text := range strings.FieldsFuncSeq(r.file.Content, func(c rune) bool {
+		return (c|' ' < 'a' || c|' ' > 'z') && (c < '/' || c > '9') && c != '+' && c != '='
+	}) {
+		if len(all) < maxPlaces && len(text) >= minEncoded && decodes(text[:min(len(text), maxEncoded)]) {
+			all = append(all, strings.Index(r.file.Content, text))
 		}
-		if i-begin >= minEncoded {
-			n++
-			if decodes(text[begin:min(i, begin+maxEncoded)]) {
-				all = append(all, begin)
-			}
-		}
-		begin = i + 1
 	}
 	return all
 }
-
-// isLetter has the letters of base64.
-var isLetter = func() (all [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_" {
-		all[c] = true
-	}
-	return all
-}()
 
 func decodes(text string) bool {
 	reversed := []byte(strings.Trim(text, "="))
 	slices.Reverse(reversed)
 	for _, text := range []string{strings.TrimRight(text, "="), string(reversed)} {
-		text = strings.NewReplacer("-", "+", "_", "/").Replace(text)
 		for _, decode := range []func(string) ([]byte, error){hex.DecodeString, base64.RawStdEncoding.DecodeString} {
-			data, _ := decode(text)                                                // its beginning, of a text that is cut
-			plain := strings.ToLower(strings.ReplaceAll(string(data), "\x00", "")) // UTF-16 of ASCII
-			if strings.IndexFunc(plain, func(c rune) bool { return c > 0x7e || c < ' ' && c != '\n' && c != '\t' && c != '\r' }) < 0 && Expressions()["encoded"].MatchString(plain) {
+			data, _ := decode(text)                               // the beginning of one that is cut
+			plain := strings.ReplaceAll(string(data), "\x00", "") // UTF-16 of ASCII
+			if !strings.ContainsFunc(plain, func(c rune) bool { return c > '~' || c < ' ' && c != '\n' && c != '\t' && c != '\r' }) && tables().expressions["encoded"].MatchString(strings.ToLower(plain)) {
 				return true
 			}
 		}
@@ -235,6 +214,9 @@ func decodes(text string) bool {
 // items returns the offsets of the lines with a capability.
 func (r *reader) items(passage string) (all []int) {
 	kind, value, _ := strings.Cut(passage[1:], " ")
+	if kind == "encoded" {
+		return r.encoded()
+	}
 	for _, item := range r.file.Items {
 		if string(item.Kind) == kind && strings.HasPrefix(item.Value, value) {
 			begin := r.file.Offset(item.Line)
@@ -247,6 +229,9 @@ func (r *reader) items(passage string) (all []int) {
 
 var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adversar\w+|signatures?|indicators? of compromise|red flags?|forbidden|blocklist|denylist|injections?|exfiltrat\w+|quotations?|evil)\b|(?:bad_|dangerous|patterns?|rules|checks|iocs?|risky|blocked|banned|suspicious|forbidden)\w*\s*[:=]\s*(?:\w+\()?[\[{(]`)
 
+// searches matches a part of a pattern of a script that searches.
+var searches = lazyregexp.New(`\\b|\\\+|\.\*|\\s[^a-z]|re\.compile\(`)
+
 var quoted = lazyregexp.New("`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|„[^“\n]*“|(?:^|[\\s(=,rfb\\[])'[^'\n]{12,}'")
 
 // A taint is the name of a value that a source gave, in a script.
@@ -255,12 +240,11 @@ type taint struct {
 	source, line int
 }
 
-// The lines over which a name is followed, those of a function before a source in it, those
-// of a file that are read, and the names that are followed at a time.
+// The lines over which a name is followed, those of a function before a source in it, and
+// the names that are followed at a time.
 const (
 	flowLines     = 80
 	functionLines = 15
-	maxFlowLines  = 4000
 	maxTaints     = 32
 )
 
@@ -272,7 +256,7 @@ func (r *reader) executed(sources []int) int {
 	}
 	var names []taint
 	follow := func(expression, text string, source, line int) {
-		for _, m := range Expressions()[expression].FindAllStringSubmatch(text, -1) {
+		for _, m := range tables().expressions[expression].FindAllStringSubmatch(text, -1) {
 			for name := range strings.FieldsFuncSeq(strings.Join(m[1:], ""), func(c rune) bool { return c == ',' || c == ' ' }) {
 				names = append(names, taint{strings.TrimLeft(name, "${./"), source, line})
 			}
@@ -280,9 +264,8 @@ func (r *reader) executed(sources []int) int {
 		names = names[max(0, len(names)-maxTaints):]
 	}
 	first := max(1, r.file.Line(sources[0])-functionLines)
-	last := min(r.file.Line(len(r.file.Code)), first+maxFlowLines)
 	function, declared := "", 0
-	for line := first; line <= last && len(sources)+len(names) > 0; line++ {
+	for line := first; line <= r.file.Line(len(r.file.Code)) && len(sources)+len(names) > 0; line++ {
 		begin, end := r.file.Offset(line), r.file.Offset(line+1)
 		source := -1
 		for ; len(sources) > 0 && sources[0] < end; sources = sources[1:] {
@@ -291,7 +274,7 @@ func (r *reader) executed(sources []int) int {
 			}
 		}
 		text := r.file.Code[begin:min(end, begin+4*lineLength)]
-		if m := Expressions()["functions"].FindStringSubmatch(text); m != nil {
+		if m := tables().expressions["functions"].FindStringSubmatch(text); m != nil {
 			function, declared = strings.Join(m[1:], ""), line
 		}
 		if source >= 0 && declared > 0 && line <= declared+functionLines {
@@ -307,7 +290,7 @@ func (r *reader) executed(sources []int) int {
 			continue
 		}
 		follow("assigns", text, source, line)
-		for _, m := range Expressions()["executes"].FindAllStringSubmatch(text, -1) {
+		for _, m := range tables().expressions["executes"].FindAllStringSubmatch(text, -1) {
 			for _, t := range names {
 				if has(strings.Join(m[1:], ""), t.name) {
 					return t.source
@@ -336,17 +319,14 @@ func (r *reader) mentions(m *match, at int) bool {
 	if r.file.Script {
 		const reach = 24
 		text := r.file.Content[max(0, at-reach):min(len(r.file.Content), at+reach)]
-		if slices.Contains([]string{".ps1", ".psm1", ".bat", ".cmd"}, path.Ext(r.file.Name)) { // which have such signs in paths
-			return false
-		}
-		return slices.ContainsFunc([]string{`\s`, `\b`, `\+`, `\.`, `.*`, "re.compile(", `(r"`, `(r'`, ` r"`, ` r'`}, func(sign string) bool { return strings.Contains(text, sign) })
+		return searches.MatchString(text)
 	}
 	if !m.Spoken {
 		return false
 	}
 	text := r.around(r.file.Content, at, 2)
 	words := max(0, slices.IndexFunc(m.Near, func(set []string) bool { // addresses and paths are in quotation marks anyway
-		return !strings.HasPrefix(set[0], "http") && strings.IndexAny(set[0][:1], "'\"~./@") < 0
+		return !strings.HasPrefix(set[0], "http") && !strings.ContainsAny(set[0][:1], "'\"~./@")
 	}))
 	if words == 0 && !strings.HasPrefix(r.file.Code[at:], " ") || strings.HasPrefix(strings.TrimSpace(r.around(r.file.Content, at, 0)), "|") {
 		return true

@@ -39,9 +39,6 @@ var table []byte
 // Rules returns the rules, which tests have read.
 func Rules() []Rule { return tables().Rules }
 
-// Expressions returns the named expressions of the rules.
-func Expressions() map[string]*lazyregexp.Regexp { return tables().expressions }
-
 type tableOfRules struct {
 	Severities  map[string][]Severity
 	Expressions map[string][]string // alternatives by name
