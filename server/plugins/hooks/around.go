@@ -41,6 +41,13 @@ func newAround(o *office, c *run.HookedCall, all []hook) *around {
 	return &around{HookedCall: c, office: o, all: all, name: name, args: args}
 }
 
+// detached returns the call for hooks that may run when it has ended: nobody is told of them.
+func (a *around) detached() *around {
+	call, hooked := *a.Call, *a.HookedCall
+	call.Warn, hooked.Call, hooked.Args = nil, &call, nil
+	return &around{HookedCall: &hooked, office: a.office, all: a.all, name: a.name}
+}
+
 // at returns the hooks at an event that match a name.
 func (a *around) at(event, name string) (found []*hook) {
 	for i := range a.all {
@@ -233,8 +240,9 @@ func (a *around) claude(ctx context.Context, x *hook, fields map[string]any, app
 		event["cwd"] = a.Workspaces[0]
 	}
 	maps.Copy(event, fields)
+	by := a
 	read := func(ctx context.Context, apply func(*hookio.Output)) {
-		o := a.run(ctx, x, event)
+		o := by.run(ctx, x, event)
 		if o == nil {
 			return
 		}
@@ -246,7 +254,7 @@ func (a *around) claude(ctx context.Context, x *hook, fields map[string]any, app
 		apply(&out)
 	}
 	if x.async {
-		event = normal(event).(map[string]any) // the call goes on
+		by, event = a.detached(), normal(event).(map[string]any) // the call goes on
 		a.office.spawn(x.timeout+startTime, func(ctx context.Context) { read(ctx, func(*hookio.Output) {}) })
 		return
 	}

@@ -112,7 +112,7 @@ func (h *Hooks) begins(a *around) bool {
 	defer h.mu.Unlock()
 	_, known := h.sessions[a.Principal.Key()]
 	if !known && len(h.sessions) < maxClients {
-		h.sessions[a.Principal.Key()] = a
+		h.sessions[a.Principal.Key()] = a.detached()
 		return true
 	}
 	return false
@@ -124,8 +124,8 @@ func (h *Hooks) Leave(owner identity.Key) {
 	a := h.sessions[owner]
 	delete(h.sessions, owner)
 	h.mu.Unlock()
-	h.office.forget(owner)
 	if a != nil {
 		h.office.spawn(endTime, a.end)
 	}
+	h.office.forget(owner)
 }

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -104,7 +105,13 @@ func (d *desk) call(way run.Way, text string) (string, error) {
 			if said == "die" {
 				code = 7
 			}
-			return outcome(code, said, ""), nil
+			o := outcome(code, said, "")
+			if strings.HasPrefix(said, "{") {
+				properties := jsonschema.NewProperties()
+				properties.Set("n", &jsonschema.Schema{Type: "integer"})
+				o.Entry.Output = &jsonschema.Schema{Type: "object", Properties: properties, Required: []string{"n"}}
+			}
+			return o, nil
 		},
 	}
 	o, err := d.Around(context.Background(), c)
@@ -163,6 +170,22 @@ func TestMerge(t *testing.T) {
 				d.Close()
 			})
 		})
+	}
+}
+
+// The structure of a tool with an output schema stays, unless the other one is of it.
+func TestReplaceStructure(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]string{
+		`{"n":2}`: `{"mcp":{"structuredContent":{"n":2}}}`,
+		`{"m":2}`: "{\"n\":1}\nA hook of the plugin a says: the result as it would be: {\"m\":2}",
+		`"text"`:  "{\"n\":1}\nA hook of the plugin a says: the result as it would be: text",
+	} {
+		d := newDesk("a PostToolUse * " + specific("PostToolUse", `"updatedMCPToolOutput":`+output))
+		if got, err := d.call(run.WayTool, `{"n":1}`); err != nil || got != want {
+			t.Errorf("%s: %q, %v", output, got, err)
+		}
+		d.Close()
 	}
 }
 
