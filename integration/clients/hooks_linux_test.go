@@ -254,3 +254,30 @@ print(sys.stdin.readline())
 		}
 	})
 }
+
+// A hook sees results as clients see them, without the secrets of the skill, and has none of its
+// own without a grant.
+func TestHookSecrets(t *testing.T) {
+	t.Parallel()
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		const value = "hidden-Secret-0123456789"
+		a := lab.NewAccount(t, driver, "")
+		hookedPlugins(t, a)
+		a.Skill("leaks/SKILL.md", "---\nname: leaks\ndescription: Leaks.\nscript: run.sh\nsecrets: [PLAIN]\nparams: {text: {type: string, max_length: 5000}}\n---\n")
+		a.Skill("leaks/run.sh", "echo \"it is $PLAIN\"\n")
+		a.Configure(strings.Replace(allowed(a, ""), "skills: {", "skills: {leaks: {approve: always, secrets: [{name: PLAIN, plain: true}]}, ", 1))
+		set := a.Command(lab.Binary, "secret", "set", "PLAIN")
+		set.Stdin = strings.NewReader(value + "\n")
+		if out, code := a.Finish(set); code != 0 {
+			t.Fatal(out)
+		}
+		c := a.Serve("legacy", `{}`)
+		tells := lab.Text(`PostToolUse!print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "seen " + event["tool_response"]["stdout"][::-1] + str([n for n in os.environ if "PLAIN" in n])}}))`)
+		a.Approve(c.Waits(c.Call("leaks", tells)))
+		r := c.Call("leaks", tells)
+		c.Succeeds(r, "seen \n]NIALP terces[ si ti[]")
+		if strings.Contains(c.Received.String(), value) {
+			t.Error("the client got the secret")
+		}
+	})
+}
