@@ -338,6 +338,7 @@ func TestConduitPrincipals(t *testing.T) {
 		conduitPlugin(a, "waits", "", "__init__.py", asyncPlugin)
 		conduitPlugin(a, "waits", "", "words.py", "WORD = 'w'")
 		conduitPlugin(a, "noder", "", "index.mjs", nodePlugin)
+		conduitPlugin(a, "fails", "", "__init__.py", "def register(api): raise RuntimeError('not today')")
 		serverPlugins(t, a)
 		a.Configure(fmt.Sprintf("plugins: {dir: [%q], enabled: true}\nexpose: {mode: all}\npolicy: {skills: {\"*\": {class: safe}}}\n", filepath.Join(a.Home, "plugins")))
 		tools := map[string]string{"waits__tools__counter": `\"count\":%d`, "noder__tools__add": `\"count\":%d`, "alpha__one__counter": `"text":"%d"`}
@@ -353,6 +354,19 @@ func TestConduitPrincipals(t *testing.T) {
 			t.Fatal(err)
 		}
 		bearer := "Authorization: Bearer " + strings.TrimSpace(string(token))
+		c.Fails(c.Call("fails__tools", none), "not today")
+		for _, path := range []string{"/v1/plugins", "/v1/skills/fails%2Ftools"} { // which the page shows
+			var answer []byte
+			for range 100 { // the other process has to see it
+				if answer, err = io.ReadAll(get(t, s.Address+path, bearer).Body); err != nil || strings.Contains(string(answer), "RuntimeError: not today") {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			if !strings.Contains(string(answer), "RuntimeError: not today") {
+				t.Errorf("%s: %s, %v", path, answer, err)
+			}
+		}
 		for session := range 2 {
 			headers := []string{bearer, "Accept: application/json, text/event-stream"}
 			headers = append(headers, "Mcp-Session-Id: "+post(t, s.Address+"/mcp", initialize, headers...).Header.Get("Mcp-Session-Id"))
