@@ -276,6 +276,7 @@ func TestHookSecrets(t *testing.T) {
 		a.Approve(c.Waits(c.Call("leaks", tells)))
 		r := c.Call("leaks", tells)
 		c.Succeeds(r, "seen \n]NIALP terces[ si ti[]")
+		c.Fails(c.Call("leaks", lab.Text("PreToolUse!sys.exit(2) #"+value)), "INVALID_PARAM")
 		if strings.Contains(c.Received.String(), value) {
 			t.Error("the client got the secret")
 		}
