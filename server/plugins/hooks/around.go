@@ -21,15 +21,15 @@ import (
 // An around is one call with the hooks around it.
 type around struct {
 	*run.HookedCall
-	office *office
-	all    []hook
-	name   string // of the tool
-	args   map[string]any
-	ask    string   // why hooks want a person asked; "" is not
-	texts  []string // for the caller
+	hooks *Hooks
+	all   []hook
+	name  string // of the tool
+	args  map[string]any
+	ask   string   // why hooks want a person asked; "" is not
+	texts []string // for the caller
 }
 
-func newAround(o *office, c *run.HookedCall, all []hook) *around {
+func newAround(h *Hooks, c *run.HookedCall, all []hook) *around {
 	name := string(run.WayCode)
 	if c.Skill != nil && !c.Code {
 		name = c.Skill.PlainToolName()
@@ -38,14 +38,15 @@ func newAround(o *office, c *run.HookedCall, all []hook) *around {
 	if args == nil {
 		args = map[string]any{}
 	}
-	return &around{HookedCall: c, office: o, all: all, name: name, args: args}
+	return &around{HookedCall: c, hooks: h, all: all, name: name, args: args}
 }
 
 // detached returns the call for hooks that may run when it has ended: nobody is told of them.
 func (a *around) detached() *around {
 	call, hooked := *a.Call, *a.HookedCall
-	call.Warn, hooked.Call, hooked.Args = nil, &call, nil
-	return &around{HookedCall: &hooked, office: a.office, all: a.all, name: a.name}
+	call.Warn, hooked.Call = nil, &call
+	hooked.Args, hooked.Do, hooked.Refuse = nil, nil, nil // which hold the arguments, as long as the session lasts
+	return &around{HookedCall: &hooked, hooks: a.hooks, all: a.all, name: a.name}
 }
 
 // at returns the hooks at an event that match a name.
@@ -75,37 +76,35 @@ func (a *around) calls(claude, conduit string) (found []*hook) {
 // its first call.
 func (a *around) start(ctx context.Context) {
 	for _, x := range a.at("SessionStart", "startup") {
-		a.claude(ctx, x, map[string]any{"source": "startup"}, func(o *hookio.Output) { a.tell(x, o) })
+		a.tell(x, a.claude(ctx, x, map[string]any{"source": "startup"}))
 	}
 }
 
 // end runs the hooks at the end of the client's session.
 func (a *around) end(ctx context.Context) {
 	for _, x := range a.at("SessionEnd", "other") {
-		a.claude(ctx, x, map[string]any{"reason": "other"}, func(*hookio.Output) {})
+		a.claude(ctx, x, map[string]any{"reason": "other"})
 	}
 }
 
 // before runs the hooks before the call, in the order of their plugins' names: each sees the
 // arguments that those before it have left. The error refuses the call.
-func (a *around) before(ctx context.Context) (refused error) {
+func (a *around) before(ctx context.Context) error {
 	for _, x := range a.calls("PreToolUse", "before_tool_call") {
 		if x.code {
 			a.changeArgs(a.conduit(ctx, x, map[string]any{"tool_name": a.name, "args": a.args})["args"])
 			continue
 		}
-		a.claude(ctx, x, map[string]any{"tool_name": toolPrefix + a.name, "tool_input": a.args, "tool_use_id": a.RunID}, func(o *hookio.Output) {
-			refused = a.decide(x, o)
-		})
-		if refused != nil {
-			return refused
+		o := a.claude(ctx, x, map[string]any{"tool_name": toolPrefix + a.name, "tool_input": a.args, "tool_use_id": a.RunID})
+		if err := a.decide(x, o); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // decide applies the output of a hook before the call. The error refuses it.
-func (a *around) decide(x *hook, o *hookio.Output) error {
+func (a *around) decide(x *hook, o hookio.Output) error {
 	s := cmp.Or(o.Specific, &hookio.Specific{})
 	reason := cmp.Or(s.PermissionReason, o.Reason, o.StopReason, "it gives no reason")
 	switch {
@@ -145,7 +144,7 @@ func (a *around) after(ctx context.Context, o *run.Outcome, err error) {
 	if failed.Error != nil {
 		fields["error"], fields["is_interrupt"] = failed.Error.Message, errors.Is(err, context.Canceled)
 		for _, x := range a.at("PostToolUseFailure", toolPrefix+a.name) {
-			a.claude(ctx, x, fields, func(out *hookio.Output) { a.tell(x, out) })
+			a.tell(x, a.claude(ctx, x, fields))
 		}
 		return
 	}
@@ -159,12 +158,11 @@ func (a *around) after(ctx context.Context, o *run.Outcome, err error) {
 			continue
 		}
 		fields["tool_response"] = result.Callees(nil).Answer(a.Skill, o, nil)
-		a.claude(ctx, x, fields, func(out *hookio.Output) {
-			if s := out.Specific; s != nil && (s.UpdatedMCPOutput != nil || s.UpdatedOutput != nil) {
-				a.replace(x, o, cmp.Or(s.UpdatedMCPOutput, s.UpdatedOutput))
-			}
-			a.tell(x, out)
-		})
+		out := a.claude(ctx, x, fields)
+		if s := out.Specific; s != nil && (s.UpdatedMCPOutput != nil || s.UpdatedOutput != nil) {
+			a.replace(x, o, cmp.Or(s.UpdatedMCPOutput, s.UpdatedOutput))
+		}
+		a.tell(x, out)
 	}
 }
 
@@ -208,7 +206,7 @@ func textOf(value any) string {
 }
 
 // tell adds the texts of a hook's output to the result, and shows the person its message.
-func (a *around) tell(x *hook, o *hookio.Output) {
+func (a *around) tell(x *hook, o hookio.Output) {
 	if o.Message != "" && a.Warn != nil {
 		a.Warn("the plugin " + x.skill.Plugin + " says: " + o.Message)
 	}
@@ -230,9 +228,9 @@ func (a *around) add(x *hook, text string) {
 	a.texts = append(a.texts, fmt.Sprintf("A hook of the plugin %s says: %s", x.skill.Plugin, text))
 }
 
-// claude runs a hook of a Claude Code plugin with an event, and has apply use its output, if it
-// has a valid one. Nobody waits for an asynchronous one, whose output has no effect.
-func (a *around) claude(ctx context.Context, x *hook, fields map[string]any, apply func(*hookio.Output)) {
+// claude runs a hook of a Claude Code plugin with an event, and returns its output: an empty one
+// if it was skipped, or is asynchronous, so that nobody waits for it.
+func (a *around) claude(ctx context.Context, x *hook, fields map[string]any) (out hookio.Output) {
 	event := map[string]any{
 		"session_id": session(a), "transcript_path": "", "cwd": "/", "permission_mode": "default", "hook_event_name": x.event,
 	}
@@ -240,25 +238,26 @@ func (a *around) claude(ctx context.Context, x *hook, fields map[string]any, app
 		event["cwd"] = a.Workspaces[0]
 	}
 	maps.Copy(event, fields)
-	by := a
-	read := func(ctx context.Context, apply func(*hookio.Output)) {
-		o := by.run(ctx, x, event)
-		if o == nil {
-			return
-		}
-		out, err := hookio.Read(x.event, o.Code, string(o.Stdout.Bytes()), string(o.Stderr.Bytes()))
-		if err != nil {
-			a.office.fail(ctx, x, err.Error())
-			return
-		}
-		apply(&out)
-	}
 	if x.async {
-		by, event = a.detached(), normal(event).(map[string]any) // the call goes on
-		a.office.spawn(x.timeout+startTime, func(ctx context.Context) { read(ctx, func(*hookio.Output) {}) })
-		return
+		later, event := a.detached(), normal(event) // the call goes on
+		a.hooks.spawn(x.timeout+startTime, func(ctx context.Context) { later.output(ctx, x, event) })
+		return out
 	}
-	read(ctx, apply)
+	return a.output(ctx, x, event)
+}
+
+// output runs a hook of a Claude Code plugin. Its output is empty if it was skipped.
+func (a *around) output(ctx context.Context, x *hook, event any) (out hookio.Output) {
+	o := a.run(ctx, x, event)
+	if o == nil {
+		return out
+	}
+	out, err := hookio.Read(x.event, o.Code, string(o.Stdout.Bytes()), string(o.Stderr.Bytes()))
+	if err != nil {
+		a.hooks.fail(ctx, x, err.Error())
+		return hookio.Output{}
+	}
+	return out
 }
 
 // session returns the name of a client's session, which is not its key.
@@ -275,39 +274,39 @@ func (a *around) conduit(ctx context.Context, x *hook, call map[string]any) (aft
 		return nil
 	}
 	if err := result.CheckOutput(o); err != nil {
-		a.office.fail(ctx, x, err.Error())
+		a.hooks.fail(ctx, x, err.Error())
 	} else if err := json.Unmarshal([]byte(result.PersonText(o)), &after); err != nil {
-		a.office.fail(ctx, x, err.Error())
+		a.hooks.fail(ctx, x, err.Error())
 	}
 	return after
 }
 
 // run runs a hook with an event on its standard input. It returns nil for one that is skipped.
-func (a *around) run(ctx context.Context, x *hook, event map[string]any) *run.Outcome {
+func (a *around) run(ctx context.Context, x *hook, event any) *run.Outcome {
 	client := a.Principal.Key()
 	text, err := json.Marshal(event)
 	if err != nil {
-		a.office.fail(ctx, x, err.Error())
+		a.hooks.fail(ctx, x, err.Error())
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, x.timeout+startTime)
 	defer cancel()
 	request := run.Request{Skill: x.skill, Stdin: bytes.NewReader(append(text, '\n'))}
-	request.Timeout, request.Quiet = x.timeout, a.office.knows(client, x.owner)
+	request.Timeout, request.Quiet = x.timeout, a.hooks.knows(client, x.owner)
 	o, err := a.Hook(limited, request)
 	refused, _ := errors.AsType[*run.Error](err)
 	switch {
 	case err == nil && o.Stdout.Total <= maxOutput && !o.Stdout.Truncated():
 		return o
 	case err == nil:
-		a.office.fail(ctx, x, fmt.Sprintf("it printed more than %s", sandbox.Bytes(maxOutput)))
+		a.hooks.fail(ctx, x, fmt.Sprintf("it printed more than %s", sandbox.Bytes(maxOutput)))
 	case ctx.Err() != nil: // nobody waits
 	case refused != nil && (refused.Code == run.ApprovalRequired || refused.Code == run.PermissionDenied):
 		a.waits(x, refused)
 	case limited.Err() != nil:
-		a.office.fail(ctx, x, fmt.Sprintf("it took more than %s, with its start", x.timeout+startTime))
+		a.hooks.fail(ctx, x, fmt.Sprintf("it took more than %s, with its start", x.timeout+startTime))
 	default:
-		a.office.fail(ctx, x, err.Error())
+		a.hooks.fail(ctx, x, err.Error())
 	}
 	return nil
 }
@@ -315,15 +314,15 @@ func (a *around) run(ctx context.Context, x *hook, event map[string]any) *run.Ou
 // waits tells the client, once, that the hooks of a plugin are skipped, since they need a yes or
 // are refused.
 func (a *around) waits(x *hook, refused *run.Error) {
-	if !a.office.tells(a.Principal.Key(), x.owner) {
+	if !a.hooks.tells(a.Principal.Key(), x.owner) {
 		return
 	}
 	if refused.Approval == "" {
-		a.office.logger.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
+		a.hooks.logger.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
 		return
 	}
 	message := fmt.Sprintf("the hooks of the plugin %s wait for your yes, and are skipped until then: skills-mcp approve %s", x.skill.Plugin, refused.Approval)
-	a.office.logger.Warn(message)
+	a.hooks.logger.Warn(message)
 	if a.Warn != nil {
 		a.Warn(message)
 	}

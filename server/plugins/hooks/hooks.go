@@ -14,28 +14,66 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
+// Bounds of hooks.
+const (
+	startTime  = 10 * time.Second
+	endTime    = 2 * time.Second  // of those at the end of a session, and of all others then
+	maxOutput  = 1 << 20          // bytes
+	maxClients = 10_000           // that are remembered
+	faultPause = 10 * time.Minute // between two failures of a plugin's hooks that are kept
+)
+
+// Faults keeps the failures of hooks.
+type Faults interface {
+	// Skipped keeps why one of the hooks of a skill was skipped.
+	Skipped(ctx context.Context, owner *skills.Skill, why string)
+}
+
 // Hooks run hooks around calls. They may be used concurrently.
 type Hooks struct {
 	current atomic.Pointer[published]
-	office  *office
+	faults  Faults
+	logger  *slog.Logger
+	life    context.Context // of the work; ended by Close
+	stop    context.CancelFunc
+	work    sync.WaitGroup // of hooks that nobody waits for; Close waits for it
 
-	mu       sync.Mutex
-	sessions map[identity.Key]*around // a call of each client that has called
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	clients map[identity.Key]*client // until they leave
+	failed  map[string]time.Time     // the last failure, by the name of the skill
+}
+
+// A client has made a call, or was told that hooks are skipped.
+type client struct {
+	session *around  // for the hooks at its end; nil without a session
+	told    []string // names of skills that it knows to be skipped
 }
 
 // New returns hooks without any. See [Hooks.Apply].
 func New(faults Faults, logger *slog.Logger) *Hooks {
-	return &Hooks{office: newOffice(faults, logger), sessions: map[identity.Key]*around{}}
+	h := &Hooks{faults: faults, logger: logger, clients: map[identity.Key]*client{}, failed: map[string]time.Time{}}
+	h.life, h.stop = context.WithCancel(context.Background())
+	return h
 }
 
-// Close waits a moment for the hooks that nobody waits for, and ends them.
-func (h *Hooks) Close() { h.office.close() }
+// Close waits two seconds for the hooks that nobody waits for, and ends them.
+func (h *Hooks) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	timer := time.AfterFunc(endTime, h.stop)
+	defer timer.Stop()
+	h.work.Wait()
+	h.stop()
+}
 
 // published are the hooks of a catalog.
 type published struct {
@@ -88,7 +126,7 @@ func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, er
 	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
 		return c.Do(ctx, c.Args, "")
 	}
-	a := newAround(h.office, c, all)
+	a := newAround(h, c, all)
 	if h.begins(a) {
 		a.start(ctx)
 	}
@@ -110,22 +148,83 @@ func (h *Hooks) begins(a *around) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, known := h.sessions[a.Principal.Key()]
-	if !known && len(h.sessions) < maxClients {
-		h.sessions[a.Principal.Key()] = a.detached()
-		return true
+	c := h.client(a.Principal.Key())
+	if c == nil || c.session != nil {
+		return false
 	}
-	return false
+	c.session = a.detached()
+	return true
+}
+
+// client returns a client, which is new if it was not there; nil where too many are. The caller
+// has locked h.mu.
+func (h *Hooks) client(key identity.Key) *client {
+	c := h.clients[key]
+	if c == nil && len(h.clients) < maxClients {
+		c = &client{}
+		h.clients[key] = c
+	}
+	return c
 }
 
 // Leave implements [run.Hooks].
 func (h *Hooks) Leave(owner identity.Key) {
 	h.mu.Lock()
-	a := h.sessions[owner]
-	delete(h.sessions, owner)
+	c := h.clients[owner]
+	delete(h.clients, owner)
 	h.mu.Unlock()
-	if a != nil {
-		h.office.spawn(endTime, a.end)
+	if c != nil && c.session != nil {
+		h.spawn(endTime, c.session.end)
 	}
-	h.office.forget(owner)
+}
+
+// spawn runs hooks that nobody waits for, unless they are closed.
+func (h *Hooks) spawn(limit time.Duration, work func(context.Context)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	h.work.Go(func() {
+		ctx, cancel := context.WithTimeout(h.life, limit)
+		defer cancel()
+		work(ctx)
+	})
+}
+
+// tells reports whether a client is to be told that the hooks of a skill are skipped: once.
+func (h *Hooks) tells(key identity.Key, owner *skills.Skill) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.client(key)
+	if c != nil && slices.Contains(c.told, owner.QualifiedName()) {
+		return false
+	}
+	if c != nil {
+		c.told = append(c.told, owner.QualifiedName())
+	}
+	return true
+}
+
+// knows reports whether a client was told that the hooks of a skill are skipped.
+func (h *Hooks) knows(key identity.Key, owner *skills.Skill) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.clients[key]
+	return c != nil && slices.Contains(c.told, owner.QualifiedName())
+}
+
+// fail logs and keeps why a hook was skipped, once in a while of one plugin's.
+func (h *Hooks) fail(ctx context.Context, x *hook, why string) {
+	name := x.owner.QualifiedName()
+	h.mu.Lock()
+	recent := time.Since(h.failed[name]) < faultPause
+	if !recent {
+		h.failed[name] = time.Now()
+	}
+	h.mu.Unlock()
+	h.logger.Warn("a hook was skipped", "hook", x.skill.QualifiedName(), "event", x.event, "error", why)
+	if !recent {
+		h.faults.Skipped(context.WithoutCancel(ctx), x.owner, x.event+": "+why)
+	}
 }
