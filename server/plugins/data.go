@@ -20,7 +20,8 @@ const (
 // Pauses between two looks at data folders.
 const (
 	lookEvery = 10 * time.Second       // at all of them
-	roomEvery = 250 * time.Millisecond // at the room on their file system
+	idleEvery = time.Second            // at the room on their file system, while no server has a call
+	roomEvery = 250 * time.Millisecond // while one has
 	fastEvery = 50 * time.Millisecond  // while it shrinks
 )
 

@@ -49,9 +49,9 @@ type Servers struct {
 	running map[string]*process        // by key
 	failed  map[string]failure         // by key
 	changed func(identity.Key, string) // of OnUpdate
-	// watching reports that watch is going to be called, whose own state is watched.
-	watching bool
-	watched  dataWatch
+	watched dataWatch                  // of watch alone
+	timer   *time.Timer                // calls watch; nil while nothing runs
+	slow    bool                       // the timer waits for idleEvery
 }
 
 // A failure is the last one of a server that has answered nothing since.
@@ -149,6 +149,7 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 		}
 	}
 	if p != nil && p.use(c.skill) {
+		s.hurry()
 		return p, nil
 	}
 	if f, ok := s.failed[key]; ok && time.Now().Before(f.until) {
@@ -166,10 +167,7 @@ func (s *Servers) acquire(c *call, cmd *sandbox.Command) (*process, error) {
 	}
 	s.running[key] = p
 	p.use(c.skill)
-	if !s.watching {
-		s.watching = true
-		time.AfterFunc(0, s.watch)
-	}
+	s.hurry()
 	return p, nil
 }
 
@@ -220,11 +218,13 @@ func (s *Servers) ended(key string, p *process, why string) {
 	s.failed[key] = failure{count, time.Now().Add(min(firstWait<<min(count-1, 10), maxWait)), why}
 }
 
-// watch looks at the data folders as long as servers run.
+// watch looks at the data folders as long as servers run, more rarely while none has a call.
 func (s *Servers) watch() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.running))
-	s.watching = len(all) > 0
+	if len(all) == 0 {
+		s.timer = nil
+	}
 	s.mu.Unlock()
 	if len(all) == 0 {
 		return
@@ -234,7 +234,29 @@ func (s *Servers) watch() {
 			p.check(full)
 		}
 	})
-	time.AfterFunc(pause, s.watch)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	busy := false
+	for _, p := range s.running {
+		p.state.Lock()
+		busy = busy || p.users > 0
+		p.state.Unlock()
+	}
+	if s.slow = !busy && pause >= roomEvery; s.slow {
+		pause = max(pause, idleEvery)
+	}
+	s.timer = time.AfterFunc(pause, s.watch)
+}
+
+// hurry lets the next look be soon, at the start of a call. The caller holds mu.
+func (s *Servers) hurry() {
+	switch {
+	case s.timer == nil:
+		s.timer = time.AfterFunc(roomEvery, s.watch)
+	case s.slow && s.timer.Stop(): // or watch has begun
+		s.timer.Reset(roomEvery)
+	}
+	s.slow = false
 }
 
 // key returns the same for calls that may have one process: of one principal, with one
