@@ -240,11 +240,12 @@ type taint struct {
 	source, line int
 }
 
-// The lines over which a name is followed, those of a function before a source in it, and
-// the names that are followed at a time.
+// The lines over which a name is followed, those of a function before a source in it, those
+// of a file that are read, and the names that are followed at a time.
 const (
 	flowLines     = 80
 	functionLines = 15
+	maxFlowLines  = 4000
 	maxTaints     = 32
 )
 
@@ -265,7 +266,7 @@ func (r *reader) executed(sources []int) int {
 	}
 	first := max(1, r.file.Line(sources[0])-functionLines)
 	function, declared := "", 0
-	for line := first; line <= r.file.Line(len(r.file.Code)) && len(sources)+len(names) > 0; line++ {
+	for line := first; line <= min(r.file.Line(len(r.file.Code)), first+maxFlowLines) && len(sources)+len(names) > 0; line++ {
 		begin, end := r.file.Offset(line), r.file.Offset(line+1)
 		source := -1
 		for ; len(sources) > 0 && sources[0] < end; sources = sources[1:] {
