@@ -125,7 +125,7 @@ func (c *client) initialize(ctx, life context.Context, version string) (instruct
 	return truncate.String(agreed.Instructions, maxInstructions), c.notify(ctx, "notifications/initialized", nil)
 }
 
-// hooks returns the events that the host of Conduit code has hooks for.
+// hooks returns the events around calls that the host of Conduit code has hooks for.
 func (c *client) hooks() []string {
 	var host map[string]struct{ Hooks []string }
 	_ = json.Unmarshal(c.offers["experimental"], &host) // one that is damaged has none

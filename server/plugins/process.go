@@ -362,6 +362,9 @@ func (p *process) greet() {
 	defer cancel()
 	p.read, p.updated = p.follow, p.changed
 	instructions, err := p.initialize(ctx, p.ctx, p.version)
+	if p.skill.Entry.Server.Server.Code == nil {
+		delete(p.offers, "experimental") // hooks, which are those of our host alone
+	}
 	if err == nil {
 		err = p.list(ctx, instructions)
 	}
@@ -393,14 +396,6 @@ func (p *process) follow(uri string) {
 			_, _ = p.request(ctx, p.ids.Add(1), string(mcp.MethodResourcesSubscribe), map[string]any{"uri": uri}) // without it, nobody is told
 		})
 	}
-}
-
-// hooks returns the events around calls that Conduit code has hooks for.
-func (p *process) hooks() []string {
-	if p.skill.Entry.Server.Server.Code == nil {
-		return nil
-	}
-	return p.client.hooks()
 }
 
 // list lists what the server has, and keeps it.

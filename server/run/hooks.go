@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -48,19 +49,17 @@ func askedByHook(j *job, d *Decision) error {
 
 // codeOf changes a request for code to other arguments of [CodeRequest.arguments].
 func (r *CodeRequest) codeOf(args map[string]any) error {
-	language, spoken := args["language"].(string)
-	code, written := args["code"].(string)
-	words, listed := args["args"].([]any)
-	if !spoken || !written || !listed && args["args"] != nil {
-		return invalid("hooks have left code without a text in \"language\" and \"code\", or with \"args\" that are no list")
+	var code struct {
+		Language, Code *string
+		Args           []string
 	}
-	r.Language, r.Code, r.Args = language, code, nil
-	for _, word := range words {
-		text, ok := word.(string)
-		if !ok {
-			return invalid("hooks have left code with args that are no texts")
-		}
-		r.Args = append(r.Args, text)
+	text, err := json.Marshal(args)
+	if err == nil {
+		err = json.Unmarshal(text, &code)
 	}
+	if err != nil || code.Language == nil || code.Code == nil {
+		return invalid("hooks have left code without a text in \"language\" and \"code\", or with \"args\" that are no list of texts")
+	}
+	r.Language, r.Code, r.Args = *code.Language, *code.Code, code.Args
 	return nil
 }

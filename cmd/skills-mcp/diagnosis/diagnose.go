@@ -276,25 +276,24 @@ func (d *diagnosis) checkSkills() []sandbox.Finding {
 
 // checkPlugins returns why servers, code and hooks of plugins do not run or have failed.
 func (d *diagnosis) checkPlugins() (findings []sandbox.Finding) {
-	unused, state, waiting := maps.Clone(d.settings.Plugins.Config), d.settings.View(context.Background(), d.catalog).State, map[*skills.Skill]bool{}
+	unused, state := maps.Clone(d.settings.Plugins.Config), d.settings.View(context.Background(), d.catalog).State
 	for _, s := range d.catalog.Skills {
-		if s.Entry != nil && s.Entry.Hook != nil && s.Entry.Hook.Around() && !waiting[s.Of] && state(s) == "needs approval" {
-			waiting[s.Of] = true
-			findings = append(findings, sandbox.OK("plugin", "the hooks of %s are skipped until you say yes: the next call of a client has skills-mcp approvals list the question", s.Of.QualifiedName()))
-		}
-		server := s.Entry != nil && s.Entry.Server != nil
-		if s.Of != nil || !server && !s.OfHooks() {
+		switch {
+		case s.Of != nil:
 			continue
-		}
-		if server && s.Entry.Server.Server.Code != nil {
-			delete(unused, s.Entry.Server.Server.Code.ID)
-		}
-		if s.OfHooks() {
-			var hooks []string
+		case s.OfHooks():
+			var ids []string
 			for _, tool := range s.Tools {
-				hooks = append(hooks, tool.Entry.Hook.ID)
+				ids = append(ids, tool.Entry.Hook.ID)
 			}
-			findings = append(findings, sandbox.OK("plugin", "%s: %s", s.QualifiedName(), plain.OneLine(strings.Join(hooks, ", "), 300)))
+			if slices.ContainsFunc(s.Tools, func(tool *skills.Skill) bool { return tool.Entry.Hook.Around() && state(tool) == "needs approval" }) {
+				findings = append(findings, sandbox.OK("plugin", "the hooks of %s are skipped until you say yes: the next call of a client has skills-mcp approvals list the question", s.QualifiedName()))
+			}
+			findings = append(findings, sandbox.OK("plugin", "%s: %s", s.QualifiedName(), plain.OneLine(strings.Join(ids, ", "), 300)))
+		case s.Entry == nil || s.Entry.Server == nil:
+			continue
+		case s.Entry.Server.Server.Code != nil:
+			delete(unused, s.Entry.Server.Server.Code.ID)
 		}
 		if s.Unavailable != "" {
 			findings = append(findings, sandbox.Warning("plugin", s.QualifiedName()+" cannot run: "+s.Unavailable, ""))

@@ -25,7 +25,6 @@ import (
 const (
 	startTime  = 10 * time.Second
 	endTime    = 2 * time.Second  // of those at the end of a session, and of all others then
-	maxOutput  = 1 << 20          // bytes
 	maxClients = 10_000           // that are remembered
 	faultPause = 10 * time.Minute // between two failures of a plugin's hooks that are kept
 )
