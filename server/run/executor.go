@@ -153,15 +153,22 @@ func (x *Executor) perform(ctx context.Context, j *job) (*Outcome, error) {
 // error.
 func (x *Executor) refuse(ctx context.Context, p *Proposal, c *Call, err error) error {
 	p.Way, p.Principal, p.Client, p.Stack, p.Parent = c.Way, c.Principal, c.Client, c.Stack, c.Parent
+	_ = conceal(ctx, x, p) // it has an error already
+	x.records.record(ctx, p, nil, err)
+	return err
+}
+
+// conceal keeps the secrets of its skill out of the record of a proposal that is not decided
+// about. The error is that of an argument that holds one.
+func conceal(ctx context.Context, x *Executor, p *Proposal) (err error) {
 	plan := *p
 	plan.DryRun = true
 	if p.Skill != nil && len(p.Args) > 0 {
 		if plan.Decision, _ = x.decider.Decide(ctx, &plan); plan.Decision != nil {
-			_, _ = readKept(ctx, x.options.Secrets, &plan)
+			_, err = readKept(ctx, x.options.Secrets, &plan)
 		}
 	}
 	p.redact = plan.redact
-	x.records.record(ctx, p, nil, err)
 	return err
 }
 

@@ -32,12 +32,12 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 	if x.options.Hooks == nil || c.Way == WayHook {
 		return do(ctx, refused.Args)
 	}
+	c.RunID, refused.Principal = refused.RunID, c.Principal
 	if x.options.Hooks.Any() {
-		if err := holdsSecret(ctx, x, refused, c); err != nil { // which no hook may see
+		if err := conceal(ctx, x, &refused); err != nil { // no hook may see it
 			return nil, x.refuse(ctx, &refused, c, err)
 		}
 	}
-	c.RunID = refused.RunID
 	if len(c.Workspaces) == 0 && c.Parent == "" {
 		c.Workspaces = x.options.Workspaces
 	}
@@ -56,19 +56,6 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 			return x.runSkill(ctx, r)
 		},
 	})
-}
-
-// holdsSecret returns an [*Error] for arguments that hold the value of a secret which the
-// called skill is granted.
-func holdsSecret(ctx context.Context, x *Executor, p Proposal, c *Call) (err error) {
-	p.Principal, p.Way, p.DryRun = c.Principal, c.Way, true
-	if p.Skill != nil {
-		if p.Decision, err = x.decider.Decide(ctx, &p); err == nil {
-			_, err = readKept(ctx, x.options.Secrets, &p)
-			return err
-		}
-	}
-	return nil // a refusal comes from the call
 }
 
 // runSkill calls a skill, without hooks.

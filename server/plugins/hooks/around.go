@@ -9,19 +9,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"reflect"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/plugins/hookio"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
+
+// shared is the part of [Hooks] that calls share.
+type shared interface {
+	// tells reports whether a client is to be told that the hooks of a skill are skipped, and
+	// knows whether it was.
+	tells(client identity.Key, owner *skills.Skill) bool
+	knows(client identity.Key, owner *skills.Skill) bool
+	fail(ctx context.Context, x *hook, why string)
+	spawn(limit time.Duration, work func(context.Context))
+}
 
 // An around is one call with the hooks around it.
 type around struct {
 	*run.HookedCall
-	hooks *Hooks
+	hooks shared
+	log   *slog.Logger
 	all   []hook
 	name  string // of the tool
 	args  map[string]any
@@ -29,7 +44,7 @@ type around struct {
 	texts []string // for the caller
 }
 
-func newAround(h *Hooks, c *run.HookedCall, all []hook) *around {
+func newAround(h shared, log *slog.Logger, c *run.HookedCall, all []hook) *around {
 	name := string(run.WayCode)
 	if c.Skill != nil && !c.Code {
 		name = c.Skill.PlainToolName()
@@ -38,7 +53,7 @@ func newAround(h *Hooks, c *run.HookedCall, all []hook) *around {
 	if args == nil {
 		args = map[string]any{}
 	}
-	return &around{HookedCall: c, hooks: h, all: all, name: name, args: args}
+	return &around{HookedCall: c, hooks: h, log: log, all: all, name: name, args: args}
 }
 
 // detached returns the call for hooks that may run when it has ended: nobody is told of them.
@@ -46,7 +61,7 @@ func (a *around) detached() *around {
 	call, hooked := *a.Call, *a.HookedCall
 	call.Warn, hooked.Call = nil, &call
 	hooked.Args, hooked.Do, hooked.Refuse = nil, nil, nil // which hold the arguments, as long as the session lasts
-	return &around{HookedCall: &hooked, hooks: a.hooks, all: a.all, name: a.name}
+	return &around{HookedCall: &hooked, hooks: a.hooks, log: a.log, all: a.all, name: a.name}
 }
 
 // at returns the hooks at an event that match a name.
@@ -231,8 +246,9 @@ func (a *around) add(x *hook, text string) {
 // claude runs a hook of a Claude Code plugin with an event, and returns its output: an empty one
 // if it was skipped, or is asynchronous, so that nobody waits for it.
 func (a *around) claude(ctx context.Context, x *hook, fields map[string]any) (out hookio.Output) {
+	session := sha256.Sum256([]byte("session " + a.Principal.Key())) // no client's key
 	event := map[string]any{
-		"session_id": session(a), "transcript_path": "", "cwd": "/", "permission_mode": "default", "hook_event_name": x.event,
+		"session_id": hex.EncodeToString(session[:16]), "transcript_path": "", "cwd": "/", "permission_mode": "default", "hook_event_name": x.event,
 	}
 	if len(a.Workspaces) > 0 {
 		event["cwd"] = a.Workspaces[0]
@@ -258,12 +274,6 @@ func (a *around) output(ctx context.Context, x *hook, event any) (out hookio.Out
 		return hookio.Output{}
 	}
 	return out
-}
-
-// session returns the name of a client's session, which is not its key.
-func session(a *around) string {
-	sum := sha256.Sum256([]byte("session " + a.Principal.Key()))
-	return hex.EncodeToString(sum[:16])
 }
 
 // conduit runs the hooks of Conduit code, and returns the arguments of the event that they have
@@ -316,11 +326,11 @@ func (a *around) waits(x *hook, refused *run.Error) {
 		return
 	}
 	if refused.Approval == "" {
-		a.hooks.logger.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
+		a.log.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
 		return
 	}
 	message := fmt.Sprintf("the hooks of the plugin %s wait for your yes, and are skipped until then: skills-mcp approve %s", x.skill.Plugin, refused.Approval)
-	a.hooks.logger.Warn(message)
+	a.log.Warn(message)
 	if a.Warn != nil {
 		a.Warn(message)
 	}

@@ -13,8 +13,12 @@ import (
 // Names of tools as Claude Code shows them: of the server "skills", as connect names it.
 const toolPrefix = "mcp__skills__"
 
-// maxTime bounds one hook around a call.
-const maxTime = time.Minute
+// Bounds of one hook around a call.
+const (
+	maxTime   = time.Minute
+	startTime = 10 * time.Second
+	maxOutput = 1 << 20 // bytes
+)
 
 // A hook is one that runs around calls.
 type hook struct {

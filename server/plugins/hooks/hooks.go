@@ -23,7 +23,6 @@ import (
 
 // Bounds of hooks.
 const (
-	startTime  = 10 * time.Second
 	endTime    = 2 * time.Second  // of those at the end of a session, and of all others then
 	maxClients = 10_000           // that are remembered
 	faultPause = 10 * time.Minute // between two failures of a plugin's hooks that are kept
@@ -125,7 +124,7 @@ func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, er
 	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
 		return c.Do(ctx, c.Args, "")
 	}
-	a := newAround(h, c, all)
+	a := newAround(h, h.logger, c, all)
 	if h.begins(a) {
 		a.start(ctx)
 	}
