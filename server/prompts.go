@@ -120,8 +120,8 @@ func (s *prompts) get(ctx context.Context, in mcp.GetPromptRequest) (*mcp.GetPro
 	return answer, nil
 }
 
-// ofServer has an answer say what the prompt of a plugin's server says beside its contents:
-// the description, and the role of each message. There are more contents where it has logged.
+// ofServer sets the description of an answer, and the role of each message, to those of the
+// prompt of a plugin's server. There are more contents where the server has logged.
 func ofServer(answer *mcp.GetPromptResult, structure any) {
 	var said struct {
 		Prompt *struct {

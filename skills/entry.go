@@ -58,6 +58,11 @@ type Entry struct {
 	compiled memo // see Compiled
 }
 
+// To returns an entry for another call to the plugin's server of an entry, without arguments.
+func (e *Entry) To(call ServerCall) *Entry {
+	return &Entry{Script: e.Script, Interpreter: e.Interpreter, ImageRole: e.ImageRole, Context: e.Context, Env: e.Env, Network: e.Network, Warm: -1, Server: &call}
+}
+
 // Reads reports whether an entry reads a resource of a server.
 func (e *Entry) Reads() bool { return e != nil && e.Server != nil && e.Server.Method == ReadResource }
 

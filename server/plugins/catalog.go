@@ -169,7 +169,7 @@ func newResource(reader *skills.Skill, r resource) skills.Resource {
 	return own
 }
 
-// An adder adds what a server has listed to its skill.
+// An adder gives the skill of a server the tools, prompts and reader of its listing.
 type adder struct {
 	owner *skills.Skill
 	taken map[string]*skills.Skill // by qualified name
@@ -212,11 +212,8 @@ func newTool(owner *skills.Skill, t *tool, method string) (*skills.Skill, error)
 	if err != nil {
 		return nil, fmt.Errorf("its inputSchema: %w", err)
 	}
-	entry := &skills.Entry{
-		Script: s.Entry.Script, ImageRole: s.Entry.ImageRole, Interpreter: s.Entry.Interpreter, Context: s.Entry.Context, Env: s.Entry.Env, Network: s.Entry.Network, Warm: -1,
-		Args:   skills.Input{Object: object, Argv: s.Entry.Args.(skills.Input).Argv},
-		Server: &skills.ServerCall{Server: s.Entry.Server.Server, Method: method, Tool: t.Name, Definition: t.definition()},
-	}
+	entry := s.Entry.To(skills.ServerCall{Server: s.Entry.Server.Server, Method: method, Tool: t.Name, Definition: t.definition()})
+	entry.Args = skills.Input{Object: object, Argv: s.Entry.Args.(skills.Input).Argv}
 	if len(t.OutputSchema) > 0 {
 		if entry.Output, err = manifest.ParseToolSchema(t.OutputSchema); err != nil {
 			return nil, fmt.Errorf("its outputSchema: %w", err)

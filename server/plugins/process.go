@@ -398,7 +398,7 @@ func (p *process) follow(uri string) {
 	}
 }
 
-// list lists what the server has, and keeps it.
+// list asks the server for its tools, prompts and resources, and writes them to the book.
 func (p *process) list(ctx context.Context, instructions string) error {
 	all, err := p.lists(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ type HookedCall struct {
 	Hook func(ctx context.Context, r Request) (*Outcome, error)
 }
 
-// askedByHook makes a decision about a call one that is asked about, as a hook wants.
+// askedByHook adds a question to the decision about a call, if a hook wants one.
 func askedByHook(j *job, d *Decision) error {
 	if j.asked == "" {
 		return nil

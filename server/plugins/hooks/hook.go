@@ -4,10 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Names of tools as Claude Code shows them: of the server "skills", as connect names it.
@@ -20,7 +20,7 @@ const (
 	maxOutput = 1 << 20 // bytes
 )
 
-// A hook is one that runs around calls.
+// A hook runs around calls, at one event.
 type hook struct {
 	skill   *skills.Skill // to call
 	owner   *skills.Skill
@@ -41,17 +41,14 @@ func newHook(skill *skills.Skill) hook {
 
 // newCodeHook returns the hooks of Conduit code at an event, which the host runs as one.
 func newCodeHook(owner *skills.Skill, event string) hook {
-	skill, entry := *owner, skills.Entry{Server: &skills.ServerCall{}}
-	*entry.Server = *owner.Entry.Server
-	entry.Server.Method, entry.Server.Tool = skills.RunHooks, event
-	entry.Script, entry.Interpreter, entry.ImageRole, entry.Env, entry.Network = owner.Entry.Script, owner.Entry.Interpreter, owner.Entry.ImageRole, owner.Entry.Env, owner.Entry.Network
-	entry.Context, entry.Warm = skills.ContextNone, -1
-	skill.Entry, skill.Asks, skill.Tools, skill.Problems = &entry, nil, nil, nil
+	skill, call := *owner, *owner.Entry.Server
+	call.Method, call.Tool = skills.RunHooks, event
+	skill.Entry, skill.Asks, skill.Tools, skill.Problems = owner.Entry.To(call), nil, nil, nil
 	return hook{&skill, owner, event, true, false, maxTime, func(string) bool { return true }}
 }
 
 // plain matches a matcher that is a list of names.
-var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_|]+$`) })
+var plain = lazyregexp.New(`^[A-Za-z0-9_|]+$`)
 
 // matcher returns the function for a matcher of Claude Code: * or none is all, a list of names
 // with | between them those names, and else a regular expression, which may match a part.
@@ -59,7 +56,7 @@ func matcher(pattern string) func(string) bool {
 	switch {
 	case pattern == "" || pattern == "*":
 		return func(string) bool { return true }
-	case plain().MatchString(pattern):
+	case plain.MatchString(pattern):
 		names := strings.Split(pattern, "|")
 		return func(name string) bool { return slices.Contains(names, name) }
 	}

@@ -79,7 +79,7 @@ type published struct {
 	hooks   []hook // by the name of the plugin
 }
 
-// Apply makes the hooks of a catalog those that run. It returns the catalog. It is a filter of
+// Apply has the hooks of a catalog run from now on, and returns the catalog. It is a filter of
 // package live.
 func (h *Hooks) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalog {
 	if last := h.current.Load(); last != nil && last.catalog == catalog {
