@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connect"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/connection"
@@ -74,8 +76,11 @@ func (c *hookCopy) wanted(ctx context.Context, project string, enabled map[strin
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range catalog.Plugins {
+	for i, p := range catalog.Plugins {
 		name := p.QualifiedName()
+		if i > 0 && catalog.Plugins[i-1].QualifiedName() == name { // such as a copy in a marketplace
+			continue
+		}
 		for _, h := range p.Hooks {
 			why := ""
 			skill, err := hookSkill(catalog, name, h.ID)
@@ -93,8 +98,10 @@ func (c *hookCopy) wanted(ctx context.Context, project string, enabled map[strin
 				wanted = append(wanted, one)
 			}
 		}
-		if full := p.Name + "@" + p.Marketplace; len(p.Hooks) > 0 && enabled[full] == true {
-			fmt.Fprintf(c.stderr, "Warning: Claude Code itself runs the hooks of %s, too, outside of any sandbox. Disable the plugin there: claude plugin disable %s\n", plain.Visible(full), plain.Visible(full))
+		for _, full := range slices.Sorted(maps.Keys(enabled)) {
+			if of, _, _ := strings.Cut(full, "@"); of == p.Name && len(p.Hooks) > 0 && enabled[full] == true {
+				fmt.Fprintf(c.stderr, "Warning: Claude Code itself runs the hooks of %s, too, outside of any sandbox. Disable the plugin there: claude plugin disable %s\n", plain.Visible(full), plain.Visible(full))
+			}
 		}
 	}
 	return wanted, nil

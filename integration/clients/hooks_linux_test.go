@@ -143,7 +143,12 @@ func TestHooksConsent(t *testing.T) {
 		}
 		c.Fails(c.Call("say", refused), "PERMISSION_DENIED")
 
-		lab.WriteFile(t, filepath.Join(a.Home, "plugins", "alpha", "hooks", "hooks.json"), `{"hooks": {"PreToolUse": [{"hooks": [{"command": "echo other >&2; exit 2"}]}]}}`)
+		script := filepath.Join(a.Home, "plugins", "alpha", "hook.py")
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lab.WriteFile(t, script, string(text)+"# other words, by which it gains nothing\n")
 		for range 50 {
 			if text := c.Call("say", refused).Text(); !strings.Contains(text, "PERMISSION_DENIED") {
 				return

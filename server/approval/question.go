@@ -248,10 +248,10 @@ func lastingScopes(p *run.Proposal) []Scope {
 }
 
 // endsWithFiles reports whether an approval of all calls ends with any change of the skill's
-// files: it is a stranger's and may write or reach hosts, and nobody knows which of its
-// files a script executes, or reads its commands from.
+// files: it sees all calls, or is a stranger's and may write or reach hosts, and nobody knows
+// which of its files a script executes, or reads its commands from.
 func (q *Question) endsWithFiles() bool {
-	return q.Kind != skills.OriginOwn && len(q.Writes)+len(q.Hosts) > 0
+	return q.SeesCalls || q.Kind != skills.OriginOwn && len(q.Writes)+len(q.Hosts) > 0
 }
 
 // caller names the party that wants to run a skill.

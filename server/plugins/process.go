@@ -261,7 +261,7 @@ func (p *process) finish(exit *sandbox.Exit, err error) {
 	case errors.Is(cause, errIdle) || errors.Is(err, sandbox.ErrClosed):
 		p.final = &sandbox.UnavailableError{Reason: "the MCP server " + p.name + " has ended: " + cmp.Or(cause, err).Error(), Remedy: "try again"}
 	case cause != nil:
-		why = cause.Error()
+		why = strings.TrimSpace(cause.Error())
 	case unavailable != nil && p.definitions == nil:
 		p.final = err // nobody had a sandbox for it
 	case limit != nil:
@@ -455,7 +455,7 @@ func (p *process) answer(ctx context.Context, cmd *sandbox.Command, skill *skill
 		if p.book == nil {
 			return textResult(false, "The MCP server %s has started. Its tools here are those that the person of this machine has listed: skills-mcp run %s lists them.", p.name, p.name), nil
 		}
-		return textResult(false, "The MCP server %s has started. It has %d tools and prompts, which are here now, with %s__ before their names.", p.name, len(definitions)-len(p.hooks()), p.skill.PlainToolName()), nil
+		return textResult(false, "The MCP server %s has started. Its tools and prompts (%d) are here now, with %s__ before their names.", p.name, len(definitions)-len(p.hooks()), p.skill.PlainToolName()), nil
 	}
 	if definitions[to.Method+to.Tool] != to.Definition {
 		return nil, &sandbox.UnavailableError{Reason: fmt.Sprintf("the MCP server %s has no tool or prompt %q any more that is as it was listed", p.name, to.Tool), Remedy: "list the tools again"}

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -65,6 +66,7 @@ func TestHintOfServer(t *testing.T) {
 		"answer":       {`{"mcp":{"content":[{"type":"text","text":"TypeError: fetch failed"}]}}`, nil, true},
 		"other answer": {`{"mcp":{"content":[{"type":"text","text":"well"}]}}`, nil, false},
 		"end":          {"", &sandbox.UnavailableError{Reason: "it has failed: getaddrinfo EAI_AGAIN api.example.com", Remedy: "wait"}, true},
+		"packages":     {"", &sandbox.UnavailableError{Reason: "cannot be installed: Name or service not known", Remedy: "wait", Err: errors.New("build")}, false},
 		"other end":    {"", &sandbox.UnavailableError{Reason: "it has failed", Remedy: "wait"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -330,7 +330,9 @@ func (a *around) waits(x *hook, refused *run.Error) {
 		return
 	}
 	message := fmt.Sprintf("the hooks of the plugin %s wait for your yes, and are skipped until then: skills-mcp approve %s", x.skill.Plugin, refused.Approval)
-	a.log.Warn(message)
+	if a.Way != run.WayCommand { // whose log is where its warnings are
+		a.log.Warn(message)
+	}
 	if a.Warn != nil {
 		a.Warn(message)
 	}
