@@ -150,7 +150,7 @@ func (c *runCommand) request(catalog *skills.Catalog, skill *skills.Skill, given
 			Principal: identity.Principal{Kind: identity.Person},
 			Way:       run.WayCommand,
 			Timeout:   given.Timeout,
-			Warn:      func(message string) { fmt.Fprintln(c.stderr, "skills-mcp:", message) },
+			Warn:      func(message string) { fmt.Fprintln(c.stderr, "skills-mcp:", termtext.Visible(message)) },
 			Callees: result.Callees(func(_ context.Context, name string) (*skills.Skill, error) {
 				return server.Lookup(catalog, name)
 			}),

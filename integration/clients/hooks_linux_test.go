@@ -257,6 +257,9 @@ print(sys.stdin.readline())
 		if out, code := a.Run("run", "say", "--text", "PreToolUse!sys.exit(2)"); code == 0 || !strings.Contains(out, "a hook of the plugin beta refuses") {
 			t.Errorf("the command line: %d, %s", code, out)
 		}
+		if out, _ := a.Run("run", "say", "--text", `PreToolUse!print(json.dumps({"systemMessage": "a\x1b[2Jb"}))`); strings.Contains(out, "\x1b[2J") || !strings.Contains(out, `beta says: a\x1b[2Jb`) {
+			t.Errorf("a message that controls a terminal: %q", out)
+		}
 	})
 }
 
