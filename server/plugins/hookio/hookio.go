@@ -6,6 +6,7 @@
 package hookio
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,10 +68,10 @@ const (
 // Read returns the output of a hook of an event that ended with an exit code. The error says
 // that the hook has failed, for the person; then the output has no effect.
 func Read(event string, code int, stdout, stderr string) (Output, error) {
-	stdout, stderr = strings.TrimSpace(stdout), truncate.String(strings.TrimSpace(stderr), maxText)
+	stdout, stderr = strings.TrimSpace(stdout), strings.TrimSpace(stderr)
 	switch {
 	case code == 2:
-		return block(event, stderr), nil
+		return block(event, stderr).reduced(event)
 	case code != 0:
 		line, _, _ := strings.Cut(stderr, "\n")
 		return Output{}, fmt.Errorf("it ended with exit code %d: %s", code, truncate.String(line, 500))
@@ -84,7 +85,7 @@ func Read(event string, code int, stdout, stderr string) (Output, error) {
 		}
 		return o.reduced(event)
 	case stdout != "" && (event == "SessionStart" || event == "UserPromptSubmit"):
-		return Output{Specific: &Specific{Event: event, Context: truncate.String(stdout, maxText)}}, nil
+		return Output{Specific: &Specific{Event: event, Context: stdout}}.reduced(event)
 	}
 	return Output{}, nil
 }
@@ -103,15 +104,16 @@ func block(event, reason string) Output {
 	return Output{Message: reason}
 }
 
-// reduced returns an output that a hook printed, without each yes for the person. Arguments
-// that the hook has changed are asked about.
+// reduced returns an output that a hook printed, without each yes for the person, and with
+// texts in their bounds. Arguments that the hook has changed are asked about.
 func (o Output) reduced(event string) (Output, error) {
 	if o.Decision != "block" {
 		o.Decision = ""
 	}
-	s := o.Specific
-	if s == nil {
-		return o, nil
+	s := cmp.Or(o.Specific, &Specific{Event: event})
+	request := cmp.Or(s.Request, &RequestDecision{})
+	for _, text := range []*string{&o.StopReason, &o.Message, &o.Reason, &s.Context, &s.PermissionReason, &request.Message} {
+		*text = truncate.String(*text, maxText)
 	}
 	if s.Event != event {
 		return Output{}, errors.New("its hookSpecificOutput is of another event")
@@ -122,7 +124,7 @@ func (o Output) reduced(event string) (Output, error) {
 	if s.UpdatedInput != nil && s.Permission == "" {
 		s.Permission, s.Changed = "ask", true
 	}
-	if s.Request != nil && s.Request.Behavior != "deny" {
+	if request.Behavior != "deny" {
 		s.Request = nil
 	}
 	return o, nil

@@ -57,7 +57,12 @@ func TestLongTexts(t *testing.T) {
 	for _, c := range []struct {
 		code           int
 		stdout, stderr string
-	}{{0, long, ""}, {2, "", long}} {
+	}{
+		{0, long, ""}, {2, "", long}, {0, `{"stopReason":"` + long + `"}`, ""}, {0, `{"systemMessage":"` + long + `"}`, ""}, {0, `{"decision":"block","reason":"` + long + `"}`, ""},
+		{0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"` + long + `"}}`, ""},
+		{0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","permissionDecision":"deny","permissionDecisionReason":"` + long + `"}}`, ""},
+		{0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","decision":{"behavior":"deny","message":"` + long + `"}}}`, ""},
+	} {
 		o, err := Read("UserPromptSubmit", c.code, c.stdout, c.stderr)
 		text, _ := json.Marshal(o)
 		if err != nil || len(text) > maxText+200 || len(text) < maxText {

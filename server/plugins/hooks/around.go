@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // shared is the part of [Hooks] that calls share.
@@ -205,7 +206,7 @@ func (a *around) replace(x *hook, o *run.Outcome, by any) {
 	printed.Stdout = sandbox.Output{Head: text, Total: int64(len(text))}
 	trial.Result = &printed
 	if result.CheckOutput(&trial) != nil {
-		a.add(x, "the result as it would be: "+textOf(by))
+		a.add(x, "the result as it would be: "+truncate.String(textOf(by), result.MaxText))
 		return
 	}
 	o.Result = &printed
