@@ -9,35 +9,57 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"reflect"
-	"time"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/plugins/hookio"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// shared is the part of [Hooks] that calls share.
-type shared interface {
-	// tells reports whether a client is to be told that the hooks of a skill are skipped, and
-	// knows whether it was.
-	tells(client identity.Key, owner *skills.Skill) bool
-	knows(client identity.Key, owner *skills.Skill) bool
-	fail(ctx context.Context, x *hook, why string)
-	spawn(limit time.Duration, work func(context.Context))
+// Around implements [run.Hooks].
+func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, error) {
+	all := h.list()
+	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
+		return c.Do(ctx, c.Args, "")
+	}
+	a := newAround(h, c, all)
+	if h.begins(a) {
+		a.start(ctx)
+	}
+	if err := a.before(ctx); err != nil {
+		return nil, c.Refuse(ctx, err)
+	}
+	o, err := c.Do(ctx, a.args, a.ask)
+	if o != nil {
+		a.after(ctx, o, err)
+		o.Hooks = a.texts
+	}
+	return o, err
+}
+
+// begins reports whether a call is the first one of a client's session.
+func (h *Hooks) begins(a *around) bool {
+	if !slices.Contains([]run.Way{run.WayTool, run.WayRunSkill, run.WayCode}, a.Way) {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.client(a.Principal.Key())
+	if c == nil || c.end != nil {
+		return false
+	}
+	c.end = a.detached().end
+	return true
 }
 
 // An around is one call with the hooks around it.
 type around struct {
 	*run.HookedCall
-	hooks shared
-	log   *slog.Logger
+	hooks *Hooks
 	all   []hook
 	name  string // of the tool
 	args  map[string]any
@@ -45,7 +67,7 @@ type around struct {
 	texts []string // for the caller
 }
 
-func newAround(h shared, log *slog.Logger, c *run.HookedCall, all []hook) *around {
+func newAround(h *Hooks, c *run.HookedCall, all []hook) *around {
 	name := string(run.WayCode)
 	if c.Skill != nil && !c.Code {
 		name = c.Skill.PlainToolName()
@@ -54,7 +76,7 @@ func newAround(h shared, log *slog.Logger, c *run.HookedCall, all []hook) *aroun
 	if args == nil {
 		args = map[string]any{}
 	}
-	return &around{HookedCall: c, hooks: h, log: log, all: all, name: name, args: args}
+	return &around{HookedCall: c, hooks: h, all: all, name: name, args: args}
 }
 
 // detached returns the call for hooks that may run when it has ended: nobody is told of them.
@@ -62,7 +84,7 @@ func (a *around) detached() *around {
 	call, hooked := *a.Call, *a.HookedCall
 	call.Warn, hooked.Call = nil, &call
 	hooked.Args, hooked.Do, hooked.Refuse = nil, nil, nil // which hold the arguments, as long as the session lasts
-	return &around{HookedCall: &hooked, hooks: a.hooks, log: a.log, all: a.all, name: a.name}
+	return &around{HookedCall: &hooked, hooks: a.hooks, all: a.all, name: a.name}
 }
 
 // at returns the hooks at an event that match a name.
@@ -327,12 +349,12 @@ func (a *around) waits(x *hook, refused *run.Error) {
 		return
 	}
 	if refused.Approval == "" {
-		a.log.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
+		a.hooks.logger.Info("the hooks of a plugin are skipped", "plugin", x.skill.Plugin, "reason", refused.Message)
 		return
 	}
 	message := fmt.Sprintf("the hooks of the plugin %s wait for your yes, and are skipped until then: skills-mcp approve %s", x.skill.Plugin, refused.Approval)
 	if a.Way != run.WayCommand { // whose log is where its warnings are
-		a.log.Warn(message)
+		a.hooks.logger.Warn(message)
 	}
 	if a.Warn != nil {
 		a.Warn(message)

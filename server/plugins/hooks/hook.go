@@ -17,7 +17,6 @@ const toolPrefix = "mcp__skills__"
 const (
 	maxTime   = time.Minute
 	startTime = 10 * time.Second
-	maxOutput = 1 << 20 // bytes
 )
 
 // A hook runs around calls, at one event.

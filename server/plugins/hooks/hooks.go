@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -51,8 +50,8 @@ type Hooks struct {
 
 // A client has made a call, or was told that hooks are skipped.
 type client struct {
-	session *around  // for the hooks at its end; nil without a session
-	told    []string // names of skills that it knows to be skipped
+	end  func(context.Context) // runs the hooks at the end of its session; nil without a session
+	told []string              // names of skills that it knows to be skipped
 }
 
 // New returns hooks without any. See [Hooks.Apply].
@@ -118,42 +117,6 @@ func (h *Hooks) list() []hook {
 	return nil
 }
 
-// Around implements [run.Hooks].
-func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, error) {
-	all := h.list()
-	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
-		return c.Do(ctx, c.Args, "")
-	}
-	a := newAround(h, h.logger, c, all)
-	if h.begins(a) {
-		a.start(ctx)
-	}
-	if err := a.before(ctx); err != nil {
-		return nil, c.Refuse(ctx, err)
-	}
-	o, err := c.Do(ctx, a.args, a.ask)
-	if o != nil {
-		a.after(ctx, o, err)
-		o.Hooks = a.texts
-	}
-	return o, err
-}
-
-// begins reports whether a call is the first one of a client's session.
-func (h *Hooks) begins(a *around) bool {
-	if !slices.Contains([]run.Way{run.WayTool, run.WayRunSkill, run.WayCode}, a.Way) {
-		return false
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c := h.client(a.Principal.Key())
-	if c == nil || c.session != nil {
-		return false
-	}
-	c.session = a.detached()
-	return true
-}
-
 // client returns a client, which is new if it was not there; nil where too many are. The caller
 // has locked h.mu.
 func (h *Hooks) client(key identity.Key) *client {
@@ -171,8 +134,8 @@ func (h *Hooks) Leave(owner identity.Key) {
 	c := h.clients[owner]
 	delete(h.clients, owner)
 	h.mu.Unlock()
-	if c != nil && c.session != nil {
-		h.spawn(endTime, c.session.end)
+	if c != nil && c.end != nil {
+		h.spawn(endTime, c.end)
 	}
 }
 
