@@ -222,13 +222,7 @@ func (s *Servers) ended(key string, p *process, why string) {
 func (s *Servers) watch() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.running))
-	if len(all) == 0 {
-		s.timer = nil
-	}
 	s.mu.Unlock()
-	if len(all) == 0 {
-		return
-	}
 	pause := s.watched.look(freeSpace(s.options.Data), func(full bool) {
 		for _, p := range all {
 			p.check(full)
@@ -241,6 +235,10 @@ func (s *Servers) watch() {
 		p.state.Lock()
 		busy = busy || p.users > 0
 		p.state.Unlock()
+	}
+	if len(s.running) == 0 {
+		s.timer = nil
+		return
 	}
 	if s.slow = !busy && pause >= roomEvery; s.slow {
 		pause = max(pause, idleEvery)
