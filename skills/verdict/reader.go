@@ -304,8 +304,10 @@ func (r *reader) executed(sources []int) int {
 
 // has reports whether a text has a name.
 func has(text, name string) bool {
-	for range surface.Whole(text, name) {
-		return name != ""
+	if name != "" { // as of ".", which is no name
+		for range surface.Whole(text, name) {
+			return true
+		}
 	}
 	return false
 }

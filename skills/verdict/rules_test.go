@@ -45,6 +45,13 @@ func TestEachMatch(t *testing.T) {
 	}
 }
 
+// TestNoName: a value whose place has no name, as the folder of the script, is not followed.
+func TestNoName(t *testing.T) {
+	for _, place := range []string{".", "./", "..", "$", "/"} {
+		scan(t, fstest.MapFS{"a.sh": {Data: []byte("curl -s -o " + place + " https://x.invalid/a\nsh " + place + "\nsh b\n"), Mode: 0o644}})
+	}
+}
+
 var unexpanded = regexp.MustCompile(`^(?:\$[a-z][a-z_]*|@[a-z]+ .*)$`)
 
 // TestRules has for each rule a passage that it finds, and one near to it that is less.
