@@ -12,10 +12,11 @@ type running struct {
 }
 
 // enter counts the run of a proposal until leave is called. The error, an [*Error], says
-// that its profile has no room. A call that a running script makes is part of that run.
+// that its profile has no room. A call that a running script makes is part of that run,
+// as is a hook around a call.
 func (r *running) enter(p *Proposal) (leave func(), err error) {
 	most, profile := p.Decision.Concurrent, p.Principal.Profile
-	if most == 0 || len(p.Stack) > 0 {
+	if most == 0 || p.Parent != "" {
 		return func() {}, nil
 	}
 	r.mu.Lock()

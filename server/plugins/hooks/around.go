@@ -65,6 +65,8 @@ type around struct {
 	args  map[string]any
 	ask   string   // why hooks want a person asked; "" is not
 	texts []string // for the caller
+
+	refused error // by a hook before it, or since there was no room for one
 }
 
 func newAround(h *Hooks, c *run.HookedCall, all []hook) *around {
@@ -131,11 +133,12 @@ func (a *around) before(ctx context.Context) error {
 	for _, x := range a.calls("PreToolUse", "before_tool_call") {
 		if x.code {
 			a.changeArgs(a.conduit(ctx, x, map[string]any{"tool_name": a.name, "args": a.args})["args"])
-			continue
+		} else {
+			o := a.claude(ctx, x, map[string]any{"tool_name": toolPrefix + a.name, "tool_input": a.args, "tool_use_id": a.RunID})
+			a.refused = cmp.Or(a.refused, a.decide(x, o))
 		}
-		o := a.claude(ctx, x, map[string]any{"tool_name": toolPrefix + a.name, "tool_input": a.args, "tool_use_id": a.RunID})
-		if err := a.decide(x, o); err != nil {
-			return err
+		if a.refused != nil {
+			return a.refused
 		}
 	}
 	return nil
@@ -334,6 +337,8 @@ func (a *around) run(ctx context.Context, x *hook, event any) *run.Outcome {
 	case ctx.Err() != nil: // nobody waits
 	case refused != nil && (refused.Code == run.ApprovalRequired || refused.Code == run.PermissionDenied):
 		a.waits(x, refused)
+	case refused != nil && refused.Code == run.Busy && (x.event == "PreToolUse" || x.code && x.event == "before_tool_call"):
+		a.refused = refused // who calls often enough would get past it
 	case limited.Err() != nil:
 		a.hooks.fail(ctx, x, fmt.Sprintf("it took more than %s, with its start", x.timeout+startTime))
 	default:

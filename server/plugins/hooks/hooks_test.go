@@ -72,6 +72,8 @@ func (d *desk) hook(ctx context.Context, r run.Request) (*run.Outcome, error) {
 			return nil, &run.Error{Code: run.ApprovalRequired, Approval: "abc"}
 		}
 		return nil, &run.Error{Code: run.ApprovalRequired}
+	case "busy":
+		return nil, &run.Error{Code: run.Busy, Message: "no room", Retryable: true}
 	case "late":
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
@@ -184,6 +186,20 @@ func TestReplaceStructure(t *testing.T) {
 		d := newDesk("a PostToolUse * " + specific("PostToolUse", `"updatedMCPToolOutput":`+output))
 		if got, err := d.call(run.WayTool, `{"n":1}`); err != nil || got != want {
 			t.Errorf("%s: %q, %v", output, got, err)
+		}
+		d.Close()
+	}
+}
+
+// No call is made without a hook before it for which there was no room. Hooks after it, and
+// those that nobody waits for, are skipped.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	for hook, want := range map[string]run.Code{"PreToolUse * busy": run.Busy, "PostToolUse * busy": "", "SessionStart * busy": ""} {
+		d := newDesk("a "+hook, "b "+hook)
+		got, err := d.call(run.WayTool, "hi")
+		if refused, _ := errors.AsType[*run.Error](err); want == "" && (err != nil || got != "hi") || want != "" && (refused == nil || refused.Code != want || !refused.Retryable || len(d.events) != 1) {
+			t.Errorf("%s: %q, %v", hook, got, err)
 		}
 		d.Close()
 	}
