@@ -189,7 +189,7 @@ var walls = map[string]string{
 	"server/plugins":              "sandbox sandbox/egress server/identity server/plugins/conduit server/termtext skills skills/atomicfile skills/dependencies skills/lazyregexp skills/manifest skills/schema skills/skillfs skills/truncate",
 	"server/plugins/conduit":      "sandbox skills skills/lazyregexp skills/schema",
 	"server/plugins/hookio":       "skills/truncate",
-	"server/plugins/hooks":        "sandbox server/identity server/plugins/hookio server/result server/run skills skills/lazyregexp",
+	"server/plugins/hooks":        "sandbox server/identity server/plugins/hookio server/result server/run skills skills/lazyregexp skills/truncate",
 	"server/policy":               "sandbox sandbox/egress server/identity server/run server/seal server/secrets server/store server/termtext skills skills/lazyregexp",
 	"server/requirements":         "sandbox skills skills/atomicfile",
 	"server/result":               "sandbox server/identity server/media server/output server/run server/scriptio server/termtext skills skills/schema",
