@@ -124,7 +124,7 @@ func (c *runCommand) finish(skill *skills.Skill, given *invocation.RunArgs, outc
 	for _, text := range outcome.Hooks {
 		fmt.Fprintln(c.stderr, "skills-mcp:", termtext.Visible(text))
 	}
-	if outcome.Hint != "" {
+	if outcome.Hint != "" && (skill.Entry.Server == nil || err == nil) { // or the error has it
 		how := "has"
 		if outcome.Code == 0 { // the answer of a server
 			how = "may have"

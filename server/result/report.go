@@ -76,6 +76,9 @@ func (r *Report) ToolResult(entry *skills.Entry) *mcp.CallToolResult {
 		result.Content = append(slices.Clone(r.items), mcp.NewTextContent(string(object)))
 	}
 	result.Content = slices.Concat(result.Content, r.files, r.stderr, r.hooks())
+	if o := r.Outcome; result.IsError && o.Hint != "" {
+		result.Content = append(result.Content, mcp.NewTextContent("skills-mcp: "+cmp.Or(o.ModelHint, o.Hint)))
+	}
 	switch {
 	case object == nil:
 	case declared:

@@ -34,6 +34,22 @@ func TestPersonText(t *testing.T) {
 	}
 }
 
+// A client gets the hint beside what a server says of its failure.
+func TestHintOfFailure(t *testing.T) {
+	for stdout, want := range map[string]int{
+		`{"mcp":{"content":["EROFS"],"isError":true}}`: 2,
+		`{"mcp":{"content":["EROFS"]}}`:                1,
+	} {
+		o := outcomeOf(stdout)
+		o.Hint = "grant it more"
+		skill := &skills.Skill{Name: "a", Entry: &skills.Entry{}}
+		got := NewReport(Client{Outputs: output.New()}, skill, o, nil).ToolResult(skill.Entry).Content
+		if len(got) != want || want == 2 && !strings.Contains(fmt.Sprint(got[1]), "grant it more") {
+			t.Errorf("%s: %v", stdout, got)
+		}
+	}
+}
+
 // Old clients are told where a content is that they do not know.
 func TestResultObjectForOldClients(t *testing.T) {
 	a := attachments{Client: Client{Outputs: output.New()}, runID: "run-1"}

@@ -323,7 +323,7 @@ func (x *Executor) execute(ctx context.Context, j *job, p *Proposal) (*Outcome, 
 	if o != nil {
 		f.explain(ctx, err)
 	} else if lack, ok := errors.AsType[*sandbox.UnavailableError](err); ok && lack.Err == nil && serverOf(j) != nil { // with a cause, no server has started
-		if hint := f.serverOffline(lack.Reason); hint != "" {
+		if hint := f.serverLacks(lack.Reason); hint != "" {
 			failed, _ := errors.AsType[*Error](err)
 			failed.Message += "; " + hint
 		}

@@ -38,7 +38,7 @@ func (f *failure) explain(ctx context.Context, err error) {
 	timeout := late != nil && late.Code == Timeout
 	switch {
 	case serverOf(f.job) != nil:
-		o.Hint = f.serverOffline(string(o.Stdout.Head) + string(o.Stderr.Head))
+		o.Hint = f.serverLacks(string(o.Stdout.Head) + string(o.Stderr.Head))
 		return
 	case o.Code == 0 && !timeout:
 		return
@@ -155,10 +155,14 @@ func (f *failure) wantsHosts() string {
 	return "it has no network, and that may be why; a person can give it hosts: " + f.grant("--network HOST:443")
 }
 
-// serverOffline is offline for a server: said is its answer, or the reason for which it did not
-// start.
-func (f *failure) serverOffline(said string) string {
-	if len(f.command.Grant.Hosts) > 0 || !saysOffline.MatchString(said) {
+// serverLacks is offline and write for a server: said is its answer, or the reason for which it
+// did not start.
+func (f *failure) serverLacks(said string) string {
+	grant := f.command.Grant
+	switch {
+	case saysReadOnly.MatchString(said) && !grant.Write:
+		return "it may write to " + sandbox.DataDir + " and /tmp alone; a person can let it write to the workspace: " + f.grant("--workspace rw")
+	case len(grant.Hosts) > 0 || !saysOffline.MatchString(said):
 		return ""
 	}
 	return f.wantsHosts()

@@ -55,15 +55,17 @@ func TestDependenciesOfServer(t *testing.T) {
 }
 
 // A server without a network, whose answer or whose end speaks of one, has the command that
-// gives it hosts.
+// gives it hosts; one that speaks of a read-only file system has that for the workspace.
 func TestHintOfServer(t *testing.T) {
 	const hint = "it has no network, and that may be why; a person can give it hosts: skills-mcp grant demo --network HOST:443"
+	const readOnly = "it may write to /plugin-data and /tmp alone; a person can let it write to the workspace: skills-mcp grant demo --workspace rw"
 	for name, test := range map[string]struct {
 		text string
 		err  error
 		want bool
 	}{
 		"answer":       {`{"mcp":{"content":[{"type":"text","text":"TypeError: fetch failed"}]}}`, nil, true},
+		"read-only":    {`{"mcp":{"content":[{"type":"text","text":"EROFS: read-only file system, open '/opt/x'"}],"isError":true}}`, nil, false},
 		"other answer": {`{"mcp":{"content":[{"type":"text","text":"well"}]}}`, nil, false},
 		"end":          {"", &sandbox.UnavailableError{Reason: "it has failed: getaddrinfo EAI_AGAIN api.example.com", Remedy: "wait"}, true},
 		"packages":     {"", &sandbox.UnavailableError{Reason: "cannot be installed: Name or service not known", Remedy: "wait", Err: errors.New("build")}, false},
@@ -76,6 +78,9 @@ func TestHintOfServer(t *testing.T) {
 				said = err.Error()
 			} else {
 				said = o.Hint
+			}
+			if strings.Contains(said, readOnly) != (name == "read-only") {
+				t.Errorf("of writing: %q", said)
 			}
 			if got := strings.Contains(said, hint); got != test.want || (err == nil) != (test.err == nil) {
 				t.Errorf("%q, %v", said, err)
