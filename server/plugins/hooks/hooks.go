@@ -35,7 +35,7 @@ type Faults interface {
 
 // Hooks run hooks around calls. They may be used concurrently.
 type Hooks struct {
-	current atomic.Pointer[published]
+	current atomic.Pointer[[]hook] // by the name of the plugin
 	faults  Faults
 	logger  *slog.Logger
 	life    context.Context // of the work; ended by Close
@@ -72,18 +72,9 @@ func (h *Hooks) Close() {
 	h.stop()
 }
 
-// published are the hooks of a catalog.
-type published struct {
-	catalog *skills.Catalog
-	hooks   []hook // by the name of the plugin
-}
-
 // Apply has the hooks of a catalog run from now on, and returns the catalog. It is a filter of
 // package live.
 func (h *Hooks) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalog {
-	if last := h.current.Load(); last != nil && last.catalog == catalog {
-		return catalog
-	}
 	var all []hook
 	for _, skill := range catalog.Skills {
 		switch {
@@ -102,7 +93,7 @@ func (h *Hooks) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalo
 		}
 		return slices.Index(a.owner.Tools, a.skill) - slices.Index(b.owner.Tools, b.skill) // as they are declared
 	})
-	h.current.Store(&published{catalog, all})
+	h.current.Store(&all)
 	return catalog
 }
 
@@ -111,8 +102,8 @@ func (h *Hooks) Any() bool { return len(h.list()) > 0 }
 
 // list returns the hooks that run.
 func (h *Hooks) list() []hook {
-	if p := h.current.Load(); p != nil {
-		return p.hooks
+	if all := h.current.Load(); all != nil {
+		return *all
 	}
 	return nil
 }
