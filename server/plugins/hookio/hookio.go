@@ -80,8 +80,10 @@ func Read(event string, code int, stdout, stderr string) (Output, error) {
 		if len(stdout) > maxJSON {
 			return o, fmt.Errorf("it printed JSON of more than %d MiB", maxJSON>>20)
 		}
-		if err := json.Unmarshal([]byte(stdout), &o); err != nil {
-			return Output{}, fmt.Errorf("it printed JSON that is not valid: %w", err)
+		decoder := json.NewDecoder(strings.NewReader(stdout))
+		decoder.UseNumber() // arguments that it leaves stay as they are
+		if err := decoder.Decode(&o); err != nil || decoder.InputOffset() < int64(len(stdout)) {
+			return Output{}, fmt.Errorf("it printed JSON that is not valid: %w", cmp.Or(err, errors.New("there is more than one value")))
 		}
 		return o.reduced(event)
 	case stdout != "" && (event == "SessionStart" || event == "UserPromptSubmit"):

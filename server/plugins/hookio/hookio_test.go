@@ -28,6 +28,8 @@ func TestRead(t *testing.T) {
 		{"PreToolUse", 0, `{"decision":"block"`, "", `{}`}, // a text
 		{"PreToolUse", 0, `{"continue":1}`, "", `it printed JSON that is not valid: json: cannot unmarshal number`},
 		{"PreToolUse", 0, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest"}}`, "", `its hookSpecificOutput is of another event`},
+		{"PreToolUse", 0, `{} {}`, "", `it printed JSON that is not valid: there is more than one value`},
+		{"PreToolUse", 0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"n":9007199254740993}}}`, "", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","updatedInput":{"n":9007199254740993}}}`},
 		// Unknown fields, and all that would say yes for the person, are gone.
 		{"PreToolUse", 0, `{"decision":"approve","terminalSequence":"x","systemMessage":"hi","continue":false,"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"ok","initialUserMessage":"rm"}}`, "", `{"continue":false,"systemMessage":"hi","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecisionReason":"ok"}}`},
 		{"PreToolUse", 0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"ls"}}}`, "", `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","updatedInput":{"command":"ls"}}}`},

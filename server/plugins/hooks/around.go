@@ -17,6 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/plugins/hookio"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -172,7 +173,7 @@ func (a *around) changeArgs(to any) {
 // normal returns a value as JSON has it.
 func normal(value any) (same any) {
 	text, _ := json.Marshal(value) // it was decoded from JSON
-	_ = json.Unmarshal(text, &same)
+	same, _ = skills.DecodeJSON(string(text))
 	return same
 }
 
@@ -311,8 +312,10 @@ func (a *around) conduit(ctx context.Context, x *hook, call map[string]any) (aft
 	}
 	if err := result.CheckOutput(o); err != nil {
 		a.hooks.fail(ctx, x, err.Error())
-	} else if err := json.Unmarshal([]byte(result.PersonText(o)), &after); err != nil {
+	} else if value, err := skills.DecodeJSON(result.PersonText(o)); err != nil {
 		a.hooks.fail(ctx, x, err.Error())
+	} else {
+		after, _ = value.(map[string]any)
 	}
 	return after
 }

@@ -205,6 +205,17 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// A hook that changes one argument leaves the others as they are.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	d := newDesk("a PreToolUse * " + specific("PreToolUse", `"updatedInput":{"text":9007199254740992}`))
+	a := newAround(d.Hooks, &run.HookedCall{Call: &run.Call{}, Hook: d.hook, Args: map[string]any{"text": json.Number("9007199254740993")}}, d.list())
+	if err := a.before(t.Context()); err != nil || a.args["text"] != json.Number("9007199254740992") {
+		t.Errorf("%v, %v", a.args, err)
+	}
+	d.Close()
+}
+
 // A hook reads the documented fields, and one after a failure those of that.
 func TestEvents(t *testing.T) {
 	t.Parallel()
