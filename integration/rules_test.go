@@ -215,11 +215,12 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"go run ./cmd/skills-mcp run colony-samples/code-complexity --path . --top_n 1", "go test ./..."} {
+	const sample = "go run ./cmd/skills-mcp run colony-samples/code-complexity --path . --top_n 1"
+	for command, inCI := range map[string]string{sample: sample, "go test ./...": `go list ./... | grep -Ev "$alone" | xargs go test`} {
 		if !strings.Contains(string(readme), command) {
 			t.Errorf("the README does not have the command %q", command)
 		}
-		if !strings.Contains(string(ci), command) {
+		if !strings.Contains(string(ci), inCI) {
 			t.Errorf("CI does not run the README's command %q", command)
 		}
 	}
