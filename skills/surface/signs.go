@@ -36,7 +36,7 @@ func (c *collector) signs(s *source) {
 			continue
 		}
 		for _, passage := range g.passages {
-			if at := find(text, passage); at >= 0 {
+			if at := Find(text, passage); at >= 0 {
 				c.add(Item{Kind: g.kind, Value: g.value, Text: lineAt(s.content, at), File: s.name, Line: s.line(at)})
 				break
 			}
@@ -46,8 +46,8 @@ func (c *collector) signs(s *source) {
 
 var allSigns = sync.OnceValue(func() []sign { return append(credentialSigns(), codeSigns()...) })
 
-// find returns the offset of the first whole occurrence of a passage; -1 without one.
-func find(text, passage string) int {
+// Find returns the offset of the first whole occurrence of a passage; -1 without one.
+func Find(text, passage string) int {
 	for at := range Whole(text, passage) {
 		return at
 	}

@@ -102,12 +102,13 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestBlind has two sets that somebody wrote who had not seen the rules. Of the 45 malicious
-// skills of each, 22 and 15 were found at first. The rules were then written with set a open,
-// when 28 of set b were found at the first try and 32 at the second, and later with set b
-// open, too.
+// TestBlind has sets that somebody wrote who had not seen the rules. Of the 45 malicious
+// skills of a and b, 22 and 15 were found at first. The rules were then written with set a
+// open, when 28 of set b were found at the first try and 32 at the second, and later with set b
+// open, too. Set c came after that: at first, 36 of its 46 malicious skills and 11 of its 13
+// obfuscated ones were found, and 7 of its 28 harmless ones, before the rules learned from it.
 func TestBlind(t *testing.T) {
-	for _, set := range []string{"a", "b"} {
+	for set, harmless := range map[string]int{"a": 40, "b": 40, "c": 28} {
 		for part, want := range map[string]float64{"malicious": .95, "obfuscated": .9} {
 			all := labelled(t, "blind/"+set+"/"+part+".txtar")
 			found, _ := recall(t, all, Critical)
@@ -116,7 +117,7 @@ func TestBlind(t *testing.T) {
 				t.Errorf("%s of set %s: %d of %d, want %.2f", part, set, found, len(all), want)
 			}
 		}
-		benign(t, "blind/"+set+"/benign.txtar", 40)
+		benign(t, "blind/"+set+"/benign.txtar", harmless)
 	}
 }
 

@@ -27,10 +27,11 @@ type key struct {
 	code bool
 }
 
-// builds matches files that build tools execute, scanners those with the patterns of one.
+// builds matches files that build tools execute, scanners rules of one, samples texts for tests.
 var (
 	builds   = lazyregexp.New(`(?i)(?:^|/)(?:[^./]+|cmakelists\.txt|requirements\.txt)$|\.(?:xml|svg|tex)$`)
 	scanners = lazyregexp.New(`(?i)\.(?:yara?|rules|sigma)$`)
+	samples  = lazyregexp.New(`(?i)(?:^|[/_-])(?:tests?|testdata|fixtures?|samples?|payloads?|phrases|corpus|iocs?|signatures|attacks?|injections?)[./_-]`)
 )
 
 func newReader(file *surface.File) *reader {
@@ -227,7 +228,7 @@ func (r *reader) items(passage string) (all []int) {
 	return all
 }
 
-var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adversar\w+|signatures?|indicators? of compromise|red flags?|forbidden|blocklist|denylist|injections?|exfiltrat\w+|quotations?|evil)\b|(?:bad_|dangerous|patterns?|rules|checks|iocs?|risky|blocked|banned|suspicious|forbidden)\w*\s*[:=]\s*(?:\w+\()?[\[{(]`)
+var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adversar\w+|signatures?|indicators? of compromise|red flags?|forbidden|blocklist|denylist|injections?|exfiltrat\w+|quotations?|evil|anti-?patterns?|red[- ]team\w*|threat (?:models?|intel\w*)|bad examples?|look(?:ing)? for|compromised|warning signs?|vulnerable|forensics?|incident response)\b|❌|\b(?:pattern(?:s|-\w+)?|regex(?:es|p)?|selection\w*|commandline\|\w+|signature|detection)["']?\s*:|(?:bad_|dangerous|patterns?|rules|checks|iocs?|risky|blocked|banned|suspicious|forbidden)\w*\s*[:=]\s*(?:\w+\()?[\[{(]`)
 
 // searches matches a part of a pattern of a script that searches.
 var searches = lazyregexp.New(`\\b|\\\+|\.\*|\\s[^a-z]|re\.compile\(`)
@@ -259,7 +260,9 @@ func (r *reader) executed(sources []int) int {
 	follow := func(expression, text string, source, line int) {
 		for _, m := range tables().expressions[expression].FindAllStringSubmatch(text, -1) {
 			for name := range strings.FieldsFuncSeq(strings.Join(m[1:], ""), func(c rune) bool { return c == ',' || c == ' ' }) {
-				names = append(names, taint{strings.TrimLeft(name, "${./"), source, line})
+				if name = strings.TrimLeft(name, "${./"); len(name) > min(1, len(text)/lineLength) { // minified code uses each letter for all
+					names = append(names, taint{name, source, line})
+				}
 			}
 		}
 		names = names[max(0, len(names)-maxTaints):]
@@ -283,7 +286,7 @@ func (r *reader) executed(sources []int) int {
 		}
 		names = slices.DeleteFunc(names, func(t taint) bool { return line > t.line+flowLines })
 		for _, t := range names {
-			if source < 0 && has(text, t.name) {
+			if source < 0 && surface.Find(text, t.name) >= 0 {
 				source = t.source
 			}
 		}
@@ -293,7 +296,7 @@ func (r *reader) executed(sources []int) int {
 		follow("assigns", text, source, line)
 		for _, m := range tables().expressions["executes"].FindAllStringSubmatch(text, -1) {
 			for _, t := range names {
-				if has(strings.Join(m[1:], ""), t.name) {
+				if surface.Find(strings.Join(m[1:], ""), t.name) >= 0 {
 					return t.source
 				}
 			}
@@ -302,32 +305,27 @@ func (r *reader) executed(sources []int) int {
 	return -1
 }
 
-// has reports whether a text has a name.
-func has(text, name string) bool {
-	if name != "" { // as of ".", which is no name
-		for range surface.Whole(text, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // mentions reports whether a text only speaks of the passage at an offset: a script looks for
 // it by a pattern; a text has it in code, in a table, or in quotation marks, without which the
 // passage is gone.
 func (r *reader) mentions(m *match, at int) bool {
-	if discussed.MatchString(r.around(r.file.Lower, at, 2)) {
+	text := r.around(r.file.Lower, at, 2)
+	for _, heading := range []string{"\n#", "\n# "} { // the nearest, and that of the page
+		if begin := strings.LastIndex(r.file.Lower[:at], heading); begin >= 0 && !r.file.Script {
+			text += r.around(r.file.Lower, begin+1, 0)
+		}
+	}
+	if discussed.MatchString(text) || !r.file.Script && !r.file.Main && samples.MatchString(r.file.Name) {
 		return true
 	}
 	if r.file.Script {
 		const reach = 24
-		text := r.file.Content[max(0, at-reach):min(len(r.file.Content), at+reach)]
-		return searches.MatchString(text)
+		return searches.MatchString(r.file.Content[max(0, at-reach):min(len(r.file.Content), at+reach)])
 	}
 	if !m.Spoken {
 		return false
 	}
-	text := r.around(r.file.Content, at, 2)
+	text = r.around(r.file.Content, at, 2)
 	words := max(0, slices.IndexFunc(m.Near, func(set []string) bool { // addresses and paths are in quotation marks anyway
 		return !strings.HasPrefix(set[0], "http") && !strings.ContainsAny(set[0][:1], "'\"~./@")
 	}))

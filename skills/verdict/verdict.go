@@ -27,7 +27,7 @@ import (
 func Version() string { return fmt.Sprintf("%d-%x", surface.Version, sha256.Sum256(table)) }
 
 // announces matches a text that says that something of the skill stays after a run.
-var announces = lazyregexp.New(`\b(?:cron\w*|schedul\w+|launchd|launchagents?|systemd|daemons?|services?|autostart|hooks?|nightly|hourly|at (?:login|logon|boot|startup)|on boot)\b`)
+var announces = lazyregexp.New(`\b(?:cron\w*|schedul\w+|launchd|launchagents?|systemd|daemons?|services?|autostart|hooks?|nightly|hourly|background|auto-?starts?|timers?|startup|login items?|launch agents?|every (?:day|hour|minute|morning|evening|night|week|\d+ \w+)|(?:at|after|each|every) (?:login|logon|boot|reboot|restart)|(?:log|sign)s? (?:in|on)|on boot)\b`)
 
 // Of returns the findings in the files of a skill, the most severe first. The error is one
 // of reading the folder.
