@@ -62,7 +62,10 @@ func (s *Servers) Hook(who identity.Principal, skill *skills.Skill, cmd *sandbox
 	own := ownVariables(cmd)
 	var pairs []string
 	for name, value := range own {
-		cmd.Env, pairs = append(cmd.Env, name+"="+value), append(pairs, "${"+name+"}", value)
+		cmd.Env = append(cmd.Env, name+"="+value)
+		if name != projectVariable || skill.Entry.Hook.Args != nil { // a shell would run commands in the name of a folder
+			pairs = append(pairs, "${"+name+"}", value)
+		}
 	}
 	argv, replacer := []string{}, strings.NewReplacer(pairs...)
 	for _, word := range cmd.Argv {

@@ -52,6 +52,28 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+// A command for a shell has the workspace as a variable alone: a shell would run what is
+// written in the name of a folder.
+func TestHookVariables(t *testing.T) {
+	const command = "${CLAUDE_PLUGIN_ROOT}/a ${CLAUDE_PROJECT_DIR}"
+	for _, test := range []struct {
+		args []string // of a program; nil is for a shell
+		want string
+	}{
+		{nil, "/skill/a ${CLAUDE_PROJECT_DIR}"},
+		{[]string{}, "/skill/a /w/$(id)"},
+	} {
+		cmd := &sandbox.Command{Argv: []string{command}, Grant: sandbox.Grant{Workspaces: []string{"/w/$(id)"}}}
+		hook := &skills.Skill{Entry: &skills.Entry{Hook: &skills.Hook{Args: test.args}}}
+		if err := New(nil, nil, nil).Hook(identity.Principal{}, hook, cmd); err != nil {
+			t.Fatal(err)
+		}
+		if cmd.Argv[0] != test.want || !slices.Contains(cmd.Env, "CLAUDE_PROJECT_DIR=/w/$(id)") {
+			t.Errorf("%q with %q, want %q", cmd.Argv, cmd.Env, test.want)
+		}
+	}
+}
+
 // A tool that cannot be used costs itself, and not the server.
 func TestExpandCatalog(t *testing.T) {
 	changes := 0
