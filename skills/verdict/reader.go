@@ -228,7 +228,7 @@ func (r *reader) items(passage string) (all []int) {
 	return all
 }
 
-var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adversar\w+|signatures?|indicators? of compromise|red flags?|forbidden|blocklist|denylist|injections?|exfiltrat\w+|quotations?|evil|anti-?patterns?|red[- ]team\w*|threat (?:models?|intel\w*)|bad examples?|look(?:ing)? for|compromised|warning signs?|vulnerable|forensics?|incident response)\b|❌|\b(?:pattern(?:s|-\w+)?|regex(?:es|p)?|selection\w*|commandline\|\w+|signature|detection)["']?\s*:|(?:bad_|dangerous|patterns?|rules|checks|iocs?|risky|blocked|banned|suspicious|forbidden)\w*\s*[:=]\s*(?:\w+\()?[\[{(]`)
+var discussed = lazyregexp.New(`\b(?:attackers?|malicious|malware|suspicious|adversar\w+|signatures?|indicators? of compromise|red flags?|forbidden|blocklist|denylist|injections?|exfiltrat\w+|quotations?|evil|anti-?patterns?|red[- ]team\w*|threat (?:models?|intel\w*)|bad examples?|to look for|looking for|compromised|warning signs?|vulnerable|forensics?|incident response)\b|❌|\b(?:pattern(?:s|-\w+)?|regex(?:es|p)?|selection\w*|commandline\|\w+|signature|detection)["']?\s*:|(?:bad_|dangerous|patterns?|rules|checks|iocs?|risky|blocked|banned|suspicious|forbidden)\w*\s*[:=]\s*(?:\w+\()?[\[{(]`)
 
 // searches matches a part of a pattern of a script that searches.
 var searches = lazyregexp.New(`\\b|\\\+|\.\*|\\s[^a-z]|re\.compile\(`)
