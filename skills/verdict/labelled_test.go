@@ -121,6 +121,21 @@ func TestBlind(t *testing.T) {
 	}
 }
 
+// TestHeldOut has the other half of set c, by names in turns. No rule was written with it open,
+// and none shall be: it says what the scan finds of skills that nobody has seen.
+func TestHeldOut(t *testing.T) {
+	for part, want := range map[string]int{"malicious": 32, "obfuscated": 9} {
+		all := labelled(t, "heldout/"+part+".txtar")
+		if found, _ := recall(t, all, Critical); found < want {
+			t.Errorf("%s: %d of %d, and %d before", part, found, len(all), want)
+		}
+	}
+	all := labelled(t, "heldout/benign.txtar")
+	if found, _ := recall(t, all, Critical); found > 3 {
+		t.Errorf("%d of %d harmless skills are critical, and 3 before", found, len(all))
+	}
+}
+
 // TestBenign: no harmless skill has a critical finding, however near it is to harm.
 func TestBenign(t *testing.T) { benign(t, "benign.txtar", 60) }
 
