@@ -1,12 +1,10 @@
-//go:build unix
+//go:build linux || darwin
 
 package plugins
 
 import (
 	"io/fs"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // allocated returns the bytes that a file has on its file system.
@@ -20,8 +18,8 @@ func allocated(info fs.FileInfo) int64 {
 
 // freeSpace returns the bytes that are left on the file system of a folder, or 0.
 func freeSpace(dir string) int64 {
-	var stat unix.Statfs_t
-	if unix.Statfs(dir, &stat) != nil {
+	var stat syscall.Statfs_t
+	if syscall.Statfs(dir, &stat) != nil {
 		return 0
 	}
 	return int64(stat.Bavail) * int64(stat.Bsize)
