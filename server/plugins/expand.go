@@ -82,9 +82,10 @@ func (e *expander) err(skill *skills.Skill) error {
 	if slices.Contains(names, projectVariable) {
 		return &sandbox.UnavailableError{Reason: "the MCP server needs a workspace for ${" + projectVariable + "}", Remedy: "a person can name one with --workspace DIR, or let the server read it"}
 	}
+	host := append(slices.Clone(skill.Entry.Network), "HOST")[0]
 	return &sandbox.UnavailableError{
 		Reason: fmt.Sprintf("the MCP server needs %s, which it is not granted", skills.Enumerate(names, "and")),
-		Remedy: fmt.Sprintf("a person can grant a secret with: skills-mcp secret set %[2]s, and then skills-mcp secret grant %[1]s %[2]s --host HOST; and a variable of their own with: skills-mcp grant %[1]s --secret %[2]s", skill.Owner().QualifiedName(), names[0]),
+		Remedy: fmt.Sprintf("a person can grant a secret with: skills-mcp secret set %[2]s, and then skills-mcp secret grant %[1]s %[2]s --host %[3]s; and a variable of their own with: skills-mcp grant %[1]s --secret %[2]s", skill.Owner().QualifiedName(), names[0], host),
 	}
 }
 

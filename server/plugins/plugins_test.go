@@ -50,6 +50,12 @@ func TestExpand(t *testing.T) {
 	if e.expand("${OURS} ${PATH}"); !slices.Equal(e.missing, []string{"OURS", "PATH"}) {
 		t.Errorf("missing %v", e.missing)
 	}
+	for host, network := range map[string][]string{"HOST": nil, "api.example": {"api.example"}} {
+		err := e.err(&skills.Skill{Name: "s", Entry: &skills.Entry{Network: network}})
+		if want := "secret grant s OURS --host " + host + ";"; !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
 
 // A command for a shell has the workspace as a variable alone: a shell would run what is
