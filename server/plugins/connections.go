@@ -6,7 +6,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
-// connections are those of a server, for the records of its calls.
+// connections keeps the connections of a server for the records of its calls.
 type connections struct {
 	mu   sync.Mutex
 	list func() []sandbox.Connection // so far, in order; nil without hosts

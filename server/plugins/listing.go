@@ -18,7 +18,7 @@ type listing struct {
 	Tools        []tool     `json:"tools"`
 	Prompts      []prompt   `json:"prompts,omitempty"`
 	Resources    []resource `json:"resources,omitempty"` // and templates
-	// Hooks are those of a [skills.ServerCall].
+	// Hooks names the events of its hooks, as in [skills.ServerCall].
 	Hooks []string `json:"hooks,omitempty"`
 	// Known reports that the server has listed its tools.
 	Known bool `json:"known"`

@@ -363,7 +363,7 @@ func (p *process) greet() {
 	p.read, p.updated = p.follow, p.changed
 	instructions, err := p.initialize(ctx, p.ctx, p.version)
 	if p.skill.Entry.Server.Server.Code == nil {
-		delete(p.offers, "experimental") // hooks, which are those of our host alone
+		delete(p.offers, "experimental") // hooks: our host alone has some
 	}
 	if err == nil {
 		err = p.list(ctx, instructions)

@@ -22,7 +22,7 @@ type Client struct {
 	Owner   identity.Key  // of these outputs
 	// Links and Sounds report that the client knows these kinds of content.
 	Links, Sounds bool
-	// Whole reports that the contents are those of a resource, which models do not read at once.
+	// Whole reports that a resource was read, which models do not read at once.
 	Whole bool
 }
 

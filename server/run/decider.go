@@ -95,7 +95,7 @@ type Proposal struct {
 	Callers []string
 	// Parent is the ID of the run whose script made the call; "" for a client's call.
 	Parent string
-	// Quiet is that of the [Call].
+	// Quiet has the same meaning as in [Call].
 	Quiet bool
 
 	// Review describes the installation that is asked about; nil for other actions, and

@@ -159,7 +159,7 @@ func (x *Executor) refuse(ctx context.Context, p *Proposal, c *Call, err error) 
 }
 
 // conceal keeps the secrets of its skill out of the record of a proposal that is not decided
-// about. The error is that of an argument that holds one.
+// about. It returns an error for an argument that holds one.
 func conceal(ctx context.Context, x *Executor, p *Proposal) (err error) {
 	plan := *p
 	plan.DryRun = true

@@ -41,7 +41,7 @@ func launchedSkill(t *testing.T) *skills.Skill {
 	return &skill
 }
 
-// The packages of a server are those of its command line, whatever its plugin has beside.
+// A server has the packages of its command line alone, whatever its plugin has beside.
 func TestDependenciesOfServer(t *testing.T) {
 	for installs, want := range map[bool]int{true: 1, false: 0} {
 		s := &servers{}

@@ -22,7 +22,7 @@ func describe(l *Launch) string {
 	return strings.TrimSuffix(text+" "+strings.Join(l.Args, " "), " ")
 }
 
-// The shapes are those of public configurations of MCP clients.
+// The shapes come from public configurations of MCP clients.
 func TestParseLaunch(t *testing.T) {
 	for line, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-memory":                                  "node @modelcontextprotocol/server-memory@latest: the program of @modelcontextprotocol/server-memory",

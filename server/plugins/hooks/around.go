@@ -361,7 +361,7 @@ func (a *around) waits(x *hook, refused *run.Error) {
 		return
 	}
 	message := fmt.Sprintf("the hooks of the plugin %s wait for your yes, and are skipped until then: skills-mcp approve %s", x.skill.Plugin, refused.Approval)
-	if a.Way != run.WayCommand { // whose log is where its warnings are
+	if a.Way != run.WayCommand { // which prints its log beside its warnings
 		a.hooks.logger.Warn(message)
 	}
 	if a.Warn != nil {
