@@ -18,7 +18,7 @@ func Dependencies(skill *skills.Skill) ([]dependencies.Declared, *skills.Problem
 		return nil, nil
 	}
 	if to := skill.Entry.Server; to != nil {
-		if launch, err := dependencies.ParseLaunch(to.Server.Argv); err == nil && launch != nil {
+		if launch, _ := dependencies.ParseLaunch(to.Server.Argv); launch != nil {
 			return []dependencies.Declared{launch.Declared}, nil
 		}
 	}

@@ -111,7 +111,7 @@ func (p *process) launch(runner *sandbox.Runner, cmd *sandbox.Command) error {
 	if server.Code != nil {
 		launch.Argv, argv = append(launch.Argv, conduit.Command(server.Code)...), argv[1:]
 	}
-	if packages, err := dependencies.ParseLaunch(argv); err == nil && packages != nil {
+	if packages, _ := dependencies.ParseLaunch(argv); packages != nil {
 		launch.Argv, argv = append(launch.Argv, starter(packages)...), packages.Args
 	}
 	for _, word := range argv {

@@ -30,13 +30,15 @@ func declared(dir string, argv []string) ([]dependencies.Declared, error) {
 
 // required are the packages that a sandbox has to install for a command.
 func required(skill *skills.Skill, dir string, argv []string) ([]sandbox.Dependencies, error) {
-	found, err := declared(dir, argv)
+	var launch *dependencies.Launch
 	if to := skill.Entry.Server; to != nil {
-		if launch, wrong := dependencies.ParseLaunch(to.Server.Argv); wrong == nil && launch != nil {
-			found, err = []dependencies.Declared{launch.Declared}, nil
-		}
+		launch, _ = dependencies.ParseLaunch(to.Server.Argv) // one that is refused is no call
 	}
-	if err != nil {
+	var found []dependencies.Declared
+	var err error
+	if launch != nil {
+		found = []dependencies.Declared{launch.Declared}
+	} else if found, err = declared(dir, argv); err != nil {
 		return nil, &Error{Code: Unavailable, Message: fmt.Sprintf("the packages that skill %s declares cannot be installed: %v", skill.QualifiedName(), err), Retryable: false, Err: err}
 	}
 	var all []sandbox.Dependencies

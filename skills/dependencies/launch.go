@@ -44,7 +44,7 @@ var launchOptions = map[string]map[string]string{
 
 // ParseLaunch returns the packages and the program of a command line. It is nil where its
 // program is none of npx, npm exec, pnpx, pnpm dlx, yarn dlx, bunx, bun x, uvx, uv tool run
-// and pipx run. The error is an [*Error].
+// and pipx run, and with an error, which is an [*Error].
 func ParseLaunch(argv []string) (*Launch, error) {
 	launcher, rest := launcherOf(argv)
 	if launcher == "" {
