@@ -6,6 +6,7 @@ package identity
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -31,12 +32,20 @@ type Principal struct {
 	// It is "" where a kind has one principal only.
 	ID string
 
+	// Name is for people: a user name or an address that its issuer asserts; "" is ID. It
+	// identifies nobody.
+	Name string
+
 	// Profile names the part of the configuration that says which skills exist for
 	// this principal; "" is the default profile.
 	Profile string
 
-	// Scopes are the scopes of its token. nil is a principal that no token limits.
-	Scopes []string
+	// ReadOnly bounds its profile further, to the skills of the class safe.
+	ReadOnly bool
+
+	// Scopes are the scopes of its token; see [Principal.May]. nil is a principal that no
+	// token limits.
+	Scopes []Scope
 
 	// Session is the connection that the principal's tasks, outputs and sandboxes
 	// end with. It is "" for a principal that has no lasting connection: over
@@ -52,6 +61,31 @@ type Principal struct {
 // and a share of slots. Equal keys are the same principal of the same profile and
 // session. The anonymous principal's is "". A key is no secret, and no credential.
 type Key string
+
+// A Scope is an OAuth scope of a token: a bound of its requests.
+type Scope string
+
+// The scopes. Admin includes Run, and Run includes Read.
+const (
+	ScopeRead    Scope = "skills:read"    // find, describe and read skills
+	ScopeRun     Scope = "skills:run"     // call them
+	ScopeAdmin   Scope = "skills:admin"   // manage profiles and see the runs of all
+	ScopeApprove Scope = "skills:approve" // answer questions for a person; no other scope includes it
+)
+
+// May reports whether the principal's token has a scope, or none limits it.
+func (p Principal) May(s Scope) bool {
+	if p.Scopes == nil || slices.Contains(p.Scopes, s) {
+		return true
+	}
+	switch s {
+	case ScopeRead:
+		return p.May(ScopeRun)
+	case ScopeRun:
+		return slices.Contains(p.Scopes, ScopeAdmin)
+	}
+	return false
+}
 
 // Key returns the principal's key. Scopes are no part of it: a token that was renewed
 // with others still finds its objects.

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 	"testing"
 )
 
@@ -34,7 +35,7 @@ func TestKey(t *testing.T) {
 	if key := (Principal{}).Key(); key != "" {
 		t.Errorf("the anonymous principal is %q", key)
 	}
-	renewed := Principal{Kind: Token, ID: "ci", Scopes: []string{"run"}}
+	renewed := Principal{Kind: Token, ID: "ci", Scopes: []Scope{ScopeRun}}
 	if renewed.Key() != distinct[3].Key() {
 		t.Errorf("with other scopes: %q", renewed.Key())
 	}
@@ -49,5 +50,32 @@ func TestContext(t *testing.T) {
 	}
 	if p := FromContext(NewContext(context.Background(), Principal{Kind: Person})); p.Kind != Person {
 		t.Errorf("got %+v", p)
+	}
+}
+
+// A wider scope includes the narrower ones, but for the approval of calls.
+func TestScopes(t *testing.T) {
+	all := []Scope{ScopeRead, ScopeRun, ScopeAdmin, ScopeApprove}
+	for _, test := range []struct {
+		has  []Scope
+		want []Scope
+	}{
+		{nil, all},
+		{[]Scope{}, nil},
+		{[]Scope{ScopeRead}, []Scope{ScopeRead}},
+		{[]Scope{ScopeRun}, []Scope{ScopeRead, ScopeRun}},
+		{[]Scope{ScopeAdmin}, []Scope{ScopeRead, ScopeRun, ScopeAdmin}},
+		{[]Scope{ScopeApprove}, []Scope{ScopeApprove}},
+		{[]Scope{"other"}, nil},
+	} {
+		var may []Scope
+		for _, s := range all {
+			if (Principal{Scopes: test.has}).May(s) {
+				may = append(may, s)
+			}
+		}
+		if !slices.Equal(may, test.want) {
+			t.Errorf("%q may %q, want %q", test.has, may, test.want)
+		}
 	}
 }
