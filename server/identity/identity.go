@@ -40,6 +40,10 @@ type Principal struct {
 	// this principal; "" is the default profile.
 	Profile string
 
+	// Profiles are the profiles that its requests may choose by path or header, Profile
+	// among them; nil are all of the configuration and the store.
+	Profiles []string
+
 	// ReadOnly bounds its profile further, to the skills of the class safe.
 	ReadOnly bool
 
@@ -59,7 +63,7 @@ type Principal struct {
 
 // A Key identifies a principal: it owns tasks, outputs, sandboxes kept between calls,
 // and a share of slots. Equal keys are the same principal of the same profile and
-// session. The anonymous principal's is "". A key is no secret, and no credential.
+// session, read-only or not. The anonymous principal's is "". A key is no secret, and no credential.
 type Key string
 
 // A Scope is an OAuth scope of a token: a bound of its requests.
@@ -92,7 +96,10 @@ func (p Principal) May(s Scope) bool {
 func (p Principal) Key() Key {
 	parts := []string{string(p.Kind), p.ID, p.Profile, p.Session}
 	for i, part := range parts {
-		parts[i] = url.PathEscape(part) // no part holds the separator
+		parts[i] = url.PathEscape(part) // no part holds a separator
+	}
+	if p.ReadOnly {
+		parts[2] += ";readonly"
 	}
 	return Key(strings.TrimRight(strings.Join(parts, "/"), "/"))
 }

@@ -108,18 +108,20 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
-// A Reloader keeps one publisher's catalog fresh. Its methods may be called from
-// any goroutine once Start has been called.
+// A Reloader keeps the catalogs of publishers fresh. Its methods may be called from any
+// goroutine once Start has been called.
 type Reloader struct {
-	scanner   *scan.Scanner
-	options   Options
-	publisher Publisher // set by Start
+	scanner *scan.Scanner
+	options Options
 
 	turn      chan struct{}                  // holds one token during a reload: else an older catalog could replace a newer one
 	published atomic.Pointer[skills.Catalog] // the newest; written in a turn
 	decided   atomic.Int64                   // the generation of the decisions that were last applied; written in a turn
 	programs  newest                         // catalogs whose sandboxes are to be inspected
 	files     newest                         // catalogs whose workspace files are to be searched
+	views     []*View                        // with a publisher; guarded by turn
+	active    map[string]bool                // the skills that the workspaces have files for; guarded by turn
+	searched  bool                           // active is known; guarded by turn
 
 	looking time.Duration // that the last poll took; used by follow alone
 
@@ -136,10 +138,13 @@ func New(scanner *scan.Scanner, options *Options) *Reloader {
 	}
 }
 
-// Start begins to scan the roots, publishes the catalog, and keeps it fresh until ctx
-// is done or Close is called. It is called once.
-func (r *Reloader) Start(ctx context.Context, publisher Publisher) {
-	r.publisher = publisher
+// Start begins to scan the roots, publishes the catalog to the publishers and to the views
+// that are attached, and keeps it fresh until ctx is done or Close is called. It is called
+// once.
+func (r *Reloader) Start(ctx context.Context, publishers ...Publisher) {
+	for _, publisher := range publishers {
+		_ = r.View(nil).Attach(context.WithoutCancel(ctx), publisher) // nothing has a turn yet
+	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.running.Go(func() {
 		err := r.begins(ctx)
@@ -158,7 +163,7 @@ func (r *Reloader) begins(ctx context.Context) error {
 		return err
 	}
 	all, until := false, time.Now().Add(r.options.First)
-	_, _, err := r.reload(ctx, func(ctx context.Context) (catalog *skills.Catalog, err error) {
+	_, _, err := r.reload(ctx, nil, func(ctx context.Context) (catalog *skills.Catalog, err error) {
 		catalog, all, err = r.scanner.Begin(ctx, until)
 		return catalog, err
 	})
@@ -195,9 +200,9 @@ func (r *Reloader) Close() {
 }
 
 // Reload scans all roots and publishes the catalog, unless it is the published
-// one. It reports whether the tools that clients know have changed.
+// one. It reports whether the tools that clients of any view know have changed.
 func (r *Reloader) Reload(ctx context.Context) (catalog *skills.Catalog, changed bool, err error) {
-	return r.reload(ctx, r.scanner.Scan)
+	return r.reload(ctx, nil, r.scanner.Scan)
 }
 
 // Refresh publishes the current files of a skill that a call names: it rescans the
@@ -215,7 +220,7 @@ func (r *Reloader) Refresh(ctx context.Context, skill *skills.Skill) error {
 		paths = r.scanner.Changed()
 	}
 	if len(paths) > 0 || r.generation(ctx) != r.decided.Load() {
-		_, _, err := r.reload(ctx, scan)
+		_, _, err := r.reload(ctx, nil, scan)
 		return err
 	}
 	// A reload under way may have read the files, unchanged since, and not yet
@@ -260,8 +265,9 @@ func (r *Reloader) rescan(paths []string) func(context.Context) (*skills.Catalog
 }
 
 // reload publishes the catalog that scan returns, with the skills marked that lack a
-// requirement, and the person's decisions applied. All catalogs are published here.
-func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skills.Catalog, error)) (catalog *skills.Catalog, changed bool, err error) {
+// requirement, and the person's decisions applied. All catalogs are published here. It
+// returns the catalog of a view, and whether its tools have changed; nil stands for all.
+func (r *Reloader) reload(ctx context.Context, of *View, scan func(context.Context) (*skills.Catalog, error)) (catalog *skills.Catalog, changed bool, err error) {
 	if err := r.begin(ctx); err != nil {
 		return nil, false, err
 	}
@@ -278,14 +284,22 @@ func (r *Reloader) reload(ctx context.Context, scan func(context.Context) (*skil
 	for _, filter := range r.options.Filters {
 		catalog = filter.Apply(ctx, catalog)
 	}
-	defer r.decided.Store(decided)
-	r.files.put(catalog)                                              // also an unchanged one: the workspaces may have other files
-	if catalog == r.published.Load() && decided == r.decided.Load() { // a grant changes tools, too
-		return catalog, false, nil
+	again := decided != r.decided.Load() // a grant changes tools, too
+	r.files.put(catalog)                 // also an unchanged one: the workspaces may have other files
+	before := r.published.Load()
+	all := catalog
+	for _, v := range r.views {
+		shown, differs := v.publish(ctx, all, again)
+		if v == of {
+			catalog = shown
+		}
+		changed = changed || differs && (of == nil || v == of)
 	}
-	changed = r.publisher.Publish(catalog)
-	r.published.Store(catalog)
-	r.programs.put(catalog)
+	r.decided.Store(decided)
+	if all != before || again {
+		r.published.Store(all)
+		r.programs.put(all)
+	}
 	return catalog, changed, nil
 }
 
@@ -358,7 +372,7 @@ func (r *Reloader) apply(ctx context.Context, paths []string, scan func(context.
 // changed reloads and logs. Its error is that ctx is done.
 func (r *Reloader) changed(ctx context.Context, scan func(context.Context) (*skills.Catalog, error)) error {
 	before := r.published.Load()
-	catalog, changed, err := r.reload(ctx, scan)
+	catalog, changed, err := r.reload(ctx, nil, scan)
 	if err == nil && catalog != before {
 		r.options.Logger.Info("skills were read again", "skills", catalog.Count(), "tools_changed", changed)
 	}
@@ -399,7 +413,7 @@ func (r *Reloader) inspect(ctx context.Context, catalog *skills.Catalog) {
 		r.options.Logger.Info("what programs sandboxes have is not known", "error", err)
 	}
 	if changed {
-		_, _, _ = r.reload(ctx, r.rescan(nil)) // its error is that ctx is done
+		_, _, _ = r.reload(ctx, nil, r.rescan(nil)) // its error is that ctx is done
 	}
 }
 
@@ -407,9 +421,14 @@ func (r *Reloader) inspect(ctx context.Context, catalog *skills.Catalog) {
 // It is not part of a reload: a workspace may be large, and nobody should wait.
 func (r *Reloader) activate(ctx context.Context, catalog *skills.Catalog) {
 	active := Active(ctx, catalog, r.options.Workspaces, r.options.Logger)
-	if ctx.Err() != nil {
+	if r.begin(ctx) != nil {
 		return
 	}
-	changed := r.publisher.Activate(active)
+	defer r.end()
+	r.active, r.searched = active, true
+	changed := false
+	for _, v := range r.views {
+		changed = v.publisher.Activate(active) || changed
+	}
 	r.options.Logger.Debug("looked for files that skills are for", "active", len(active), "tools_changed", changed)
 }
