@@ -10,8 +10,7 @@ import (
 
 // Missing returns why a skill does not exist for a principal, or "".
 func (p *Policy) Missing(ctx context.Context, who identity.Principal, skill *skills.Skill) string {
-	page := p.options.Book.read(ctx)
-	return p.missing(p.matches(page, subject{skill: skill}), who.Profile, skill)
+	return p.absent(ctx, subject{skill: skill, who: who})
 }
 
 // Pin keeps the tool of a skill, or no longer. It grants nothing.
@@ -21,14 +20,14 @@ func (p *Policy) Pin(ctx context.Context, skill *skills.Skill, pinned bool) erro
 	if pinned {
 		body = tool
 	}
-	return p.options.Book.write(ctx, pinRow, rowKey(tool.Name, tool.Origin), body)
+	return p.current().Book.write(ctx, pinRow, rowKey(tool.Name, tool.Origin), body)
 }
 
 // Enable removes the rule of the person that disables a skill, or writes it. changed is
 // false if there was none, or was one already. The error is a [*run.Error] where a
 // principal lacks the skill still.
 func (p *Policy) Enable(ctx context.Context, who identity.Principal, skill *skills.Skill, enabled bool) (changed bool, err error) {
-	b := p.options.Book
+	b := p.current().Book
 	r := b.RuleOf(ctx, skill)
 	if changed = (r.Enabled == nil) != enabled; changed {
 		var body any

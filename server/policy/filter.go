@@ -13,7 +13,7 @@ import (
 // Offers reports whether a tool without a skill, run_code or open_sandbox, exists for a
 // principal.
 func (p *Policy) Offers(ctx context.Context, who identity.Principal, tool run.Way) bool {
-	return p.Missing(ctx, who, &skills.Skill{Name: string(tool)}) == ""
+	return p.absent(ctx, subject{skill: &skills.Skill{Name: string(tool)}, who: who, tool: true}) == ""
 }
 
 // A Filter removes the skills from catalogs that do not exist for a principal, and marks
@@ -43,12 +43,12 @@ func NewFilter(p *Policy, who identity.Principal) *Filter {
 // all do, and the result of the last call, if nothing has changed since. Calls must not
 // overlap.
 func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
-	page, last := f.policy.options.Book.read(ctx), f.last.Load()
+	page, last := f.policy.current().Book.read(ctx), f.last.Load()
 	gone := f.missing(page, catalog)
 	pinned := page.pinnedIn(catalog)
 	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) {
 		after := marked(without(catalog, gone), pinned)
-		if f.policy.options.PersonOnly {
+		if f.policy.current().PersonOnly {
 			after = opened(after)
 		}
 		last = &filtered{catalog, after, gone, pinned}
@@ -69,7 +69,7 @@ func (f *Filter) Off() []Off { return f.last.Load().gone }
 
 // Generation returns a number that differs after each decision of the person. It is fast.
 func (f *Filter) Generation(ctx context.Context) (int64, error) {
-	return f.policy.options.Book.store.Generation(ctx)
+	return f.policy.current().Book.store.Generation(ctx)
 }
 
 // Enable enables or disables a skill by the rule of the person. The error is a
@@ -86,37 +86,29 @@ func (f *Filter) Pin(ctx context.Context, skill *skills.Skill, pinned bool) erro
 
 // missing returns the skills that do not exist, by qualified name.
 func (f *Filter) missing(page *page, catalog *skills.Catalog) (gone []Off) {
-	if f.policy.open(page, f.who.Profile) {
+	p := f.policy
+	if p.open(page, f.who) {
 		return nil
 	}
-	missing := func(skill *skills.Skill) string {
-		return f.policy.missing(f.policy.matches(page, subject{skill: skill}), f.who.Profile, skill)
-	}
 	for _, skill := range catalog.Skills {
-		why := missing(skill)
-		if why == "" && skill.Of != nil {
-			why = missing(skill.Of)
-		}
-		if why != "" {
+		s := subject{skill: skill, who: f.who}
+		if why := p.missing(page, p.matches(page, s), s); why != "" {
 			gone = append(gone, Off{skill, why})
 		}
 	}
 	return gone
 }
 
-// open reports whether no rule could make a skill missing for a profile.
-func (p *Policy) open(page *page, profile string) bool {
+// open reports whether no rule could make a skill missing for a principal.
+func (p *Policy) open(page *page, who identity.Principal) bool {
 	disables := func(r Rule) bool { return r.Enabled != nil }
-	if slices.ContainsFunc(p.options.Rules, disables) || slices.ContainsFunc(page.rules, disables) {
+	if slices.ContainsFunc(p.current().Rules, disables) || slices.ContainsFunc(page.rules, disables) {
 		return false
 	}
-	for _, name := range []string{"", profile} {
-		bounds, known := p.options.Profiles[name]
-		if !known && name != "" || bounds.Allow != nil || bounds.Deny != nil || bounds.Capabilities != nil {
-			return false
-		}
-	}
-	return true
+	all, unknown := p.bounds(page, who)
+	return unknown == "" && !slices.ContainsFunc(all, func(b bound) bool {
+		return b.Allow != nil || b.Deny != nil || b.Capabilities != nil || b.highest() != ""
+	})
 }
 
 // without returns a catalog without skills that are gone. Skills that lose some of their

@@ -64,17 +64,17 @@ func (o Outlook) equal(other Outlook) bool {
 // Foreign returns the rules that name a skill and do not count for it, since they belong to
 // the skill of another origin: a line each.
 func (p *Policy) Foreign(ctx context.Context, skill *skills.Skill) []string {
-	return apply(p.matches(p.options.Book.read(ctx), subject{skill: skill, accepted: true}), skill).foreign
+	return apply(p.matches(p.current().Book.read(ctx), subject{skill: skill, accepted: true}), skill).foreign
 }
 
 // Adopt makes the rules that name a skill and belong to another origin count for this one.
 func (p *Policy) Adopt(ctx context.Context, skill *skills.Skill) error {
 	origin := skill.Origin().String()
-	for _, m := range p.matches(p.options.Book.read(ctx), subject{skill: skill, accepted: true}) {
+	for _, m := range p.matches(p.current().Book.read(ctx), subject{skill: skill, accepted: true}) {
 		if m.owner == "" || m.owner == origin {
 			continue
 		}
-		if err := p.options.Book.assign(ctx, m.Pattern, skill.QualifiedName(), origin); err != nil {
+		if err := p.current().Book.assign(ctx, m.Pattern, skill.QualifiedName(), origin); err != nil {
 			return err
 		}
 	}

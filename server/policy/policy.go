@@ -31,11 +31,11 @@ func New(options *Options) *Policy {
 
 // MayAsk implements [run.Decider].
 func (p *Policy) MayAsk(who identity.Principal, skill *skills.Skill) bool {
-	if p.options.Pins != nil && p.options.Pins.MayHaveGrown(skill) {
+	if p.current().Pins != nil && p.current().Pins.MayHaveGrown(skill) {
 		return true
 	}
-	t, _, err := p.settleTrusted(context.Background(), subject{skill: skill, profile: who.Profile, accepted: true})
-	return err == nil && p.signatures(t) > 0
+	t, _, err := p.settleTrusted(context.Background(), subject{skill: skill, who: who, accepted: true})
+	return err == nil && t.signatures() > 0
 }
 
 // Decide implements [run.Decider]. The refusals name no command: a model that has a
@@ -72,8 +72,8 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	if len(grown) > 0 && (d.Signatures > 0 || skill.Guarded()) {
 		d.Grown, d.Signatures = grown, max(d.Signatures, 1)
 	}
-	if d.Signatures > 0 && skill != nil && proposal.Digest != "" && p.options.Scan != nil {
-		d.Scan = p.options.Scan(proposal)
+	if d.Signatures > 0 && skill != nil && proposal.Digest != "" && p.current().Scan != nil {
+		d.Scan = p.current().Scan(proposal)
 	}
 	return d, nil
 }
@@ -81,10 +81,10 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 // grown returns the capabilities that the skill of a proposal has gained, and the
 // decision's Ancestors. A preview has no files.
 func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) (grown, ancestors []string, err error) {
-	if p.options.Pins == nil || proposal.Skill == nil || proposal.Digest == "" {
+	if p.current().Pins == nil || proposal.Skill == nil || proposal.Digest == "" {
 		return nil, nil, nil
 	}
-	return p.options.Pins.Grown(ctx, proposal)
+	return p.current().Pins.Grown(ctx, proposal)
 }
 
 // decideSkill decides about the call of a skill. accepted says that it has gained nothing.
@@ -103,15 +103,15 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		Variables:  slices.Concat(p.variables(trusted), t.env),
 		Secrets:    t.secrets,
 		Class:      t.class,
-		Rule:       p.rule(t),
-		Signatures: p.signatures(t),
+		Rule:       t.rule(),
+		Signatures: t.signatures(),
 		Each:       t.class == skills.Dangerous || t.approve == Each || t.approve == Once,
 		Always:     t.approve == Always && t.class != skills.Dangerous,
 		Session:    t.approve == Session,
 		Calls:      t.calls,
 		Timeout:    t.timeout,
-		Concurrent: p.options.Profiles[s.profile].MaxConcurrent,
-		Version:    p.version(t),
+		Concurrent: p.slots(ctx, s.who),
+		Version:    t.version(),
 	}
 	if trusted != skill {
 		d.Each = true
@@ -126,7 +126,7 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 // rule of the person names it or a yes covers it. Else the code has its folder alone.
 func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepted bool) (*run.Decision, error) {
 	folder, err := p.decideFolder(ctx, proposal)
-	if err != nil || proposal.Skill == nil && !p.options.CodeNeedsGrant {
+	if err != nil || proposal.Skill == nil && !p.current().CodeNeedsGrant {
 		return folder, err
 	}
 	if proposal.Skill == nil {
@@ -134,13 +134,13 @@ func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepte
 	}
 	t, _, err := p.settleTrusted(ctx, p.subject(proposal, accepted))
 	switch {
-	case t != nil && p.signatures(t) > 0 && (t.named || p.options.Approver != nil && p.options.Approver.Approved(ctx, proposal.Principal, proposal.Skill)):
+	case t != nil && t.signatures() > 0 && (t.named || p.current().Approver != nil && p.current().Approver.Approved(ctx, proposal.Principal, proposal.Skill)):
 		d, err := p.decideSkill(ctx, proposal, accepted)
 		if d != nil { // a lasting yes would cover programs that nobody has seen
 			d.Always, d.Session = false, true
 		}
 		return d, err
-	case !p.options.CodeNeedsGrant:
+	case !p.current().CodeNeedsGrant:
 		return folder, nil
 	case err != nil:
 		return nil, err
@@ -150,31 +150,31 @@ func (p *Policy) decideCode(ctx context.Context, proposal *run.Proposal, accepte
 
 // subject returns the subject of a proposal about a skill.
 func (p *Policy) subject(proposal *run.Proposal, accepted bool) subject {
-	return subject{skill: proposal.Skill, profile: proposal.Principal.Profile, digest: proposal.Digest, accepted: accepted && p.options.Pins != nil}
+	return subject{skill: proposal.Skill, who: proposal.Principal, digest: proposal.Digest, accepted: accepted && p.current().Pins != nil}
 }
 
 // decideInstall decides about an installation, which each time needs people's yes, whatever
 // a rule makes of its class.
 func (p *Policy) decideInstall(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
-	t, err := p.settle(ctx, subject{skill: proposal.Skill, profile: proposal.Principal.Profile, install: true})
+	t, err := p.settle(ctx, subject{skill: proposal.Skill, who: proposal.Principal, install: true})
 	if err != nil {
 		return nil, err
 	}
 	return &run.Decision{
-		Class: skills.Dangerous, Rule: p.rule(t), Signatures: p.signatures(t), Each: true, Version: p.version(t),
-		Concurrent: p.options.Profiles[proposal.Principal.Profile].MaxConcurrent,
+		Class: skills.Dangerous, Rule: t.rule(), Signatures: t.signatures(), Each: true, Version: t.version(),
+		Concurrent: p.slots(ctx, proposal.Principal),
 	}, nil
 }
 
 // bind makes the rules of terms belong to the origin of a skill. It reports whether one
 // belongs to another origin since.
 func (p *Policy) bind(ctx context.Context, t *terms, skill *skills.Skill) (foreign bool) {
-	if p.options.Book == nil {
+	if p.current().Book == nil {
 		return false
 	}
 	origin := skill.Origin().String()
 	for _, pattern := range t.unbound {
-		foreign = p.options.Book.bind(ctx, pattern, skill.QualifiedName(), origin) != origin || foreign
+		foreign = p.current().Book.bind(ctx, pattern, skill.QualifiedName(), origin) != origin || foreign
 	}
 	return foreign
 }
@@ -183,8 +183,6 @@ func (p *Policy) bind(ctx context.Context, t *terms, skill *skills.Skill) (forei
 // grant is that of a safe skill, whatever the class of this one is: the code is the
 // model's own.
 func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run.Decision, error) {
-	profile := proposal.Principal.Profile
-	page := p.options.Book.read(ctx)
 	tool := &skills.Skill{Name: string(run.WayCode)}
 	if proposal.Action == run.ActionSession {
 		tool.Name = string(run.WaySession)
@@ -193,15 +191,22 @@ func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run
 		if skill == nil {
 			continue
 		}
-		if why := p.missing(p.matches(page, subject{skill: skill}), profile, skill); why != "" {
+		if why := p.absent(ctx, subject{skill: skill, who: proposal.Principal, tool: skill == tool}); why != "" {
 			return nil, denied("%s is not available: %s", skill.QualifiedName(), why).Told(stop)
 		}
 	}
-	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.options.Profiles[profile].MaxConcurrent}
-	for _, key := range slices.Compact([]string{"", profile}) {
-		d.Timeout = shorter(d.Timeout, p.options.Profiles[key].Timeout)
+	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.slots(ctx, proposal.Principal)}
+	all, _ := p.bounds(p.current().Book.read(ctx), proposal.Principal)
+	for _, b := range all {
+		d.Timeout = shorter(d.Timeout, b.Timeout)
 	}
 	return d, nil
+}
+
+// slots returns how many calls of a principal's profile run at once; 0 is any number.
+func (p *Policy) slots(ctx context.Context, who identity.Principal) int {
+	own, _ := p.profile(p.current().Book.read(ctx), who.Profile)
+	return own.MaxConcurrent
 }
 
 // Approve implements [run.Decider].
@@ -209,11 +214,11 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 	switch d := proposal.Decision; {
 	case d.Signatures == 0:
 		return nil
-	case p.options.Approver != nil:
-		if err := p.options.Approver.Approve(ctx, proposal); err != nil || p.options.Pins == nil || proposal.Skill == nil {
+	case p.current().Approver != nil:
+		if err := p.current().Approver.Approve(ctx, proposal); err != nil || p.current().Pins == nil || proposal.Skill == nil {
 			return err
 		}
-		return p.options.Pins.Accepted(ctx, proposal)
+		return p.current().Pins.Accepted(ctx, proposal)
 	case byPerson(proposal):
 		return unconfirmed("skill %s is %s, so it runs only when a person says yes to it on a terminal, and this is none", proposal.Skill.QualifiedName(), d.Class)
 	default:
@@ -225,7 +230,7 @@ func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person
 
 // Gives reports whether the rules give a skill a secret, or a variable if that is set.
 func Gives(p *Policy, skill *skills.Skill, name string, set bool) bool {
-	t := apply(p.matches(p.options.Book.read(context.Background()), subject{skill: skill, accepted: true}), skill)
+	t := apply(p.matches(p.current().Book.read(context.Background()), subject{skill: skill, accepted: true}), skill)
 	return set && slices.Contains(t.env, name) || slices.ContainsFunc(t.secrets, func(g run.SecretGrant) bool { return cmp.Or(g.Variable(), g.Name) == name })
 }
 
@@ -236,20 +241,20 @@ func (p *Policy) variables(skill *skills.Skill) []string {
 		return nil
 	}
 	names := slices.Concat(skill.Entry.Env, skill.Requires.Env)
-	if p.options.Variables == nil {
+	if p.current().Variables == nil {
 		return names
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(p.options.Variables, name) })
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(p.current().Variables, name) })
 }
 
 // propose returns the trust that a run of a skill on terms needs. The error is a
 // [*run.Error].
 func (p *Policy) propose(t *terms, proposal *run.Proposal) (*run.Trust, error) {
 	name, workspace := proposal.Skill.QualifiedName(), proposal.Skill.Workspace
-	if p.options.Workspaces == nil || proposal.DryRun {
+	if p.current().Workspaces == nil || proposal.DryRun {
 		return nil, unconfirmed("skill %s is %s, and of the workspace %s, whose skills are granted nothing before the person trusts it", name, t.class, workspace)
 	}
-	trust, err := p.options.Workspaces.Propose(workspace)
+	trust, err := p.current().Workspaces.Propose(workspace)
 	if err != nil {
 		return nil, denied("skill %s is %s, and of the workspace %s, which cannot be trusted: %v", name, t.class, workspace, err).Told(stop)
 	}

@@ -50,7 +50,7 @@ func TestAllowDeny(t *testing.T) {
 		{Profile{Capabilities: []string{"files", "network", "ask"}}, true},
 		{Profile{Capabilities: []string{"files"}}, false},
 	} {
-		if why := test.p.excludes(skill, "policy"); (why == "") != test.exists {
+		if why := (&bound{test.p, "policy"}).excludes(skill); (why == "") != test.exists {
 			t.Errorf("%+v: %q", test.p, why)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -19,17 +20,23 @@ import (
 // A settler applies the rules of its options.
 type settler struct{ options Options }
 
+// current returns the options. Nothing else reads them, so that a new configuration can
+// replace them.
+func (p *settler) current() *Options { return &p.options }
+
 // A subject is a skill whose call is decided about.
 type subject struct {
 	skill    *skills.Skill
-	profile  string
+	who      identity.Principal
 	digest   string // "" is not known
 	accepted bool   // the pins say that nothing was gained since the person accepted it
 	install  bool   // it is no skill, but an installation
+	tool     bool   // it is no skill, but a tool whose calls have the grant of a safe one
 }
 
 // terms are the terms on which a skill may run for a profile, by all rules.
 type terms struct {
+	mode    Mode
 	class   skills.Class // of the grant
 	write   bool
 	paths   []string // protected ones that are writable, too
@@ -50,33 +57,52 @@ type terms struct {
 // settle returns the terms of a subject. The error, a [*run.Error], refuses its calls for
 // everybody of the profile.
 func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
-	page := p.options.Book.read(ctx)
+	page := p.current().Book.read(ctx)
 	found := p.matches(page, s)
-	if why := p.missing(found, s.profile, s.skill); why != "" {
+	if why := p.missing(page, found, s); why != "" {
 		return nil, denied("skill %s is not available: %s", s.skill.QualifiedName(), why).Told(stop)
 	}
+	all, _ := p.bounds(page, s.who)
+	t, err := p.terms(found, s, all)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.limit(p.current().Mode, s.skill)
+}
+
+// terms returns the terms of a subject by the rules about it, within bounds. With the error,
+// a [*run.Error] about its hosts, their class is right all the same.
+func (p *settler) terms(found []match, s subject, all []bound) (*terms, error) {
 	t := apply(found, s.skill)
+	t.mode = p.current().Mode
+	for _, b := range all {
+		if b.Mode.Narrows(t.mode) {
+			t.mode = b.Mode
+		}
+		t.timeout = shorter(t.timeout, b.Timeout)
+		if b.Secrets != nil {
+			t.secrets = slices.DeleteFunc(slices.Clone(t.secrets), func(g run.SecretGrant) bool { return !slices.Contains(b.Secrets, g.Name) })
+		}
+	}
 	if s.install { // rules lower the class of what is known
 		t.class, t.named = skills.Dangerous, slices.ContainsFunc(found, func(m match) bool { return m.Pattern == s.skill.Name && !m.Narrows })
 	}
-	if err := p.addHosts(t, found, s.skill); err != nil {
-		return nil, err
-	}
+	err := p.addHosts(t, found, s.skill)
 	t.addSecretHosts()
-	if len(t.hosts) > 0 || t.write || len(t.env)+len(t.secrets) > 0 {
+	if err != nil || len(t.hosts) > 0 || t.write || len(t.env)+len(t.secrets) > 0 {
 		t.class = stricter(t.class, skills.Mutating)
 	}
-	return t, p.limit(t, s.profile, s.skill)
+	return t, err
 }
 
 // matches returns the rules about a subject, the narrowest first; of equal width, those of
 // the configuration before those of the book.
 func (p *settler) matches(page *page, s subject) []match {
-	if len(p.options.Rules)+len(page.rules) == 0 {
+	if len(p.current().Rules)+len(page.rules) == 0 {
 		return nil
 	}
 	origin := s.skill.Origin()
-	found := matches(matches(nil, p.options.Rules, s.skill, origin), page.rules, s.skill, origin)
+	found := matches(matches(nil, p.current().Rules, s.skill, origin), page.rules, s.skill, origin)
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(b.width, a.width) })
 	for i := range found {
 		m := &found[i]
@@ -92,23 +118,41 @@ func (p *settler) matches(page *page, s subject) []match {
 	return found
 }
 
-// missing returns why a skill does not exist for a profile, or "".
-func (p *settler) missing(found []match, profile string, skill *skills.Skill) string {
+// absent is missing, by the rules of now.
+func (p *settler) absent(ctx context.Context, s subject) string {
+	page := p.current().Book.read(ctx)
+	return p.missing(page, p.matches(page, s), s)
+}
+
+// missing returns why the skill of a subject does not exist for its principal, or "". found
+// are the rules about the skill. A tool of a skill that does not exist does not exist.
+func (p *settler) missing(page *page, found []match, s subject) string {
 	if by := disabledBy(found); by != "" {
 		return "it is disabled by " + by
 	}
-	return p.bounded(profile, skill)
+	all, why := p.bounds(page, s.who)
+	if why == "" {
+		why = p.excluded(found, s, all)
+	}
+	if why == "" && s.skill.Of != nil {
+		s.skill = s.skill.Of
+		return p.missing(page, p.matches(page, s), s)
+	}
+	return why
 }
 
-// bounded returns why the profiles of the configuration leave a skill out, or "".
-func (p *settler) bounded(profile string, skill *skills.Skill) string {
-	for _, name := range slices.Compact([]string{"", profile}) {
-		bounds, known := p.options.Profiles[name]
-		if !known && name != "" {
-			return fmt.Sprintf("there is no profile %q in the configuration", name)
-		}
-		if why := bounds.excludes(skill, profileKey(name)); why != "" {
+// excluded returns why bounds leave out the skill of a subject, or "".
+func (p *settler) excluded(found []match, s subject, all []bound) string {
+	for _, b := range all {
+		if why := b.excludes(s.skill); why != "" {
 			return why
+		}
+		most := b.highest()
+		if most == "" || s.tool {
+			continue
+		}
+		if t, _ := p.terms(found, s, all); rank(t.class) > rank(most) {
+			return fmt.Sprintf("it is %s, and %s allows at most %s", t.class, b.key, most)
 		}
 	}
 	return ""
@@ -224,7 +268,7 @@ func (p *settler) addHosts(t *terms, found []match, skill *skills.Skill) error {
 		if err != nil {
 			return &run.Error{Code: run.Unavailable, Message: fmt.Sprintf("skill %s cannot run: sandbox.network: %v", name, err), Err: err}
 		}
-		if !host.Public() && !slices.ContainsFunc(p.options.Hosts, func(r egress.Rule) bool { return r.Covers(host) }) {
+		if !host.Public() && !slices.ContainsFunc(p.current().Hosts, func(r egress.Rule) bool { return r.Covers(host) }) {
 			return denied("skill %s connects to %s, which is not public and not granted: sandbox.network.allow in the configuration lacks %q", name, host, host).Told("ask the person whether to add it")
 		}
 		t.hosts = append(t.hosts, host.String())
@@ -243,22 +287,15 @@ func (t *terms) addSecretHosts() {
 	}
 }
 
-// limit returns an error if the mode or the profile refuses the class of terms.
-func (p *settler) limit(t *terms, profile string, skill *skills.Skill) error {
-	name := skill.QualifiedName()
-	for _, key := range slices.Compact([]string{"", profile}) {
-		bounds := p.options.Profiles[key]
-		if bounds.Class != "" && rank(t.class) > rank(bounds.Class) {
-			return denied("skill %s is %s, and %s.class allows at most %s", name, t.class, profileKey(key), bounds.Class).Told(stop)
-		}
-		t.timeout = shorter(t.timeout, bounds.Timeout)
-	}
+// limit returns an error if the mode refuses the class of terms. policy is the mode of the
+// configuration.
+func (t *terms) limit(policy Mode, skill *skills.Skill) error {
 	switch {
 	case t.class == skills.Safe:
 		return nil
-	case p.options.Mode == ReadOnly:
-		return denied("skill %s is %s, and the mode read-only of the configuration (policy.mode) runs safe skills only", name, t.class).Told(stop)
-	case t.class == skills.Dangerous && p.options.Mode == Confirm && !t.named:
+	case policy == ReadOnly:
+		return denied("skill %s is %s, and the mode read-only of the configuration (policy.mode) runs safe skills only", skill.QualifiedName(), t.class).Told(stop)
+	case t.class == skills.Dangerous && t.mode == Confirm && !t.named:
 		return unnamed(skill)
 	}
 	return nil
@@ -277,19 +314,19 @@ func unnamed(skill *skills.Skill) error {
 }
 
 // signatures returns the number of people who have to confirm a run on the terms.
-func (p *settler) signatures(t *terms) int {
+func (t *terms) signatures() int {
 	switch {
 	case t.class == skills.Safe && t.approve != Each && t.approve != Once && !t.trust:
 		return 0
-	case t.class != skills.Safe && p.options.Mode == DualSign:
+	case t.class != skills.Safe && t.mode == DualSign:
 		return 2
 	}
 	return 1
 }
 
 // version identifies terms, for approvals that were given under them.
-func (p *settler) version(t *terms) string {
-	text := fmt.Appendf(nil, "%s %s %t %q %q %q %s %s %t", p.options.Mode, t.class, t.write, t.hosts, t.env, t.calls, t.approve, t.timeout, t.named)
+func (t *terms) version() string {
+	text := fmt.Appendf(nil, "%s %s %t %q %q %q %s %s %t", t.mode, t.class, t.write, t.hosts, t.env, t.calls, t.approve, t.timeout, t.named)
 	for _, g := range t.secrets {
 		text = fmt.Appendf(text, " %q", g.String())
 	}
@@ -298,14 +335,14 @@ func (p *settler) version(t *terms) string {
 }
 
 // rule names the rules of terms, for people.
-func (p *settler) rule(t *terms) string {
+func (t *terms) rule() string {
 	if len(t.rules) > 0 {
 		return strings.Join(slices.Compact(t.rules), ", ")
 	}
 	if t.class == skills.Safe {
 		return "the class safe"
 	}
-	return fmt.Sprintf("the class %s in the mode %s", t.class, p.options.Mode)
+	return fmt.Sprintf("the class %s in the mode %s", t.class, t.mode)
 }
 
 // shorter returns the shorter of two times, of which 0 is unbounded.

@@ -11,7 +11,7 @@ import (
 // workspace, and the skill as it is then.
 func (p *settler) settleTrusted(ctx context.Context, s subject) (*terms, *skills.Skill, error) {
 	t, err := p.settle(ctx, s)
-	if !s.skill.Untrusted() || err == nil && t.class == skills.Safe {
+	if !s.skill.Untrusted() || err == nil && t.class == skills.Safe || p.absent(ctx, s) != "" {
 		return t, s.skill, err
 	}
 	trusted := *s.skill
