@@ -17,6 +17,7 @@ type endpoint struct {
 	options Options
 	intake  intake
 	calls   *table
+	beside  bool // another endpoint owns intake and calls
 
 	ctx  context.Context // of all requests; its end ends them
 	stop context.CancelCauseFunc
@@ -24,7 +25,7 @@ type endpoint struct {
 
 func newEndpoint(b Backend, o Options) *endpoint {
 	e := &endpoint{
-		edge: newEdge(b, o.Logger), options: o, intake: intake{o.bounds.message, o.bounds.patience / 2, make(chan struct{}, largeBodies)}, // its patience leaves time to read
+		edge: newEdge(b, o.Logger), options: o, intake: newIntake(o.bounds), // its patience leaves time to read
 		calls: newTable(o.bounds.calls, o.bounds.queue, 32*o.bounds.message, o.bounds.streams),
 	}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
@@ -40,6 +41,7 @@ var (
 // context ends with r, session and e, and by cancel.
 func (e *endpoint) stream(a *responder, r *http.Request, session context.Context, m message, serve func(ctx context.Context, cancel context.CancelCauseFunc)) {
 	c := newCall(r.Context(), m, fmt.Sprintf("stream-%d", moderns.Add(1)))
+	c.sender = senderOf(r)
 	defer c.cancel(nil)
 	defer context.AfterFunc(session, func() { c.cancel(context.Cause(session)) })()
 	if err := e.calls.attach(c); err != nil {
@@ -59,6 +61,7 @@ func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p
 		return
 	}
 	c := newCall(r.Context(), m, key)
+	c.sender = senderOf(r)
 	defer c.cancel(nil)
 	defer context.AfterFunc(life, func() { c.cancel(context.Cause(life)) })()
 	defer context.AfterFunc(r.Context(), func() { e.calls.cancel(key, errGone) })() // its id is free at once

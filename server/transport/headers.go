@@ -22,8 +22,9 @@ const (
 // header of answers that clients read.
 const (
 	Methods       = "GET, POST, DELETE"
-	Headers       = "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, " + SessionHeader
+	Headers       = "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, " + SessionHeader + ", " + ProfileHeader
 	SessionHeader = "Mcp-Session-Id"
+	ProfileHeader = "Skills-Profile" // names the profile of a request; see [identity.Principal]
 )
 
 const versionHeader = "MCP-Protocol-Version"
@@ -42,7 +43,7 @@ func versionOf(r *http.Request) (version string, ok bool) {
 
 // repeated returns the error for a request with two of a header that has one value.
 func repeated(r *http.Request) *rpcError {
-	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, "Origin"} {
+	for _, name := range []string{"Authorization", "Content-Encoding", "Content-Type", mcp.HeaderMethod, mcp.HeaderName, SessionHeader, mcp.HeaderProtocolVersion, ProfileHeader, "Origin"} {
 		if len(r.Header[name]) > 1 {
 			code := mcp.INVALID_REQUEST
 			if slices.ContainsFunc(r.Header[mcp.HeaderProtocolVersion], mcp.IsModernProtocol) {
@@ -109,6 +110,16 @@ func checkName(header string, m message, field string) error {
 		return fmt.Errorf("the header %s is %q, and %s is %q", mcp.HeaderName, header, field, name)
 	}
 	return nil
+}
+
+// senderOf returns the name of who sends a request, whatever the profile and the session;
+// "" for those who have none of their own.
+func senderOf(r *http.Request) string {
+	p := principalOf(r)
+	if p.ID == "" {
+		return ""
+	}
+	return string(identity.Principal{Kind: p.Kind, ID: p.ID}.Key())
 }
 
 // principalOf returns who sends a request.

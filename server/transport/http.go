@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -21,7 +22,19 @@ type HTTP struct {
 
 // NewHTTP returns a handler that serves b. options may be nil.
 func NewHTTP(b Backend, options *Options) *HTTP {
-	e := newEndpoint(b, options.withDefaults(httpBounds()))
+	return newHTTP(newEndpoint(b, options.withDefaults(httpBounds())))
+}
+
+// Beside returns a handler that serves another backend within the same bounds, until it or
+// h is closed. It must be closed, too: that ends its own requests, streams and sessions. No
+// session of one is known to the other.
+func (h *HTTP) Beside(b Backend) *HTTP {
+	e := &endpoint{edge: newEdge(b, h.log), options: h.options, intake: h.intake, calls: h.calls, beside: true}
+	e.ctx, e.stop = context.WithCancelCause(h.ctx)
+	return newHTTP(e)
+}
+
+func newHTTP(e *endpoint) *HTTP {
 	legacy := &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.bounds.idle, most: e.options.bounds.sessions, byID: map[string]*httpClient{}}
 	return &HTTP{e, modernEndpoint{e}, legacyEndpoint{e, legacy}, sseEndpoint{e, &sync.Map{}}}
 }
@@ -67,6 +80,10 @@ func (h *HTTP) streamable(w http.ResponseWriter, r *http.Request) {
 // [ErrAbandoned] if a handler ignores its context. New requests are refused.
 func (h *HTTP) Close() error {
 	h.stop(errShutdown)
+	if h.beside {
+		within(max(h.options.bounds.grace, released), h.legacy.sessions.close())
+		return nil
+	}
 	h.calls.close()
 	h.calls.endStreams(errShutdown)
 	end := time.Now().Add(h.options.bounds.grace)

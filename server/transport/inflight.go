@@ -12,6 +12,7 @@ import (
 var (
 	errDuplicate = errors.New("a request with this id is already in flight")
 	errBusy      = errors.New("too many requests in flight")
+	errShare     = errors.New("BUSY: you have too many requests in flight; wait until some of them have ended")
 )
 
 // A call is a request, from its admission until it is answered or cancelled.
@@ -21,6 +22,7 @@ type call struct {
 	ctx    context.Context // of the handler; kept here while the call is queued
 	cancel context.CancelCauseFunc
 	run    func() // handles it in a worker, and leaves the table; nil for a stream
+	sender string // the principal with a name of its own, which may have its share of the table; "" may have all
 
 	started bool // a worker has it; guarded by the table's mutex
 }
@@ -38,6 +40,10 @@ func newCall(ctx context.Context, m message, key string) *call {
 // Workers run the calls until the table is closed: decoding JSON grows a new
 // goroutine's stack so often that a goroutine for each call costs a third more. Where
 // the messages come from a stream, workers also read them, one at a time: see lead.
+//
+// Senders with names take turns: the slot goes to the call whose sender has the fewest, and
+// none has more than its share of the slots, the queue and the streams, so that the others
+// wait for no call of a greedy one.
 type table struct {
 	slots, queue int // calls running, calls waiting
 	bytes        int // of the messages of both
@@ -48,12 +54,13 @@ type table struct {
 	mu      sync.Mutex // guards what follows; no other lock is taken under it
 	wake    sync.Cond  // signalled by admit for a parked worker, and by close for all
 	calls   map[string]*call
-	waiting []*call // in order of arrival
-	running int     // calls
-	held    int     // bytes
-	streams int     // calls that stay open beside the slots
-	workers int     // without the one that reads; at most slots, but for a moment
-	parked  int     // workers waiting for wake and not yet signalled
+	waiting []*call         // in order of arrival
+	running int             // calls
+	held    int             // bytes
+	streams int             // calls that stay open beside the slots
+	uses    map[string]*use // by sender, while it has any
+	workers int             // without the one that reads; at most slots, but for a moment
+	parked  int             // workers waiting for wake and not yet signalled
 	closed  bool
 
 	read   func() *call // of lead; nil without
@@ -64,7 +71,7 @@ func newTable(slots, queue, bytes, streams int) *table {
 	t := &table{
 		slots: slots, queue: queue, bytes: bytes, maxStreams: streams,
 		idle:  make(chan struct{}),
-		calls: map[string]*call{},
+		calls: map[string]*call{}, uses: map[string]*use{},
 	}
 	t.wake.L = &t.mu
 	return t
@@ -93,9 +100,8 @@ func (t *table) admitHere(c *call) (here bool, err error) {
 		t.enqueue(c)
 		return false, nil
 	}
-	t.running++
+	t.starts(c)
 	t.workers++
-	c.started = true
 	t.unread = true
 	t.wakeWorker()
 	return true, nil
@@ -110,14 +116,66 @@ func (t *table) add(c *call) error {
 	case t.closed, t.running+len(t.waiting) >= t.slots+t.queue, t.held+len(c.raw) > t.bytes:
 		return errBusy
 	}
+	u := t.use(c)
+	if c.sender != "" && (u.running+u.waiting >= share(t.slots)+share(t.queue) || u.held+len(c.raw) > share(t.bytes)) {
+		t.tidy(c)
+		return errShare
+	}
 	t.calls[c.key] = c
 	t.held += len(c.raw)
+	u.held += len(c.raw)
 	return nil
+}
+
+// A use is what one sender has of the table.
+type use struct {
+	running, waiting, held, streams int
+}
+
+// share returns what one sender may have of the slots, the queue, the bytes or the streams.
+func share(all int) int { return max(1, all/4) }
+
+// use returns what the sender of c has. The caller holds mu, and calls tidy after it has
+// taken something away.
+func (t *table) use(c *call) *use {
+	u := t.uses[c.sender]
+	if u == nil {
+		u = &use{}
+		t.uses[c.sender] = u
+	}
+	return u
+}
+
+// tidy forgets a sender that has nothing left. The caller holds mu.
+func (t *table) tidy(c *call) {
+	if u := t.uses[c.sender]; u != nil && *u == (use{}) {
+		delete(t.uses, c.sender)
+	}
+}
+
+// first returns the index of the call that gets the next slot: the first of those whose
+// sender has the fewest; -1 is none. The caller holds mu.
+func (t *table) first() int {
+	found, fewest := -1, 0
+	if t.running >= t.slots {
+		return found
+	}
+	for i, c := range t.waiting {
+		n := t.uses[c.sender].running
+		if (found < 0 || n < fewest) && (c.sender == "" || n < share(t.slots)) {
+			found, fewest = i, n
+		}
+		if found >= 0 && (fewest == 0 || len(t.uses) == 1) {
+			break
+		}
+	}
+	return found
 }
 
 // enqueue has c run by a worker. The caller holds mu.
 func (t *table) enqueue(c *call) {
 	t.waiting = append(t.waiting, c)
+	t.use(c).waiting++
 	if t.parked > 0 || t.workers < t.slots {
 		t.wakeWorker()
 	}
@@ -168,6 +226,17 @@ func (t *table) leave(c *call) {
 	defer t.mu.Unlock()
 	t.running--
 	t.held -= len(c.raw)
+	u := t.use(c)
+	u.running--
+	u.held -= len(c.raw)
+	t.tidy(c)
+}
+
+// starts gives c a slot. The caller holds mu.
+func (t *table) starts(c *call) {
+	t.running++
+	t.use(c).running++
+	c.started = true
 }
 
 // unqueue removes c from the queue. The caller holds mu.
@@ -175,6 +244,10 @@ func (t *table) unqueue(c *call) {
 	if i := slices.Index(t.waiting, c); i >= 0 {
 		t.waiting = slices.Delete(t.waiting, i, i+1)
 		t.held -= len(c.raw)
+		u := t.use(c)
+		u.waiting--
+		u.held -= len(c.raw)
+		t.tidy(c)
 	}
 }
 
@@ -212,16 +285,17 @@ func (t *table) next() (c *call, reads bool) {
 		t.signalIdle()
 		return nil, false
 	}
-	c = t.waiting[0]
-	t.waiting = slices.Delete(t.waiting, 0, 1)
-	t.running++
-	c.started = true
+	i := t.first()
+	c = t.waiting[i]
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	t.use(c).waiting--
+	t.starts(c)
 	return c, false
 }
 
 // startable reports whether a call waits and there is a slot for it. The caller holds
 // mu.
-func (t *table) startable() bool { return len(t.waiting) > 0 && t.running < t.slots }
+func (t *table) startable() bool { return t.first() >= 0 }
 
 // attach adds c, a stream that needs no slot. The caller must call detach at its end.
 func (t *table) attach(c *call) error {
@@ -233,8 +307,13 @@ func (t *table) attach(c *call) error {
 	case t.closed, t.streams >= t.maxStreams:
 		return errBusy
 	}
+	u := t.use(c)
+	if c.sender != "" && u.streams >= share(t.maxStreams) {
+		return errShare
+	}
 	t.calls[c.key] = c
 	t.streams++
+	u.streams++
 	return nil
 }
 
@@ -245,6 +324,8 @@ func (t *table) detach(c *call) {
 		delete(t.calls, c.key)
 	}
 	t.streams--
+	t.use(c).streams--
+	t.tidy(c)
 	t.signalIdle()
 }
 

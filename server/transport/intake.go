@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -24,6 +25,29 @@ type intake struct {
 	max      int           // bytes of a message
 	patience time.Duration // for a slot
 	slots    chan struct{} // holds a value for each long message that is being read
+
+	mu    *sync.Mutex    // guards named
+	named map[string]int // slots taken or waited for, by sender with a name
+}
+
+// newIntake returns an intake within the bounds of a transport. Its patience leaves time to
+// read.
+func newIntake(b bounds) intake {
+	return intake{b.message, b.patience / 2, make(chan struct{}, largeBodies), &sync.Mutex{}, map[string]int{}}
+}
+
+// count counts a slot of a sender, or one less. It reports false where that is more than its
+// share.
+func (i intake) count(sender string, n int) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if sender == "" || n > 0 && i.named[sender] >= share(largeBodies) {
+		return sender == ""
+	}
+	if i.named[sender] += n; i.named[sender] == 0 {
+		delete(i.named, sender)
+	}
+	return true
 }
 
 // enter waits for a slot for the message of a request.
@@ -31,14 +55,19 @@ func (i intake) enter(r *http.Request) (leave func(), refused *rpcError) {
 	if 0 <= r.ContentLength && r.ContentLength <= smallBody {
 		return func() {}, nil
 	}
+	sender := senderOf(r)
+	if !i.count(sender, 1) {
+		return nil, refusal(http.StatusTooManyRequests, mcp.INTERNAL_ERROR, errShare.Error())
+	}
 	timer := time.NewTimer(i.patience)
 	defer timer.Stop()
 	select {
 	case i.slots <- struct{}{}:
-		return func() { <-i.slots }, nil
+		return func() { <-i.slots; i.count(sender, -1) }, nil
 	case <-timer.C:
 	case <-r.Context().Done():
 	}
+	i.count(sender, -1)
 	return nil, refusal(http.StatusServiceUnavailable, mcp.INTERNAL_ERROR, errBusy.Error())
 }
 

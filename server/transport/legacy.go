@@ -79,7 +79,7 @@ func (h legacyEndpoint) client(r *http.Request) (*httpClient, *rpcError) {
 
 // initialize begins a session.
 func (h legacyEndpoint) initialize(a *responder, r *http.Request, m message) {
-	c := h.sessions.begin(principalOf(r))
+	c := h.sessions.begin(r)
 	reply := h.exchange(r.Context(), c.peer, m, a.send)
 	if _, failed := errorCode(m.id, reply); !failed {
 		if !h.sessions.add(context.WithoutCancel(r.Context()), c) {

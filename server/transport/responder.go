@@ -177,6 +177,9 @@ func (a *responder) busy(m message, err error) {
 		a.w.Header().Set("Retry-After", "1")
 		f.status = http.StatusServiceUnavailable
 	}
+	if err == errShare {
+		f.status = http.StatusTooManyRequests
+	}
 	a.refuse(f)
 }
 

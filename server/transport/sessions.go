@@ -32,6 +32,7 @@ type sessions struct {
 type httpClient struct {
 	*peer
 	owner      identity.Key // who initialized it; nobody else may use it
+	sender     string       // who has a share of the sessions; "" may have all
 	broadcasts *session     // as mcp-go's broadcasts see it
 	queue      *notices     // for its GET stream
 
@@ -48,9 +49,10 @@ type httpClient struct {
 // callKey returns the key of a client's request among those of all clients.
 func (c *httpClient) callKey(id json.RawMessage) string { return c.id + " " + key(id) }
 
-// begin returns a client that is about to initialize. add registers it.
-func (s *sessions) begin(p identity.Principal) *httpClient {
-	c := &httpClient{peer: newPeer("http-"+rand.Text(), p, s.edge.Lists), owner: p.Key(), queue: newNotices(s.edge.log)}
+// begin returns the client of a request, which is about to initialize. add registers it.
+func (s *sessions) begin(r *http.Request) *httpClient {
+	p := principalOf(r)
+	c := &httpClient{peer: newPeer("http-"+rand.Text(), p, s.edge.Lists), owner: p.Key(), sender: senderOf(r), queue: newNotices(s.edge.log)}
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
 	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {
@@ -61,10 +63,11 @@ func (s *sessions) begin(p identity.Principal) *httpClient {
 }
 
 // add registers a client that has initialized. If there are too many, it ends the
-// session that has been idle longest, or reports false if none is idle.
+// session that has been idle longest, of the same sender if that has its share; or it reports
+// false if none is idle.
 func (s *sessions) add(ctx context.Context, c *httpClient) bool {
 	s.mu.Lock()
-	if s.closed || len(s.byID) >= s.most && !s.evictIdle() {
+	if s.closed || !s.room(c.sender) {
 		s.mu.Unlock()
 		return false
 	}
@@ -79,12 +82,27 @@ func (s *sessions) add(ctx context.Context, c *httpClient) bool {
 	return true
 }
 
-// evictIdle ends the session that has been idle longest. It reports false if none is
-// idle. The caller holds mu.
-func (s *sessions) evictIdle() bool {
+// room makes room for a session of a sender, and reports whether there is some. The caller
+// holds mu.
+func (s *sessions) room(sender string) bool {
+	own := 0
+	for _, c := range s.byID {
+		if sender != "" && c.sender == sender {
+			own++
+		}
+	}
+	if own >= share(s.most) {
+		return s.evictIdle(func(c *httpClient) bool { return c.sender == sender })
+	}
+	return len(s.byID) < s.most || s.evictIdle(func(*httpClient) bool { return true })
+}
+
+// evictIdle ends the session, of those that may end, that has been idle longest. It reports
+// false if none is idle. The caller holds mu.
+func (s *sessions) evictIdle(may func(*httpClient) bool) bool {
 	var oldest *httpClient
 	for _, c := range s.byID {
-		if c.busy == 0 && (oldest == nil || c.since.Before(oldest.since)) {
+		if may(c) && c.busy == 0 && (oldest == nil || c.since.Before(oldest.since)) {
 			oldest = c
 		}
 	}
