@@ -72,6 +72,9 @@ type Tenant struct {
 	// ID names the caller. Several clients may be one caller, such as those with
 	// one token: Group and Connection tell them apart.
 	ID string
+	// Principal names the party behind several IDs, such as the sessions of one person: its
+	// tenants take turns as one, and have the slots of one. "" is the ID alone.
+	Principal string
 	// Group names the clients of a caller that take turns as one.
 	Group string
 	// Connection names one client of the group.

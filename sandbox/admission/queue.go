@@ -17,7 +17,7 @@ import (
 // [DefaultSlots]; a zero PerSkill follows Total.
 type Slots struct {
 	Total     int // commands running, of all tenants
-	PerTenant int // commands running for one tenant
+	PerTenant int // commands running for one tenant, or for all tenants of one principal
 	PerSkill  int // commands running of one skill; by default all slots but one
 	Queue     int // commands waiting, of all tenants
 }
@@ -40,7 +40,8 @@ func (s Slots) or(d Slots) Slots {
 }
 
 // A Queue hands out slots in fair turns: first groups of tenants take turns, then
-// the tenants of a group; the commands of one tenant go first come, first served.
+// the tenants of a group; the commands of one tenant go first come, first served. The
+// tenants of one principal are a group.
 //
 // Nobody starves. A tenant moves behind the others only when it gets a slot, and its
 // group with it. One that is passed over, because it or its skill has all the slots
@@ -49,7 +50,7 @@ type Queue struct {
 	slots Slots
 
 	mu      sync.Mutex
-	tenants map[sandbox.Tenant]int // slots taken; entries are never zero
+	tenants map[sandbox.Tenant]int // slots taken, by payerOf; entries are never zero
 	skills  map[string]int         // the same, by skill
 	taken   int                    // sum of each
 	waiting int                    // waiters of all flows
@@ -171,7 +172,7 @@ func (q *Queue) release(tenant sandbox.Tenant, skill string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.taken--
-	decrement(q.tenants, tenant)
+	decrement(q.tenants, payerOf(tenant))
 	decrement(q.skills, skill)
 	q.dispatch()
 }
@@ -226,19 +227,29 @@ func (q *Queue) flow(tenant sandbox.Tenant) *flow {
 
 // admits reports whether a command may have a slot now.
 func (q *Queue) admits(tenant sandbox.Tenant, skill string) bool {
-	return q.taken < q.slots.Total && q.tenants[tenant] < q.slots.PerTenant && q.skills[skill] < q.slots.PerSkill
+	return q.taken < q.slots.Total && q.tenants[payerOf(tenant)] < q.slots.PerTenant && q.skills[skill] < q.slots.PerSkill
 }
 
 // take counts a slot as taken.
 func (q *Queue) take(tenant sandbox.Tenant, skill string) {
 	q.taken++
-	q.tenants[tenant]++
+	q.tenants[payerOf(tenant)]++
 	q.skills[skill]++
 }
 
-// groupOf returns t without its connection: clients of one group take turns as one.
+// groupOf returns t without its connection, or its principal alone: clients of one group
+// take turns as one.
 func groupOf(t sandbox.Tenant) sandbox.Tenant {
+	t = payerOf(t)
 	t.Connection = ""
+	return t
+}
+
+// payerOf returns the tenant whose slots t takes: its principal, or else t itself.
+func payerOf(t sandbox.Tenant) sandbox.Tenant {
+	if t.Principal != "" {
+		return sandbox.Tenant{Principal: t.Principal}
+	}
 	return t
 }
 

@@ -327,6 +327,55 @@ func TestQueueGroups(t *testing.T) {
 	})
 }
 
+// A principal with many sessions has the slots of one caller, and the turns of one.
+func TestQueuePrincipals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(&Slots{Total: 4, PerTenant: 3, PerSkill: 4, Queue: 8})
+		order := make(chan string, 200)
+		busy := make(chan string, 200)
+		begin := func(principal string, session int) {
+			go func() {
+				release, err := q.Admit(t.Context(), sandbox.Tenant{ID: fmt.Sprint(principal, session), Principal: principal}, "", func() {})
+				if err != nil {
+					busy <- principal
+					return
+				}
+				order <- principal
+				time.Sleep(time.Minute)
+				release()
+			}()
+			synctest.Wait()
+		}
+		for i := range 50 {
+			begin("greedy", i)
+		}
+		if len(order) != 3 || len(busy) != 50-3-8 {
+			t.Errorf("%d of its calls run, and %d were sent away", len(order), len(busy))
+		}
+		for i := range 3 {
+			begin("other", i)
+		}
+		if len(order) != 4 {
+			t.Errorf("%d calls run, and one of the other's should beside three", len(order))
+		}
+		time.Sleep(time.Hour)
+		close(order)
+		close(busy)
+		var ran []string
+		for who := range order {
+			ran = append(ran, who)
+		}
+		if got := strings.Join(ran[:8], " "); got != "greedy greedy greedy other other greedy other greedy" && got != "greedy greedy greedy other greedy other greedy other" {
+			t.Errorf("in order: %s", got)
+		}
+		for who := range busy {
+			if who != "greedy" {
+				t.Errorf("%s was sent away", who)
+			}
+		}
+	})
+}
+
 // When the first in line leaves, the next may go at once.
 func TestQueueLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // Limits bound the sessions of a [Manager]. A zero field means the default of
 // [DefaultLimits].
 type Limits struct {
-	PerTenant int           // sessions of all tenants of one ID
+	PerTenant int           // sessions of all tenants of one principal, or else of one ID
 	Total     int           // sessions of all tenants
 	Idle      time.Duration // how long a session lasts without a command
 	Lifetime  time.Duration // how long a session lasts at the most
@@ -68,7 +68,7 @@ type Manager struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session // open ones, by id
-	owned    map[string]int      // sessions by tenant ID, opening and closing ones included; entries are never zero
+	owned    map[string]int      // sessions by payer, opening and closing ones included; entries are never zero
 	total    int                 // sum of owned
 }
 
@@ -204,12 +204,12 @@ func (m *Manager) reserve(tenant sandbox.Tenant) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.owned[tenant.ID] >= m.limits.PerTenant:
+	case m.owned[payer(tenant)] >= m.limits.PerTenant:
 		return &TooManyError{m.limits.PerTenant, true}
 	case m.total >= m.limits.Total:
 		return &TooManyError{m.limits.Total, false}
 	}
-	m.owned[tenant.ID]++
+	m.owned[payer(tenant)]++
 	m.total++
 	return nil
 }
@@ -219,10 +219,13 @@ func (m *Manager) release(tenant sandbox.Tenant) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.total--
-	if m.owned[tenant.ID]--; m.owned[tenant.ID] == 0 {
-		delete(m.owned, tenant.ID)
+	if m.owned[payer(tenant)]--; m.owned[payer(tenant)] == 0 {
+		delete(m.owned, payer(tenant))
 	}
 }
+
+// payer returns the name under which the sessions of a tenant are counted.
+func payer(t sandbox.Tenant) string { return cmp.Or(t.Principal, t.ID) }
 
 // add publishes an open session and starts its clocks.
 func (m *Manager) add(cmd sandbox.Command, opened sandbox.Session) {

@@ -413,3 +413,22 @@ func TestSessionAndClose(t *testing.T) {
 		}
 	})
 }
+
+// The sessions of one principal are counted together, and yet belong to one client each.
+func TestSessionsOfAPrincipal(t *testing.T) {
+	sessionTest(t, &fake{}, Limits{PerTenant: 2, Total: 9}, func(t *testing.T, m *Manager) {
+		open := func(client int) error {
+			return m.Open(t.Context(), sandbox.Command{Tenant: sandbox.Tenant{ID: fmt.Sprint("ann/", client), Principal: "ann"}, RunID: fmt.Sprint("run-", client)})
+		}
+		var many *TooManyError
+		if err := errors.Join(open(1), open(2)); err != nil {
+			t.Error(err)
+		}
+		if err := open(3); !errors.As(err, &many) {
+			t.Errorf("a third one: %v", err)
+		}
+		if _, err := m.find(sandbox.Tenant{ID: "ann/2", Principal: "ann"}, "run-1"); err != ErrNotFound {
+			t.Errorf("another client's: %v", err)
+		}
+	})
+}

@@ -65,7 +65,11 @@ type Call struct {
 
 // tenant returns the principal as sandboxes know it.
 func (c *Call) tenant() sandbox.Tenant {
-	return sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
+	t := sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
+	if p := c.Principal; p.ID != "" {
+		t.Principal = string(identity.Principal{Kind: p.Kind, ID: p.ID}.Key())
+	}
+	return t
 }
 
 // A Way is the way by which a call came in.
