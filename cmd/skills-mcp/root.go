@@ -70,7 +70,7 @@ func commandGroups(a *app) []commandGroup {
 			newRunsCommand(a), newPluginsCommand(a), newRateCommand(a),
 		}},
 		{"Serve them to MCP clients", []*cobra.Command{
-			newConnectCommand(a), newHookCommand(a, fromEnvironment), newServeCommand(a), newUICommand(a), newDoctorCommand(a), newImageCommand(a),
+			newConnectCommand(a), newHookCommand(a, fromEnvironment), newServeCommand(a), newTokenCommand(a), newUICommand(a), newDoctorCommand(a), newImageCommand(a),
 		}},
 		{"Install skills of others", []*cobra.Command{
 			newInstallCommand(a), newUpdateCommand(a), newOutdatedCommand(a), newRollbackCommand(a),

@@ -32,6 +32,7 @@ where --listen says, until it is interrupted; sse adds the deprecated HTTP with
 server-sent events at /sse. Clients must send a bearer token, which is read from
 --token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
 workspace or where skills are found, and nobody else may read it (chmod 600).
+"skills-mcp token add NAME" makes more tokens, each for a caller of its own.
 Without both, a server on a loopback address, which only programs on this machine
 reach, makes a token in a file of yours, and "skills-mcp connect CLIENT --http URL
 --write" gives it to a client. Web pages are refused, but those of this machine,
@@ -70,7 +71,7 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := c.flags.Listen(s, c.stdin, c.stderr)
+	listener, err := c.flags.Listen(ctx, s, c.stdin, c.stderr)
 	if err != nil {
 		return err
 	}

@@ -161,16 +161,19 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 // authenticated returns a handler that passes authenticated requests to h.
 func (s *Server) authenticated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := identity.Principal{}, error(nil)
-		if s.options.Authenticator != nil {
-			p, err = s.options.Authenticator.Authenticate(r)
-		}
-		if err != nil {
-			s.challenge(w, r, err)
-			return
+		ctx, cancel := context.WithCancelCause(r.Context())
+		defer cancel(nil)
+		var p identity.Principal
+		if a := s.options.Authenticator; a != nil {
+			var err error
+			if p, err = a.Authenticate(r); err != nil {
+				s.challenge(w, r, err)
+				return
+			}
+			defer recheck(r, p, a.Authenticate, cancel)()
 		}
 		p.Remote = isRemote(r)
-		h.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), p)))
+		h.ServeHTTP(w, r.WithContext(identity.NewContext(ctx, p)))
 	})
 }
 

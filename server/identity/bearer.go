@@ -25,40 +25,63 @@ type Bearer struct{ sum [sha256.Size]byte }
 // NewBearer returns an authenticator of a token.
 func NewBearer(token string) *Bearer { return &Bearer{sha256.Sum256([]byte(token))} }
 
+// Is reports whether a text is the token. A nil Bearer has none.
+func (b *Bearer) Is(text string) bool {
+	if b == nil {
+		return false
+	}
+	sum := sha256.Sum256([]byte(text)) // of one length, to be compared in constant time
+	return subtle.ConstantTimeCompare(sum[:], b.sum[:]) == 1
+}
+
 // Authenticate returns the principal of a request that carries the token, or a
 // [*Challenge].
 func (b *Bearer) Authenticate(r *http.Request) (Principal, error) {
-	sent, err := bearerToken(r)
+	sent, err := BearerToken(r)
+	if err == nil && !b.Is(sent) {
+		err = Unauthorized(WrongToken)
+	}
 	if err != nil {
 		return Principal{}, err
-	}
-	sum := sha256.Sum256([]byte(sent)) // of one length, to be compared in constant time
-	if subtle.ConstantTimeCompare(sum[:], b.sum[:]) != 1 {
-		return Principal{}, unauthorized("its token is not the server's")
 	}
 	return Principal{Kind: Token}, nil
 }
 
-// bearerToken returns the token of a request, or a [*Challenge].
-func bearerToken(r *http.Request) (string, error) {
+// WrongToken is the reason of a challenge for a token that nobody has.
+const WrongToken = "its token is not the server's"
+
+// maxToken bounds a token that is looked at, in bytes.
+const maxToken = 16 << 10
+
+// BearerToken returns the token of a request, or a [*Challenge].
+func BearerToken(r *http.Request) (string, error) {
 	values := r.Header.Values("Authorization")
 	switch {
 	case len(values) > 1: // a gateway in front of the server may have looked at the other
 		const twice = "the header Authorization is there twice"
 		return "", &Challenge{Status: http.StatusBadRequest, Message: twice, Reason: twice}
 	case len(values) == 0 || values[0] == "":
-		return "", unauthorized("it has no token")
+		return "", Unauthorized(NoToken)
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", unauthorized("its token is not the server's")
+	if !strings.EqualFold(scheme, "Bearer") || len(token) > maxToken {
+		return "", Unauthorized(WrongToken)
 	}
 	return strings.TrimSpace(token), nil
 }
 
-func unauthorized(reason string) *Challenge {
-	return &Challenge{
+// NoToken is the reason of a challenge for a request without a token.
+const NoToken = "it has no token"
+
+// Unauthorized returns the challenge with a reason for the log. To the client all but
+// [NoToken] are alike.
+func Unauthorized(reason string) *Challenge {
+	c := &Challenge{
 		Status: http.StatusUnauthorized, Authenticate: "Bearer", Reason: reason,
 		Message: "the bearer token of the server is needed: Authorization: Bearer TOKEN",
 	}
+	if reason != NoToken {
+		c.Authenticate = `Bearer error="invalid_token"`
+	}
+	return c
 }

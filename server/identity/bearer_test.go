@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +26,7 @@ func TestBearer(t *testing.T) {
 		"another scheme": {[]string{"Basic s3cret"}, 401, "its token is not the server's"},
 		"no scheme":      {[]string{"s3cret"}, 401, "its token is not the server's"},
 		"no token":       {[]string{"Bearer"}, 401, "its token is not the server's"},
+		"too long":       {[]string{"Bearer " + strings.Repeat("x", maxToken+1)}, 401, "its token is not the server's"},
 		"two":            {[]string{"Bearer s3cret", "Bearer s3cret"}, 400, "the header Authorization is there twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +41,7 @@ func TestBearer(t *testing.T) {
 				}
 			case c == nil || c.Status != test.status || c.Reason != test.reason || p.Kind != Anonymous:
 				t.Errorf("%+v, %v", p, err)
-			case c.Status == http.StatusUnauthorized && c.Authenticate != "Bearer":
+			case c.Status == http.StatusUnauthorized && c.Authenticate != map[bool]string{true: "Bearer", false: `Bearer error="invalid_token"`}[c.Reason == NoToken]:
 				t.Errorf("the challenge is %q", c.Authenticate)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Kind is the way in which a principal is proved.
@@ -51,6 +52,9 @@ type Principal struct {
 	// token limits.
 	Scopes []Scope
 
+	// Expires is the end of its credential, and of its streams; zero is never.
+	Expires time.Time
+
 	// Session is the connection that the principal's tasks, outputs and sandboxes
 	// end with. It is "" for a principal that has no lasting connection: over
 	// modern HTTP each request stands alone.
@@ -76,6 +80,9 @@ const (
 	ScopeAdmin   Scope = "skills:admin"   // manage profiles and see the runs of all
 	ScopeApprove Scope = "skills:approve" // answer questions for a person; no other scope includes it
 )
+
+// Scopes returns all scopes.
+func Scopes() []Scope { return []Scope{ScopeRead, ScopeRun, ScopeAdmin, ScopeApprove} }
 
 // May reports whether the principal's token has a scope, or none limits it.
 func (p Principal) May(s Scope) bool {

@@ -38,9 +38,15 @@ var (
 )
 
 // stream calls serve for a stream of its own, or answers that there are too many. The
-// context ends with r, session and e, and by cancel.
+// context ends with r, session, e and the credential of the principal, and by cancel.
 func (e *endpoint) stream(a *responder, r *http.Request, session context.Context, m message, serve func(ctx context.Context, cancel context.CancelCauseFunc)) {
-	c := newCall(r.Context(), m, fmt.Sprintf("stream-%d", moderns.Add(1)))
+	ctx := r.Context()
+	if ends := principalOf(r).Expires; !ends.IsZero() {
+		timed, cancel := context.WithDeadline(ctx, ends)
+		defer cancel()
+		ctx = timed
+	}
+	c := newCall(ctx, m, fmt.Sprintf("stream-%d", moderns.Add(1)))
 	c.sender = senderOf(r)
 	defer c.cancel(nil)
 	defer context.AfterFunc(session, func() { c.cancel(context.Cause(session)) })()

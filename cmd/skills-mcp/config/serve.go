@@ -21,6 +21,7 @@ type Serve struct {
 	TokenFile string `yaml:"token_file"` // holds the bearer token that clients must send
 	NoToken   bool   `yaml:"no_token"`   // ask for no token, whatever the address
 	UI        bool   `yaml:"ui"`         // also serve the page, over HTTP
+	URL       string `yaml:"url"`        // by which clients reach the server, without a path; "" is Listen
 	// AllowHosts are names that clients may call the server by, and AllowOrigins
 	// the web pages that may use it.
 	AllowHosts   []string `yaml:"allow_hosts"`
@@ -44,6 +45,9 @@ func (s Serve) Validate() error {
 	}
 	if s.NoToken && s.TokenFile != "" {
 		return errors.New("serve.no_token asks for no token, and serve.token_file names one; leave one of them out")
+	}
+	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil) {
+		return fmt.Errorf("serve.url is %q; write a scheme and a host, such as https://skills.example.com", s.URL)
 	}
 	for _, origin := range s.AllowOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "" {

@@ -40,19 +40,22 @@ type Age time.Duration
 
 // UnmarshalYAML reads an age.
 func (a *Age) UnmarshalYAML(node *yaml.Node) error {
-	text := node.Value
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.ParseUint(days, 10, 16); err == nil && node.Kind == yaml.ScalarNode {
-			*a = Age(time.Duration(n) * 24 * time.Hour)
-			return nil
-		}
-	}
-	d, err := time.ParseDuration(text)
+	d, err := ParseAge(node.Value)
 	if err != nil || node.Kind != yaml.ScalarNode {
-		return fmt.Errorf("line %d: %q is not a time; write for example 90d or 12h", node.Line, text)
+		return fmt.Errorf("line %d: %q is not a time; write for example 90d or 12h", node.Line, node.Value)
 	}
 	*a = Age(d)
 	return nil
+}
+
+// ParseAge returns the time of a text such as 90d, 12h or 90m.
+func ParseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	return time.ParseDuration(text)
 }
 
 // A SecretItem is the name of a variable of the environment, or the grant of a secret.

@@ -115,7 +115,7 @@ func (c *Connection) withToken(s *setup.Settings) (connect.Entry, error) {
 	}
 	serve := s.Serve
 	serve.Listen = config.DefaultListen // the one of the URL is of this machine
-	token, err := endpoint.NewTokenReader(s).Token(serve)
+	token, err := endpoint.NewTokenReader(s).Token(serve, false)
 	if err != nil {
 		return entry, exitcode.Usage(err)
 	}

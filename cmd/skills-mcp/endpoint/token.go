@@ -57,8 +57,9 @@ type BearerToken struct {
 }
 
 // Token returns the token of a server: the configured one, or on a loopback address the
-// one that is made at the first use and stays.
-func (t *TokenReader) Token(s config.Serve) (BearerToken, error) {
+// one that is made at the first use and stays. On another, there may be none if clients can
+// prove who they are by other means.
+func (t *TokenReader) Token(s config.Serve, others bool) (BearerToken, error) {
 	text, err := t.configured(s.TokenFile)
 	switch {
 	case err != nil:
@@ -69,8 +70,10 @@ func (t *TokenReader) Token(s config.Serve) (BearerToken, error) {
 		return BearerToken{text, cmp.Or(s.TokenFile, TokenVariable), false}, nil
 	case s.NoToken:
 		return BearerToken{}, nil
+	case !IsLoopback(s.Listen) && others:
+		return BearerToken{}, nil
 	case !IsLoopback(s.Listen):
-		return BearerToken{}, fmt.Errorf("other machines can reach %s: give --token-file or %s, or --no-token to let everybody in", s.Listen, TokenVariable)
+		return BearerToken{}, fmt.Errorf("other machines can reach %s: make tokens with skills-mcp token add NAME, give --token-file or %s, or --no-token to let everybody in", s.Listen, TokenVariable)
 	case t.made == "":
 		return BearerToken{}, errors.New("there is no folder for a token; set HOME, or give --token-file, or --no-token to ask for none")
 	}

@@ -65,7 +65,7 @@ func TestTokenFile(t *testing.T) {
 		"own":                 "is a directory",
 		"own/none":            "no such file",
 	} {
-		got, err := reader.Token(config.Serve{TokenFile: filepath.Join(top, name), Listen: config.DefaultListen})
+		got, err := reader.Token(config.Serve{TokenFile: filepath.Join(top, name), Listen: config.DefaultListen}, false)
 		switch {
 		case want == "" && (err != nil || got.Text != secret || got.Made):
 			t.Errorf("%s: %+v, %v", name, got, err)
@@ -89,7 +89,7 @@ func TestMadeToken(t *testing.T) {
 	for i := range made {
 		all.Go(func() {
 			var err error
-			if made[i], err = reader.Token(serve); err != nil {
+			if made[i], err = reader.Token(serve, false); err != nil {
 				t.Error(err)
 			}
 		})
@@ -124,7 +124,7 @@ func TestMadeToken(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, []byte(whole), 0o600), damage()); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := reader.Token(serve); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "connect its clients again") {
+		if got, err := reader.Token(serve, false); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "connect its clients again") {
 			t.Errorf("%s: %+v, %v", want, got, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestMadeToken(t *testing.T) {
 
 func tokenOf(t *testing.T, reader *TokenReader, serve config.Serve) BearerToken {
 	t.Helper()
-	token, err := reader.Token(serve)
+	token, err := reader.Token(serve, false)
 	if err != nil {
 		t.Error(err)
 	}
@@ -160,7 +160,7 @@ func TestMadeTokenElsewhere(t *testing.T) {
 	}
 	loopback := config.Serve{Listen: "[::1]:0"}
 	for _, made := range []string{"work", "linked"} {
-		if got, err := reader(made).Token(loopback); err == nil || !strings.Contains(err.Error(), "is in the workspace") || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
+		if got, err := reader(made).Token(loopback, false); err == nil || !strings.Contains(err.Error(), "is in the workspace") || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
 			t.Errorf("%s: %+v, %v", made, got, err)
 		}
 	}
@@ -173,16 +173,19 @@ func TestMadeTokenElsewhere(t *testing.T) {
 		"none":           {config.Serve{Listen: "127.0.0.1:1", NoToken: true}, ""},
 		"none elsewhere": {config.Serve{Listen: "0.0.0.0:1", NoToken: true}, ""},
 	} {
-		got, err := reader("state").Token(test.serve)
+		got, err := reader("state").Token(test.serve, false)
 		if got != (BearerToken{}) || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
+	if got, err := reader("state").Token(config.Serve{Listen: "0.0.0.0:1"}, true); err != nil || got != (BearerToken{}) {
+		t.Errorf("with named tokens: %+v, %v", got, err)
+	}
 	t.Setenv(TokenVariable, "0123456789abcdef")
-	if got, err := reader("state").Token(loopback); err != nil || got.Text != "0123456789abcdef" || got.From != TokenVariable || got.Made {
+	if got, err := reader("state").Token(loopback, false); err != nil || got.Text != "0123456789abcdef" || got.From != TokenVariable || got.Made {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := reader("state").Token(config.Serve{Listen: "127.0.0.1:1", NoToken: true}); err == nil {
+	if _, err := reader("state").Token(config.Serve{Listen: "127.0.0.1:1", NoToken: true}, false); err == nil {
 		t.Error("a token, and none")
 	}
 	if left, _ := filepath.Glob(filepath.Join(top, "*", "skills-mcp")); left != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
@@ -25,7 +26,8 @@ import (
 type Listener struct {
 	net.Listener
 	settings config.Serve
-	token    endpoint.BearerToken
+	token    endpoint.BearerToken // of the machine
+	tokens   *tokens.Tokens
 	profile  string
 	logger   *slog.Logger
 	stderr   io.Writer
@@ -33,7 +35,7 @@ type Listener struct {
 
 // Listen listens on the address, before anything else is done, so that a wrong one is
 // reported at once. It returns nil for stdio. Notices of the start go to stderr.
-func (v *Flags) Listen(s *setup.Settings, stdin io.Reader, stderr io.Writer) (*Listener, error) {
+func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, stderr io.Writer) (*Listener, error) {
 	if err := v.apply(s.Config); err != nil {
 		return nil, exitcode.Usage(err)
 	}
@@ -47,7 +49,11 @@ func (v *Flags) Listen(s *setup.Settings, stdin io.Reader, stderr io.Writer) (*L
 		v.hintStdio(s.Logger, stdin, stderr)
 		return nil, nil
 	}
-	token, err := endpoint.NewTokenReader(s).Token(s.Serve)
+	named, err := s.Tokens.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	token, err := endpoint.NewTokenReader(s).Token(s.Serve, len(named) > 0)
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
@@ -55,7 +61,7 @@ func (v *Flags) Listen(s *setup.Settings, stdin io.Reader, stderr io.Writer) (*L
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &Listener{l, s.Serve, token, v.Profile, s.Logger, stderr}, nil
+	return &Listener{l, s.Serve, token, s.Tokens, v.Profile, s.Logger, stderr}, nil
 }
 
 // hintStdio tells a waiting person that standard input and output are served.
@@ -77,7 +83,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		authenticator, mounted = page, append(mounted, page)
 	}
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.token.Text == "", Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
 	})
 	clients := transport.NewHTTP(b.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused})
@@ -109,7 +115,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 // page returns the page beside MCP. Holders of the token can sign in with it.
 func (l *Listener) page(b *Backend, tokens httpd.Authenticator) *Page {
 	options := signin.Options{Profile: l.profile}
-	if l.token.Text != "" {
+	if !l.settings.NoToken {
 		options.Tokens = tokens.Authenticate
 	}
 	address := l.settings.Listen
@@ -124,7 +130,7 @@ func (l *Listener) tellToken() {
 	switch who := httpd.WithoutToken; {
 	case l.token.Made:
 		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.From, URL(l.settings.Listen, l)+transport.Path)
-	case l.token.Text == "":
+	case l.settings.NoToken:
 		if !endpoint.IsLoopback(l.Addr().String()) {
 			who = "everybody who reaches the address"
 		}
@@ -164,29 +170,15 @@ func URL(address string, l net.Listener) string {
 	return "http://" + net.JoinHostPort(cmp.Or(host, "localhost"), port)
 }
 
-// authenticator accepts clients with the token, and without one everybody; nil accepts
-// everybody, without a profile.
+// authenticator accepts clients with a token, or everybody; nil accepts everybody, without
+// a profile.
 func (l *Listener) authenticator() httpd.Authenticator {
+	a := &authenticator{open: l.settings.NoToken, tokens: l.tokens, profile: l.profile}
 	switch {
 	case l.token.Text != "":
-		return profiled{identity.NewBearer(l.token.Text), l.profile}
-	case l.profile != "":
-		return profiled{profile: l.profile}
+		a.machine = identity.NewBearer(l.token.Text)
+	case a.open && a.profile == "":
+		return nil
 	}
-	return nil
-}
-
-// A profiled authenticator gives principals a profile.
-type profiled struct {
-	of      httpd.Authenticator // nil accepts everybody
-	profile string
-}
-
-// Authenticate implements [httpd.Authenticator].
-func (p profiled) Authenticate(r *http.Request) (who identity.Principal, err error) {
-	if p.of != nil {
-		who, err = p.of.Authenticate(r)
-	}
-	who.Profile = p.profile
-	return who, err
+	return a
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/plugins"
@@ -61,6 +62,7 @@ type Settings struct {
 	key        *seal.Key        // of the person's decisions, beside the store
 	Secrets    *manage.Secrets
 	Store      *store.Store // opens its file when it is used
+	Tokens     *tokens.Tokens
 	Recorder   *audit.Recorder
 }
 
@@ -107,6 +109,8 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 			w.reject(err)
 		}
 	}
+	signed := &seal.Options{Signers: []string{seal.Person, seal.Script}, Logger: logger}
+	s.Tokens = tokens.New(seal.NewTable(tokens.TokenRow, state, key, signed), seal.NewTable(tokens.LinkRow, state, key, signed), state.Generation)
 	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: c.Policy.Configured, Pins: s.OpenPins}}
 	return s, nil
 }

@@ -11,7 +11,9 @@ import (
 const Path = "/ui/"
 
 const (
-	signinPath  = Path + "signin"
+	signinPath = Path + "signin"
+	// LinkPath begins the path of a sign-in link, before its text.
+	LinkPath    = signinPath + "?key="
 	signoutPath = Path + "signout"
 	staticPath  = Path + "static/" // needs no session: the sign-in screen uses it
 )
@@ -72,5 +74,5 @@ func (s *Sessions) endSession(secret string) {
 func (s *Sessions) Link() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return signinPath + "?key=" + s.links.add(struct{}{})
+	return LinkPath + s.links.add(struct{}{})
 }
