@@ -28,7 +28,8 @@ type ApprovalService struct {
 }
 
 // Approvals returns the records that wait or count, or all with those that have ended; the
-// newest first. A principal that is no person gets those about its own calls.
+// newest first. A principal that does not oversee those of others gets those about its own
+// calls.
 func (s *ApprovalService) Approvals(ctx context.Context, ended bool) ([]*approval.Record, error) {
 	all, err := s.options.Approvals.List(ctx, ended)
 	if err != nil {
@@ -39,7 +40,8 @@ func (s *ApprovalService) Approvals(ctx context.Context, ended bool) ([]*approva
 
 // concerns reports whether the principal of ctx may see a record.
 func concerns(ctx context.Context, r *approval.Record) bool {
-	return isPerson(ctx) || r.OwnedBy(identity.FromContext(ctx))
+	who := identity.FromContext(ctx)
+	return who.Oversees() || r.OwnedBy(who)
 }
 
 // Approval returns one record.
@@ -59,9 +61,9 @@ func (s *ApprovalService) Answer(ctx context.Context, id string, a Answer) (*app
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.options.Approvals.Find(ctx, id)
+	r, err := answered(ctx, s, id, &a)
 	if err != nil {
-		return nil, answerError(err, run.NotFound)
+		return nil, err
 	}
 	if a.Scope == approval.No {
 		r, err = s.options.Approvals.Deny(ctx, id)
@@ -74,6 +76,22 @@ func (s *ApprovalService) Answer(ctx context.Context, id string, a Answer) (*app
 		}
 	}
 	return r, answerError(approvals.Confirm(ctx, r, who, a.way(), a.Scope), run.InvalidParam)
+}
+
+// answered returns the record of a question that the principal of ctx answers.
+func answered(ctx context.Context, s *ApprovalService, id string, a *Answer) (*approval.Record, error) {
+	if a.Token != "" {
+		r, err := s.options.Approvals.Find(ctx, id)
+		return r, answerError(err, run.NotFound)
+	}
+	r, err := s.Approval(ctx, id)
+	switch {
+	case err != nil || MayAnswer(ctx, r):
+		return r, err
+	case r.Question.OfMachine():
+		return nil, denied("a yes to this changes the server for everybody, so only the person who runs it gives it")
+	}
+	return nil, denied("the first yes is of the person whose call it is; you can give the second one, where two are needed")
 }
 
 // way returns the way in which an answer came.
@@ -90,8 +108,14 @@ func (s *ApprovalService) signer(ctx context.Context, a *Answer) (proved context
 		proved, err = s.prover.script(ctx, s.options.Passphrases.Script, a)
 		return proved, approval.Local(), err
 	}
-	if err := onlyPersons(ctx); err != nil {
+	if err := onlyAnswering(ctx); err != nil {
 		return ctx, who, err
+	}
+	if p := identity.FromContext(ctx); p.Named() {
+		if a.As != "" {
+			return ctx, who, invalid("a second person signs in as themself")
+		}
+		return ctx, approval.SignerOf(p), nil
 	}
 	who, hash, err := s.options.Passphrases.Signer(a.As)
 	if err != nil || a.As == "" { // the session has proved the person of this machine
@@ -101,19 +125,22 @@ func (s *ApprovalService) signer(ctx context.Context, a *Answer) (proved context
 	return proved, who, err
 }
 
-// Revoke withdraws an approval, or a question that waits. Only a person may.
+// Revoke withdraws an approval, or a question that waits: a person one of their own, and the
+// person of this machine any.
 func (s *ApprovalService) Revoke(ctx context.Context, id string) error {
-	if err := onlyPersons(ctx); err != nil {
+	if err := onlyAnswering(ctx); err != nil {
 		return err
 	}
-	if _, err := s.options.Approvals.Find(ctx, id); err != nil { // a name would revoke more
-		return answerError(err, run.NotFound)
+	r, err := s.Approval(ctx, id) // a name would revoke more
+	if err != nil {
+		return err
 	}
-	_, err := s.options.Approvals.Revoke(ctx, id)
+	if !MayRevoke(ctx, r) {
+		return denied("this approval is of another person")
+	}
+	_, err = s.options.Approvals.Revoke(ctx, id)
 	return answerError(err, run.InvalidParam)
 }
-
-func denied(message string) error { return &run.Error{Code: run.PermissionDenied, Message: message} }
 
 // answerError returns an error of package approval as a [*run.Error]: one that says why an
 // answer does not count has a code.

@@ -32,7 +32,8 @@ type audience int
 
 const (
 	everyone   audience = iota
-	persons             // a session of the page that a person began
+	persons             // a session of the page that the person of this machine began
+	answering           // they, and others about their own calls
 	andScripts          // they, and a script with policy.script_token
 )
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -105,7 +106,28 @@ func people() map[string]identity.Principal {
 	}
 }
 
+// team are the people of a shared server: those with skills:approve have signed in by a
+// browser.
+func team() map[string]identity.Principal {
+	browser := []identity.Scope{identity.ScopeRun, identity.ScopeApprove}
+	return map[string]identity.Principal{
+		"ann":           {Kind: identity.Subject, ID: "issuer|ann", Name: "Ann", Scopes: browser},
+		"ann elsewhere": {Kind: identity.Subject, ID: "issuer|ann", Profile: "ci", Session: "2", Scopes: browser},
+		"bea":           {Kind: identity.Subject, ID: "issuer|bea", Scopes: browser},
+		"laptop":        {Kind: identity.Token, ID: "ann", Scopes: browser[:1]},
+		"desktop":       {Kind: identity.Token, ID: "issuer|ann", Scopes: browser[:1]},
+		"boss":          {Kind: identity.Token, ID: "boss", Scopes: append(browser[:2:2], identity.ScopeAdmin)},
+		"chief":         {Kind: identity.Subject, ID: "issuer|chief", Scopes: append(browser[:2:2], identity.ScopeAdmin)},
+	}
+}
+
 func newBench(t testing.TB) *bench {
+	t.Helper()
+	return newBenchOf(t, policy.Confirm)
+}
+
+// newBenchOf is newBench with a mode of the policy.
+func newBenchOf(t testing.TB, mode policy.Mode) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	state := store.New(filepath.Join(dir, "skills-mcp.db"), nil)
@@ -113,7 +135,7 @@ func newBench(t testing.TB) *bench {
 	approvals := approval.New(state, nil)
 	key := seal.New(filepath.Join(dir, "key"), nil)
 	rules := &policy.Options{
-		Book: policy.NewBook(state, key, nil), Approver: approvals,
+		Mode: mode, Book: policy.NewBook(state, key, nil), Approver: approvals,
 		Profiles: map[string]policy.Profile{"ci": {Deny: []string{"demo/denied"}}},
 	}
 	decider := policy.New(rules)
@@ -169,6 +191,7 @@ func newBench(t testing.TB) *bench {
 	mux.Handle(api.Path, service.Handler())
 	mux.Handle(transport.Path, mcp)
 	all := people()
+	maps.Copy(all, team())
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Late") != "" { // as after a run that takes longer than the server's patience
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(-time.Second))

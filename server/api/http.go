@@ -162,10 +162,13 @@ func check(x *exchange, takes *arguments) (err error) {
 
 // permitted returns an error if the principal of a request may not send it.
 func permitted(x *exchange) error {
-	if x.who == everyone || x.who == andScripts && x.request.Header.Get(tokenHeader) != "" {
+	switch {
+	case x.who == everyone || x.who == andScripts && x.request.Header.Get(tokenHeader) != "":
 		return nil
+	case x.who == persons:
+		return onlyPersons(x.request.Context())
 	}
-	return onlyPersons(x.request.Context())
+	return onlyAnswering(x.request.Context())
 }
 
 // readBody returns the JSON object of a request.

@@ -73,6 +73,9 @@ func (c components) schema(of any, open bool) node {
 	return node{"$ref": s.Ref}
 }
 
+// answerers describes the principals of an operation on approvals.
+const answerers = " The person who runs the server may, and a principal with the scope skills:approve for its own calls."
+
 // operation returns the description of an operation.
 func (c components) operation(o *operation) node {
 	summary, description, _ := strings.Cut(o.does, ". ")
@@ -83,9 +86,13 @@ func (c components) operation(o *operation) node {
 	switch o.who {
 	case persons:
 		n["security"] = []node{{"session": []string{}}}
-		description += " Only a person may."
+		description += " Only the person who runs the server may."
+	case answering:
+		n["security"] = []node{{"session": []string{}}, {"bearer": []string{}}}
+		description += answerers
 	case andScripts:
-		n["security"] = []node{{"session": []string{}}, {"approval": []string{}}}
+		n["security"] = []node{{"session": []string{}}, {"bearer": []string{}}, {"approval": []string{}}}
+		description += answerers
 	}
 	if description = strings.TrimSpace(description); description != "" {
 		n["description"] = description

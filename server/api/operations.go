@@ -102,7 +102,7 @@ func skillOperations() []operation {
 func runOperations() []operation {
 	return []operation{
 		{
-			method: "GET", path: "runs", id: "listRuns", does: "List runs, the newest first: a person sees all, another principal its own", query: RunQuery{}, result: RunPage{},
+			method: "GET", path: "runs", id: "listRuns", does: "List runs, the newest first: a person and skills:admin see all, another principal its own", query: RunQuery{}, result: RunPage{},
 			answer: `{"items":[]}`,
 			serve: func(x *exchange) (any, error) {
 				var q RunQuery
@@ -144,7 +144,7 @@ func approvalOperations() []operation {
 			},
 		},
 		{
-			method: "POST", path: "approvals/{id}", id: "answerApproval", does: "Answer a question. A script can answer once", who: andScripts, body: Answer{}, result: approval.Record{}, headers: []string{tokenHeader},
+			method: "POST", path: "approvals/{id}", id: "answerApproval", does: "Answer a question. A script can answer once.", who: andScripts, body: Answer{}, result: approval.Record{}, headers: []string{tokenHeader},
 			ask: `{"scope":"once"}`,
 			serve: func(x *exchange) (any, error) {
 				var a Answer
@@ -155,7 +155,7 @@ func approvalOperations() []operation {
 			},
 		},
 		{
-			method: "DELETE", path: "approvals/{id}", id: "revokeApproval", does: "Withdraw an approval, or a question", who: persons, status: http.StatusNoContent,
+			method: "DELETE", path: "approvals/{id}", id: "revokeApproval", does: "Withdraw an approval, or a question", who: answering, status: http.StatusNoContent,
 			serve: func(x *exchange) (any, error) {
 				return nil, x.service.Revoke(x.request.Context(), x.request.PathValue("id"))
 			},

@@ -103,12 +103,12 @@ func (s *RunService) Execute(ctx context.Context, name string, e Execution) (*jo
 	return s.options.Jobs.Start(ctx, run.Request{Call: call, Skill: skill, Args: e.Params}, e.Ask)
 }
 
-// Runs returns a page of the record: all of it for a person, and for another principal its
-// own runs.
+// Runs returns a page of the record: all of it for a principal that oversees the runs of
+// others, and for another one its own.
 func (s *RunService) Runs(ctx context.Context, q RunQuery) (*RunPage, error) {
 	f := store.RunFilter{Skill: q.Skill, Outcome: q.Outcome, Parent: q.Parent, Approval: q.Approval, Since: q.Since}
-	if !isPerson(ctx) {
-		own := audit.Owner(identity.FromContext(ctx))
+	if who := identity.FromContext(ctx); !who.Oversees() {
+		own := audit.Owner(who)
 		f.Owner = &own
 	}
 	if q.Outcome != "" && !slices.Contains(audit.Outcomes(), q.Outcome) {
@@ -140,7 +140,7 @@ func (s *RunService) running(ctx context.Context, q RunQuery) []Running {
 	}
 	var all []Running
 	for _, job := range s.options.Jobs.All() {
-		if !owns(ctx, job) || q.Skill != "" && q.Skill != job.Skill {
+		if !sees(ctx, job.Owner) || q.Skill != "" && q.Skill != job.Skill {
 			continue
 		}
 		if state := job.State(); state != jobs.Ended {
@@ -148,11 +148,6 @@ func (s *RunService) running(ctx context.Context, q RunQuery) []Running {
 		}
 	}
 	return all
-}
-
-// owns reports whether the principal of ctx may see a job: its own, and a person any.
-func owns(ctx context.Context, job *jobs.Job) bool {
-	return isPerson(ctx) || identity.FromContext(ctx).Key() == job.Owner.Key()
 }
 
 // Run returns one run.
@@ -166,7 +161,7 @@ func (s *RunService) Run(ctx context.Context, id string) (*Run, error) {
 	if err != nil {
 		return nil, run.AsError(err)
 	}
-	if len(rows) > 0 && rows[0].ID == id && (isPerson(ctx) || audit.Owner(identity.FromContext(ctx)).Owns(rows[0])) {
+	if who := identity.FromContext(ctx); len(rows) > 0 && rows[0].ID == id && (who.Oversees() || audit.Owner(who).Owns(rows[0])) {
 		r.Record = rows[0]
 	}
 	if r.Record == nil && r.Live == nil {
@@ -197,7 +192,7 @@ func (s *RunService) proof(ctx context.Context, row *store.Run) (*Proof, error) 
 // Job returns a run that this server holds.
 func (s *RunService) Job(ctx context.Context, id string) (*jobs.Job, error) {
 	job := s.options.Jobs.Find(id)
-	if job == nil || !owns(ctx, job) {
+	if job == nil || !sees(ctx, job.Owner) {
 		return nil, noRun(id)
 	}
 	return job, nil
@@ -207,7 +202,7 @@ func (s *RunService) Job(ctx context.Context, id string) (*jobs.Job, error) {
 func (s *RunService) Output(ctx context.Context, id, piece string) (output.Item, error) {
 	job, err := s.Job(ctx, id)
 	if err == nil {
-		ctx = identity.NewContext(ctx, job.Owner) // of the output, which a person may see
+		ctx = identity.NewContext(ctx, job.Owner) // of the output
 	}
 	if item, found := s.options.Directory.Output(ctx, output.URI(id, piece)); found {
 		return item, nil
@@ -240,8 +235,21 @@ func (s *RunService) CancelRun(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	if !isPerson(ctx) && !owns(ctx, job.Owner) {
+		return denied("this run is of another person")
+	}
 	job.Cancel()
 	return nil
+}
+
+// AnswerJob answers a question of a run. Nobody answers in place of a
+// named principal.
+func AnswerJob(ctx context.Context, job *jobs.Job, q jobs.Question, a jobs.Answer) error {
+	who := identity.FromContext(ctx)
+	if !owns(ctx, job.Owner) && (job.Owner.Named() || !isPerson(ctx)) || q.Approval != nil && !who.Answers() {
+		return denied("this question is for the person whose run it is")
+	}
+	return job.Answer(q.ID, a)
 }
 
 func noRun(id string) error {

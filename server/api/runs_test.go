@@ -121,13 +121,14 @@ func TestRuns(t *testing.T) {
 		add(store.Run{ID: fmt.Sprint("run-", i), Ended: began.Add(time.Duration(i) * time.Minute), Outcome: audit.OK, Skill: fmt.Sprint("s", i%2), Principal: "token", Subject: "a", Approval: fmt.Sprint(i % 3)})
 	}
 	add(store.Run{ID: "run-of-b", Ended: began, Outcome: audit.OK, Principal: "token", Subject: "b"})
-	add(store.Run{ID: "run-of-a-elsewhere", Ended: began, Outcome: audit.OK, Principal: "token", Subject: "a", Profile: "p"})
+	add(store.Run{ID: "run-of-a-elsewhere", Ended: began, Outcome: audit.OK, Principal: "token", Subject: "a", Profile: "p", Skill: "elsewhere"})
+	whole := []string{"run-of-a-elsewhere", "run-6", "run-5", "run-4", "run-3", "run-2", "run-1", "run-0"} // with each profile
 	for name, test := range map[string]struct {
 		q    api.RunQuery
 		want []string
 	}{
-		"all":      {api.RunQuery{}, []string{"run-6", "run-5", "run-4", "run-3", "run-2", "run-1", "run-0"}},
-		"pages":    {api.RunQuery{Limit: 2}, []string{"run-6", "run-5", "run-4", "run-3", "run-2", "run-1", "run-0"}},
+		"all":      {api.RunQuery{}, whole},
+		"pages":    {api.RunQuery{Limit: 2}, whole},
 		"skill":    {api.RunQuery{Limit: 1, Skill: "s1"}, []string{"run-5", "run-3", "run-1"}},
 		"approval": {api.RunQuery{Approval: "2"}, []string{"run-5", "run-2"}},
 		"outcome":  {api.RunQuery{Outcome: audit.Failed}, nil},

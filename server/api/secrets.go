@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/manage"
@@ -26,30 +27,34 @@ type SecretService struct{ service *Service }
 // Secrets returns the operations on secrets.
 func (s *Service) Secrets() SecretService { return SecretService{s} }
 
-// secretOwner returns the owner of a principal's secrets. Whoever holds the token of the
-// server may be a model, and has none.
+// secretOwner returns the owner of a principal's secrets. Whoever holds a token that answers
+// no questions may be a model, and has none.
 func secretOwner(ctx context.Context) (string, error) {
-	who := identity.FromContext(ctx)
-	if who.Kind == identity.Subject {
-		return secrets.Owner(who), nil
-	}
-	return "", onlyPersons(ctx)
+	return secrets.Owner(identity.FromContext(ctx)), onlyAnswering(ctx)
 }
 
-// List returns the principal's secrets, without values. Only a person sees which skills
-// have them.
+// List returns the principal's secrets, without values. Only the person of this machine sees
+// which skills have them; others see those without a value that skills of theirs have.
 func (s SecretService) List(ctx context.Context) ([]manage.Secret, error) {
 	owner, err := secretOwner(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all, err := s.service.options.Secrets.List(ctx, owner)
-	if !isPerson(ctx) {
-		for i := range all {
-			all[i].Grants = nil
-		}
+	if err != nil || isPerson(ctx) {
+		return all, err
 	}
-	return all, err
+	view, err := s.service.options.Directory.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(one manage.Secret) bool {
+		return one.Set.IsZero() && !slices.ContainsFunc(view.Catalog.Skills, one.GrantedTo)
+	})
+	for i := range all {
+		all[i].Grants = nil
+	}
+	return all, nil
 }
 
 // Set keeps a value of the principal's. It is for the page: REST has no operation for

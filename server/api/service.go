@@ -10,7 +10,10 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -60,13 +63,19 @@ type SkillItem struct {
 // Stamps are texts that differ after a change of the skills, the approvals or the runs.
 type Stamps struct{ Skills, Approvals, Runs string }
 
-// Stamps returns the stamps, by two short queries.
+// Stamps returns the stamps of what the principal of ctx may see, by two short queries.
 func (s *Service) Stamps(ctx context.Context) (all Stamps, err error) {
+	var who *identity.Principal
+	var owner *store.RunOwner
+	if p := identity.FromContext(ctx); !p.Oversees() {
+		own := audit.Owner(p)
+		who, owner = &p, &own
+	}
 	if s.options.Published != nil {
 		all.Skills = strconv.FormatUint(s.options.Published(), 10)
 	}
 	var err1, err2 error
-	all.Approvals, err1 = s.options.Approvals.Stamp(ctx)
-	all.Runs, err2 = s.options.Runs.Stamp(ctx)
+	all.Approvals, err1 = s.options.Approvals.Stamp(ctx, who)
+	all.Runs, err2 = s.options.Runs.Stamp(ctx, owner)
 	return all, errors.Join(err1, err2)
 }

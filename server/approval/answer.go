@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
@@ -39,7 +40,7 @@ func (a *Approvals) Open(ctx context.Context, id string, who Signer) (*Record, e
 	switch {
 	case r.State == Pending && !r.current():
 		return nil, wrong("the question %s has expired, at %s; have the call made again", id, r.Expires.Format(time.DateTime))
-	case r.State == Pending && r.signedBy(who):
+	case r.State == Pending && r.SignedBy(who):
 		return nil, wrong("%s has confirmed %s already; it needs a second person, who is another one", who.Name, id)
 	case r.State == Pending && r.Proofs != a.options.Key.ID():
 		return nil, wrong("%s was asked under other passphrases than those of this configuration (policy.passphrase, approvers, script_token); answer with the configuration of the program that asked", id)
@@ -59,6 +60,9 @@ func (a *Approvals) Confirm(ctx context.Context, r *Record, who Signer, way Way,
 	now, err := a.Open(ctx, r.ID, who)
 	if err != nil {
 		return err
+	}
+	if who.named() && now.Question.OfMachine() {
+		return wrong("%s changes this server for everybody, so only the person of this machine confirms it: skills-mcp approve %s", r.ID, r.ID)
 	}
 	if now.Binding != r.Binding || !slices.Contains(now.Question.Answers(), scope) || scope == Session {
 		return wrong("%s cannot be confirmed as %q", r.ID, scope)
@@ -114,9 +118,16 @@ func (r *Record) called(idOrName string) bool {
 	return r.ID == idOrName || r.Question.Skill == idOrName || r.Scope == WholePlugin && r.Question.Plugin.Name == idOrName
 }
 
-// Stamp returns a text that differs after each change of a record.
-func (a *Approvals) Stamp(ctx context.Context) (string, error) {
-	return a.store.DecisionsStamp(ctx, kind, Pending)
+// Stamp returns a text that differs after each change of a record: of one principal, or of
+// all for nil.
+func (a *Approvals) Stamp(ctx context.Context, who *identity.Principal) (string, error) {
+	switch {
+	case who == nil:
+		return a.store.DecisionsStamp(ctx, kind, Pending, "*", "")
+	case who.Named(): // with each profile; a key has no character of a pattern
+		return a.store.DecisionsStamp(ctx, kind, Pending, string(who.Owner()), string(who.Owner())+"/*")
+	}
+	return a.store.DecisionsStamp(ctx, kind, Pending, ownerOf(*who), "")
 }
 
 // List returns the records that wait for an answer or that count, or all with those that

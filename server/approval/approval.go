@@ -76,7 +76,7 @@ func (a *Approvals) stored(ctx context.Context, c *call, rows []*Record) (done b
 	c.question.Differs = differences(ctx, c, rows)
 	if c.pending != nil {
 		c.question.Signed = c.pending.signers()
-		if c.pending.signedBy(signerOf(c.Principal)) {
+		if c.pending.SignedBy(SignerOf(c.Principal)) {
 			return true, awaitsSecond(c, c.pending)
 		}
 	}
@@ -108,7 +108,7 @@ func lasts(m *memory, r *Record, c *call, b Binding) bool {
 // sign records that a person has confirmed a call, and returns the row. An approval of
 // one call that is complete is used by it.
 func (a *Approvals) sign(ctx context.Context, c *call, way Way, scope Scope) (*Record, error) {
-	who, complete := signerOf(c.Principal), Given
+	who, complete := SignerOf(c.Principal), Given
 	if scope == Once {
 		complete = Used
 	}

@@ -101,7 +101,7 @@ func (a *Approvals) wait(ctx context.Context, c *call) error {
 func (a *Approvals) Approved(ctx context.Context, who identity.Principal, skill *skills.Skill) bool {
 	rows, err := a.book.find(ctx, store.DecisionFilter{About: subject(&run.Proposal{Skill: skill})})
 	return err == nil && slices.ContainsFunc(rows, func(r *Record) bool {
-		return r.State == Given && r.current() && r.OwnedBy(who) && (r.Scope == Always || r.Scope == Session && a.memory.allows(who.Key(), r.ID))
+		return r.State == Given && r.current() && r.Owner == ownerOf(who) && (r.Scope == Always || r.Scope == Session && a.memory.allows(who.Key(), r.ID))
 	})
 }
 
@@ -146,7 +146,7 @@ func (a *Approvals) settle(ctx context.Context, c *call, way Way, scope Scope) e
 // no returns the error of a call to which the person has said no, and remembers that: a
 // client that tries again does not wear the person out. Their own call is asked about again.
 func (a *Approvals) no(c *call) error {
-	if c.Principal.Kind == identity.Person {
+	if c.Principal.Kind == identity.Person || c.Way == run.WayPage {
 		return refused(c, "the person said no")
 	}
 	a.memory.refuse(c.key())

@@ -176,14 +176,15 @@ func TestTwoPeople(t *testing.T) {
 	})
 }
 
-// The subject of an issuer is a second person who makes the same call.
-func TestSecondSubject(t *testing.T) {
+// A named principal who makes the same call as another one learns nothing of its question,
+// and neither's yes counts for the other.
+func TestNamedPrincipals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApprovals(t, &Options{Forms: FormsAll})
 		call := func(id string) (*run.Proposal, *person) {
 			who := &person{answers: []string{choose(Once)}}
 			p := proposed(who.client())
-			p.Principal, p.Decision.Signatures = identity.Principal{Kind: identity.Subject, ID: id}, 2
+			p.Principal, p.Decision.Signatures = identity.Principal{Kind: identity.Subject, ID: id, Scopes: []identity.Scope{identity.ScopeApprove}}, 2
 			return p, who
 		}
 		ann, _ := call("ann")
@@ -191,8 +192,28 @@ func TestSecondSubject(t *testing.T) {
 			t.Fatal(got)
 		}
 		bea, asked := call("bea")
-		if got := outcome(a.Approve(t.Context(), bea)); got != "runs" || !strings.Contains(asked.asked[0], "confirmed so far by ann") {
+		if got := outcome(a.Approve(t.Context(), bea)); got != "APPROVAL_REQUIRED+id!" || !strings.Contains(asked.asked[0], "nobody has confirmed it yet") {
 			t.Errorf("%s: %q", got, asked.asked)
+		}
+		model, program := call("ci")
+		model.Principal.Scopes = []identity.Scope{identity.ScopeRun, identity.ScopeAdmin}
+		if got := outcome(a.Approve(t.Context(), model)); got != "APPROVAL_REQUIRED+id!" || len(program.asked) > 0 {
+			t.Errorf("without the scope to answer: %s, %q", got, program.asked)
+		}
+		all, err := a.List(t.Context(), false)
+		if err != nil || len(all) != 3 || all[1].OwnedBy(ann.Principal) || !all[1].OwnedBy(bea.Principal) || all[2].OwnedBy(bea.Principal) {
+			t.Fatalf("%v, %v", all, err)
+		}
+		for _, r := range all[1:] { // each has the yes of its own person
+			if _, err := a.Open(t.Context(), r.ID, SignerOf(map[bool]*run.Proposal{true: ann, false: bea}[r.OwnedBy(ann.Principal)].Principal)); err == nil {
+				t.Errorf("%s signs twice", r.Owner)
+			}
+			confirm(t, a, r, Signer{"token:boss", "boss"}, Once)
+		}
+		for _, p := range []*run.Proposal{ann, bea} {
+			if got := outcome(a.Approve(t.Context(), p)); got != "runs" {
+				t.Errorf("after two people: %s", got)
+			}
 		}
 	})
 }

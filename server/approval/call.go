@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/snapshot"
@@ -30,7 +29,7 @@ type call struct {
 func newCall(p *run.Proposal, o *Options) *call {
 	q := newQuestion(p)
 	q.Home = o.Home
-	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page, remote: o.Shared || p.Principal.Kind == identity.Subject}
+	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page, remote: o.Shared || p.Principal.Named()}
 }
 
 // ancestors returns the digests whose approvals of all calls cover the call, too.

@@ -254,6 +254,12 @@ func (q *Question) endsWithFiles() bool {
 	return q.SeesCalls || q.Kind != skills.OriginOwn && len(q.Writes)+len(q.Hosts) > 0
 }
 
+// OfMachine reports whether a yes changes more than the calls of its principal, so that the
+// person of this machine alone gives it.
+func (q *Question) OfMachine() bool {
+	return q.Review != nil || q.Trust != nil || q.Fetch != nil || len(q.Grown) > 0
+}
+
 // caller names the party that wants to run a skill.
 func caller(p *run.Proposal) string {
 	switch n := len(p.Stack); {
@@ -265,6 +271,8 @@ func caller(p *run.Proposal) string {
 		return "you, on the command line"
 	case p.Way == run.WayPage && p.Principal.Kind == identity.Person:
 		return "you, on the page"
+	case p.Way == run.WayPage && p.Principal.Answers():
+		return quote(p.Principal.Label()) + ", on the page"
 	case p.Way == run.WayPage:
 		return "somebody on the page who has proved no person"
 	case p.Way == run.WayREST:

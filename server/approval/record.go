@@ -68,25 +68,30 @@ func (s Signature) String() string { return s.Name + " " + s.Way.String() }
 // current reports whether a record has not expired.
 func (r *Record) current() bool { return time.Now().Before(r.Expires) }
 
-// OwnedBy reports whether a record is about a call of a principal, in whatever session.
-func (r *Record) OwnedBy(p identity.Principal) bool { return r.Owner == ownerOf(p) }
+// OwnedBy reports whether a record is about a call of a principal, in whatever session, and
+// of a named one with whatever profile.
+func (r *Record) OwnedBy(p identity.Principal) bool {
+	return r.Owner == ownerOf(p) || p.Named() && strings.HasPrefix(r.Owner+"/", string(p.Owner())+"/")
+}
 
 // concerns reports whether a record may let a call of a principal run: it is of the same one,
-// or of several people who confirm the same call.
-func (r *Record) concerns(owner string) bool { return r.Owner == owner || r.Needed > 1 }
+// or of several who act for the person of this machine.
+func (r *Record) concerns(owner string) bool {
+	return r.Owner == owner || r.Needed > 1 && !isNamed(r.Owner) && !isNamed(owner)
+}
 
 // key names the calls that are one question.
 func (r *Record) key() string {
 	owner := r.Owner
-	if r.Needed > 1 { // who make the same call
+	if r.Needed > 1 && !isNamed(owner) { // who make the same call
 		owner = ""
 	}
 	binding, _ := json.Marshal(r.Binding) // of texts
 	return digest(owner, string(binding), r.Proofs)
 }
 
-// signedBy reports whether a person has confirmed a record.
-func (r *Record) signedBy(who Signer) bool {
+// SignedBy reports whether a person has confirmed a record.
+func (r *Record) SignedBy(who Signer) bool {
 	return slices.ContainsFunc(r.Signatures, func(s Signature) bool { return s.Signer.ID == who.ID })
 }
 
@@ -104,7 +109,7 @@ func (s *Signature) keys() []string {
 	switch {
 	case s.Way == ByScript:
 		return []string{seal.Script}
-	case strings.HasPrefix(s.Signer.ID, issued):
+	case s.Signer.named():
 		return []string{seal.Program}
 	}
 	return []string{s.Signer.ID}

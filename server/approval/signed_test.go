@@ -100,7 +100,7 @@ func TestNeedsTheKey(t *testing.T) {
 		"of a later time": func(r *Record) { r.Expires = r.Expires.AddDate(1, 0, 0) },
 		"of another way":  func(r *Record) { r.Signatures[0].Way = ByPage },
 		"of a script":     func(r *Record) { r.Signatures[0].Way = ByScript },
-		"of a subject":    func(r *Record) { r.Signatures[0].Signer = Signer{issued + "x", "x"} },
+		"of a subject":    func(r *Record) { r.Signatures[0].Signer = Signer{"oidc:x", "x"} },
 	} {
 		now, err := forger.Find(t.Context(), r.ID)
 		if err != nil {
@@ -215,7 +215,7 @@ func TestTwoKeys(t *testing.T) {
 	}
 	forger := New(a.store, &Options{Key: seal.New(file, seal.People{seal.Person: people[seal.Person]})})
 	pending := r.row
-	if err := forger.book.change(t.Context(), r, forger.confirmed(Signer{issued + "eve", "eve"}, ByTerminal, Once, Given)); err != nil {
+	if err := forger.book.change(t.Context(), r, forger.confirmed(Signer{"oidc:" + "eve", "eve"}, ByTerminal, Once, Given)); err != nil {
 		t.Fatal(err)
 	}
 	putRow(t, a, pending)

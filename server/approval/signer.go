@@ -1,6 +1,8 @@
 package approval
 
 import (
+	"strings"
+
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 )
@@ -45,17 +47,27 @@ func (w Way) String() string {
 // Named returns a second person, who proves to be the one of a name by a passphrase.
 func Named(name string) Signer { return Signer{"approver:" + name, name} }
 
-// issued begins the ID of a subject of an issuer, who has no key: the program has
-// authenticated them.
-const issued = "oidc:"
-
-// signerOf returns the person who answers the questions to a principal's client.
-func signerOf(p identity.Principal) Signer {
-	if p.Kind == identity.Subject {
-		return Signer{issued + p.ID, p.ID}
+// SignerOf returns the person who answers the questions about a principal's calls.
+func SignerOf(p identity.Principal) Signer {
+	if p.Named() {
+		return Signer{string(p.Kind) + ":" + p.ID, p.Label()}
 	}
 	return Local()
 }
 
-// ownerOf names a principal in the store, without its session.
+// named reports whether a signer is a named principal, who has no key: the program has
+// authenticated them.
+func (s Signer) named() bool {
+	kind, _, _ := strings.Cut(s.ID, ":")
+	return kind == string(identity.Subject) || kind == string(identity.Token)
+}
+
+// ownerOf names a principal in the store, without its session. Its profile is a part, as a
+// yes to a call with one profile lets none with another run.
 func ownerOf(p identity.Principal) string { return string(p.In("").Key()) }
+
+// isNamed reports whether a name is that of a principal with an ID.
+func isNamed(owner string) bool {
+	_, id, _ := strings.Cut(owner, "/")
+	return id != "" && id[0] != '/' // a profile follows
+}

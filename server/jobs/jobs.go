@@ -15,7 +15,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/work"
@@ -114,7 +113,7 @@ var errNotAsked = errors.New("the call is not of a person on the page")
 // are no person.
 func (j *Jobs) Confirm(ctx context.Context, q *approval.Question) (approval.Scope, error) {
 	job, _ := ctx.Value(jobKey{}).(*Job)
-	if job == nil || !job.asks || job.Owner.Kind != identity.Person {
+	if job == nil || !job.asks || !job.Owner.Answers() {
 		return "", errNotAsked
 	}
 	waiting, leave := j.waits.Enter(ctx, job.Owner.Key(), q.Skill)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,14 @@ type Secret struct {
 	Kind   string        `json:"kind"`                   // "value", "no value", "command: " with the command, or "damaged: " with the remedy
 	Set    time.Time     `json:"set,omitempty,omitzero"` // zero is not set
 	Grants []SecretGrant `json:"grants"`
+}
+
+// GrantedTo reports whether a skill has the secret, by its name.
+func (s Secret) GrantedTo(skill *skills.Skill) bool {
+	return slices.ContainsFunc(s.Grants, func(g SecretGrant) bool {
+		match, err := path.Match(g.Skill, skill.QualifiedName())
+		return err == nil && match
+	})
 }
 
 // A SecretGrant says on which terms a skill has a secret.

@@ -67,10 +67,10 @@ func New(dir string, options *Options) *Store {
 // Place names the place of the key, for people.
 func (s *Store) Place() string { return s.keys.place() }
 
-// Owner returns the owner of a principal's secrets: subjects of an issuer have their own,
-// and everybody else those of the person whose program this is.
+// Owner returns the owner of a principal's secrets: a named one has its own, and everybody
+// else those of the person whose program this is.
 func Owner(p identity.Principal) string {
-	if p.Kind == identity.Subject {
+	if p.Named() {
 		return string(p.Kind) + "/" + p.ID
 	}
 	return ""

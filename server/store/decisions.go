@@ -128,10 +128,11 @@ func (d *Decisions) RemoveExpired(before time.Time) error {
 
 // DecisionsStamp returns a text that differs after each change of a decision of a kind, and
 // after the end of one that expires. Of two changes that leave its state the same it misses
-// those of others than the given state.
-func (s *Store) DecisionsStamp(ctx context.Context, kind, state string) (string, error) {
-	now := time.Now().Unix()
-	return s.text(ctx, `SELECT coalesce(max(rowid), 0) || ' ' ||
-		(SELECT coalesce(group_concat(n), '') FROM (SELECT state || (expires > ?) || count(*) AS n FROM decisions WHERE kind = ? GROUP BY state, expires > ?)) || ' ' ||
-		(SELECT coalesce(group_concat(hex(mac)), '') FROM decisions WHERE kind = ? AND state = ?) FROM decisions WHERE kind = ?`, now, kind, now, kind, state, kind)
+// those of others than the given state. It is of the
+// decisions whose owner matches a pattern for GLOB, or another one.
+func (s *Store) DecisionsStamp(ctx context.Context, kind, state, owner, or string) (string, error) {
+	return s.text(ctx, `WITH d AS (SELECT rowid AS id, * FROM decisions WHERE kind = ?1 AND (owner GLOB ?2 OR owner GLOB ?5))
+		SELECT coalesce(max(id), 0) || ' ' ||
+		(SELECT coalesce(group_concat(n), '') FROM (SELECT state || (expires > ?3) || count(*) AS n FROM d GROUP BY state, expires > ?3)) || ' ' ||
+		(SELECT coalesce(group_concat(hex(mac)), '') FROM d WHERE state = ?4) FROM d`, kind, owner, time.Now().Unix(), state, or)
 }

@@ -149,11 +149,14 @@ type RunFilter struct {
 	Limit int
 }
 
-// A RunOwner is a principal, as a [Run] names it.
+// A RunOwner is a principal, as a [Run] names it. One with a subject owns its runs with all
+// profiles.
 type RunOwner struct{ Principal, Subject, Profile string }
 
 // Owns reports whether a run is of a principal.
-func (o RunOwner) Owns(r *Run) bool { return o == RunOwner{r.Principal, r.Subject, r.Profile} }
+func (o RunOwner) Owns(r *Run) bool {
+	return o.Principal == r.Principal && o.Subject == r.Subject && (o.Subject != "" || o.Profile == r.Profile)
+}
 
 // List returns a page of the rows that a filter selects.
 func (t Runs) List(ctx context.Context, f RunFilter) (page []*Run, err error) {
@@ -180,7 +183,7 @@ func (f RunFilter) where() (condition string, values []any) {
 	if o := f.Owner; o != nil {
 		add(true, "principal = ?", o.Principal)
 		add(true, "subject = ?", o.Subject)
-		add(true, "profile = ?", o.Profile)
+		add(o.Subject == "", "profile = ?", o.Profile)
 	}
 	add(f.Before != 0, "seq < ?", f.Before)
 	add(f.After != 0, "seq > ?", f.After)
@@ -197,9 +200,11 @@ func (t Runs) Find(ctx context.Context, prefix string, limit int) ([]*Run, error
 	return collect(ctx, t.store.stateFile, scanRun, "SELECT seq, "+runColumns+" FROM runs WHERE id >= ? AND id < ? ORDER BY seq DESC LIMIT ?", prefix, prefix+"\x7f", limit)
 }
 
-// Stamp returns a text that differs after each row and each end of a run.
-func (t Runs) Stamp(ctx context.Context) (string, error) {
-	return t.store.text(ctx, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs")
+// Stamp returns a text that differs after each row and each end of a run: of an owner, or of
+// all for nil.
+func (t Runs) Stamp(ctx context.Context, owner *RunOwner) (string, error) {
+	where, values := RunFilter{Owner: owner}.where()
+	return t.store.text(ctx, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs"+where, values...)
 }
 
 // Interrupt gives the runs of processes that have ended the outcome [Interrupted].

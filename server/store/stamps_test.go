@@ -21,8 +21,8 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	stamps := func() map[string]string {
-		approvals, err1 := s.DecisionsStamp(ctx, "approval", "pending")
-		runs, err2 := runs.Stamp(ctx)
+		approvals, err1 := s.DecisionsStamp(ctx, "approval", "pending", "*", "")
+		runs, err2 := runs.Stamp(ctx, nil)
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
@@ -24,14 +26,22 @@ func approvalPath(id string) string { return Path + "approvals/" + url.PathEscap
 // A decision is a record of an approval for the templates.
 type decision struct {
 	*approval.Record
-	Asked question
-	State string // that of the record, or "expired"
+	Asked   question
+	State   string // that of the record, or "expired"
+	Answer  bool   // the reader may answer it, or may name another person who does
+	Second  bool   // the reader has confirmed it, and another person has to
+	Revoke  bool   // the reader may withdraw it
+	Machine bool   // only the person of this machine may answer it
 	// Runs used the approval; set for the screen of one approval.
 	Runs []*store.Run
 }
 
-func newDecision(r *approval.Record, whole bool) *decision {
-	d := &decision{Record: r, Asked: question{r.Shown(), whole}, State: r.State}
+func newDecision(ctx context.Context, r *approval.Record, whole bool) *decision {
+	d := &decision{
+		Record: r, Asked: question{r.Shown(), whole}, State: r.State, Answer: api.MayAnswer(ctx, r), Second: r.SignedBy(approval.SignerOf(identity.FromContext(ctx))),
+		Revoke: api.MayRevoke(ctx, r), Machine: r.Question.OfMachine(),
+	}
+	d.Answer = d.Answer && (!d.Second || isPerson(ctx))
 	if (d.Waits() || r.State == approval.Given) && !r.Expires.After(time.Now()) {
 		d.State = "expired"
 	}
@@ -40,11 +50,6 @@ func newDecision(r *approval.Record, whole bool) *decision {
 
 // Waits reports whether the question waits for an answer.
 func (d *decision) Waits() bool { return d.State == approval.Pending }
-
-// Second reports whether the person of this machine has confirmed it, and another one has to.
-func (d *decision) Second() bool {
-	return slices.ContainsFunc(d.Signatures, func(s approval.Signature) bool { return s.Signer == approval.Local() })
-}
 
 // Lasts reports whether it counts for more than one call.
 func (d *decision) Lasts() bool { return d.Scope != approval.Once }
@@ -61,7 +66,7 @@ func (p *Page) approvals(r *http.Request) (*content, error) {
 	}
 	var lists approvalLists
 	for _, record := range all { // the newest first
-		switch d := newDecision(record, false); d.State {
+		switch d := newDecision(r.Context(), record, false); d.State {
 		case approval.Pending:
 			lists.Waiting = append(lists.Waiting, d)
 		case approval.Given:
@@ -81,7 +86,7 @@ func (p *Page) approval(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := newDecision(record, true)
+	d := newDecision(r.Context(), record, true)
 	if d.State != approval.Pending && d.State != approval.Denied {
 		page, err := p.options.Service.Runs(r.Context(), api.RunQuery{Skill: record.Question.Skill, Approval: record.ID, Limit: maxProofs})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,12 +15,14 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/api"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 const (
 	maxPolls  = 32 // of all browsers, at once
 	maxTopics = 8  // of one poll
-	// stampAge is the longest time for which all polls share the stamps of one query.
+	// stampAge is the longest time for which the polls of a reader share the stamps of one
+	// query.
 	stampAge = time.Second
 	// pollGap is the interval of comparisons, and the shortest time of a poll.
 	pollGap = 250 * time.Millisecond
@@ -31,11 +34,12 @@ const (
 // stamps change with the state of what screens show.
 type stamps struct {
 	api.Stamps
-	sources int // the version of the operations
+	sources int       // the version of the operations
+	read    time.Time // the time of the query
 }
 
 // changes tell browsers that topics have changed. They query the store only while a browser
-// polls, and at most once a second for all of them.
+// polls, and at most once a second for each reader.
 type changes struct {
 	service *api.Service
 	sources Sources
@@ -45,13 +49,18 @@ type changes struct {
 	end     context.CancelFunc
 	closing sync.Once
 
-	mu     sync.Mutex // guards the fields below
-	stamps stamps
-	read   time.Time // of the stamps
+	mu    sync.Mutex // guards the fields below
+	known map[reader]*stamps
+}
+
+// A reader is a principal with all that decides what it may see.
+type reader struct {
+	owner    identity.Key
+	oversees bool
 }
 
 func newChanges(service *api.Service, sources Sources, logger *slog.Logger) *changes {
-	s := &changes{service: service, sources: sources, logger: logger, slots: make(chan struct{}, maxPolls)}
+	s := &changes{service: service, sources: sources, logger: logger, slots: make(chan struct{}, maxPolls), known: map[reader]*stamps{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -140,22 +149,30 @@ func (s *changes) stamp(ctx context.Context, topics []string) string {
 // current returns the stamps, which are a second old at most; the last ones if they cannot
 // be read.
 func (s *changes) current(ctx context.Context) stamps {
+	who := identity.FromContext(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sources != nil {
-		s.stamps.sources = s.sources.Operations().Version()
+	of := reader{who.Owner(), who.Oversees()}
+	last := s.known[of]
+	if last == nil {
+		maps.DeleteFunc(s.known, func(_ reader, other *stamps) bool { return time.Since(other.read) > pollLife })
+		last = &stamps{}
+		s.known[of] = last
 	}
-	if s.service == nil || time.Since(s.read) < stampAge {
-		return s.stamps
+	if s.sources != nil && isPerson(ctx) {
+		last.sources = s.sources.Operations().Version()
 	}
-	s.read = time.Now()
+	if s.service == nil || time.Since(last.read) < stampAge {
+		return *last
+	}
+	last.read = time.Now()
 	now, err := s.service.Stamps(ctx)
 	if err != nil {
 		s.logger.Debug("the page does not know what has changed", "error", err)
-		return s.stamps
+		return *last
 	}
-	s.stamps.Stamps = now
-	return s.stamps
+	last.Stamps = now
+	return *last
 }
 
 // stampOf returns a text that differs after a change of one of the topics; the

@@ -21,12 +21,17 @@ import (
 type section struct{ Name, Title, Path string }
 
 // sections returns the navigation.
-func sections() []section {
-	return []section{
-		{"skills", "Skills", Path}, {"approvals", "Approvals", Path + "approvals"}, {"runs", "Runs", Path + "runs"},
-		{"secrets", "Secrets", Path + "secrets"}, {"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
-		{"doctor", "Doctor", Path + "doctor"}, {"settings", "Settings", Path + "settings"},
+func sections(person bool) []section {
+	all := []section{
+		{"skills", "Skills", Path}, {"approvals", "Approvals", Path + "approvals"}, {"runs", "Runs", Path + "runs"}, {"secrets", "Secrets", Path + "secrets"},
 	}
+	if !person {
+		return all
+	}
+	return append(all, []section{
+		{"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
+		{"doctor", "Doctor", Path + "doctor"}, {"settings", "Settings", Path + "settings"},
+	}...)
 }
 
 // functions are the functions of all templates: path is the path of a skill's screen, asset
@@ -54,7 +59,7 @@ func methods() map[string][]any {
 		"Grown": {(*installation.Change).Grown}, "Lines": {(*installation.Change).Lines}, "Suspicious": {(*installation.Change).Suspicious},
 		"Heading": {skillRow.Heading}, "Tone": {skillRow.Tone, shownProblem.Tone}, "Where": {shownProblem.Where},
 		"Items": {operation.Items}, "Path": {operation.Path}, "State": {operation.State}, "Title": {operation.Title},
-		"Kind": {(*approval.Record).Kind}, "Lasts": {(*decision).Lasts}, "Second": {(*decision).Second}, "Waits": {(*decision).Waits},
+		"Kind": {(*approval.Record).Kind}, "Lasts": {(*decision).Lasts}, "Waits": {(*decision).Waits},
 		"QualifiedName": {(*skills.Skill).QualifiedName}, "Untrusted": {(*skills.Skill).Untrusted, (*skills.Plugin).Untrusted},
 		"IsZero": {time.Time.IsZero}, "Error": {error.Error}, "String": {fmt.Stringer.String},
 	}

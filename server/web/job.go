@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/result"
@@ -205,7 +206,7 @@ func (p runForms) answerJob(w http.ResponseWriter, r *http.Request) {
 	q := newPending(questions[at])
 	a, err := q.read(r)
 	if err == nil {
-		err = job.Answer(id, a)
+		err = api.AnswerJob(r.Context(), job, questions[at], a)
 	}
 	if err == nil {
 		http.Redirect(w, r, jobPath(job.ID), http.StatusSeeOther)

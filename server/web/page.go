@@ -117,7 +117,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, status int, c *conte
 	t, err := p.screens.of(c.Template)
 	var text bytes.Buffer
 	if err == nil {
-		err = t.Execute(&text, "layout.html", frame{c, p.options.Version, r.URL.RequestURI(), isPerson(r.Context()), p.waiting(r.Context())})
+		err = t.Execute(&text, "layout.html", newFrame(r.Context(), c, p.options.Version, r.URL.RequestURI(), p.waiting(r.Context())))
 	}
 	if err != nil {
 		p.options.Logger.Error("show a screen of the page", "template", c.Template, "error", err)
@@ -134,12 +134,23 @@ type frame struct {
 	*content
 	Version string
 	Path    string // of this screen, with its query
-	Person  bool   // decisions are offered
+	Person  bool   // of this machine: decisions about it are offered
+	Answers bool   // answers are offered
+	Who     string // the name of a reader who is not the person of this machine; "" is none
 	// Waiting are the questions that wait for an answer, the newest first.
 	Waiting []*approval.Record
 }
 
-// waiting returns the questions of a principal that wait for an answer; none if they cannot
+func newFrame(ctx context.Context, c *content, version, path string, waiting []*approval.Record) frame {
+	f := frame{content: c, Version: version, Path: path, Person: isPerson(ctx), Waiting: waiting}
+	who := identity.FromContext(ctx)
+	if f.Answers = who.Answers(); who.Named() {
+		f.Who = who.Label()
+	}
+	return f
+}
+
+// waiting returns the questions that wait for a principal's answer; none if they cannot
 // be read, which the screen of approvals reports.
 func (p *Page) waiting(ctx context.Context) []*approval.Record {
 	if p.options.Service == nil {
@@ -149,12 +160,10 @@ func (p *Page) waiting(ctx context.Context) []*approval.Record {
 	if err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(all, func(r *approval.Record) bool { return r.State != approval.Pending })
-}
-
-// isPerson reports whether a request acts for a person, who may decide.
-func isPerson(ctx context.Context) bool {
-	return identity.FromContext(ctx).Kind == identity.Person
+	who := identity.FromContext(ctx)
+	return slices.DeleteFunc(all, func(r *approval.Record) bool {
+		return r.State != approval.Pending || !r.OwnedBy(who) && !api.MayAnswer(ctx, r)
+	})
 }
 
 // A moved error leads to the path that it is.

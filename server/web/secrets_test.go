@@ -254,7 +254,8 @@ func (b *secretBench) leaksNothing() {
 // have none: they may be models.
 func TestSecretsOfOthers(t *testing.T) {
 	b := newSecretBench(t)
-	ann, bob := identity.Principal{Kind: identity.Subject, ID: "issuer|ann"}, identity.Principal{Kind: identity.Subject, ID: "issuer|bob"}
+	scopes := []identity.Scope{identity.ScopeRun, identity.ScopeApprove}
+	ann, bob := identity.Principal{Kind: identity.Subject, ID: "issuer|ann", Scopes: scopes}, identity.Principal{Kind: identity.Subject, ID: "issuer|bob", Scopes: scopes}
 	set := func(who identity.Principal, name, value string) int {
 		return b.as(who, "secrets/set", url.Values{"name": {name}, "value": {value}}).Code
 	}
@@ -281,7 +282,7 @@ func TestSecretsOfOthers(t *testing.T) {
 		}
 	}
 	grant := url.Values{"skill": {"issues"}, "name": {"GITHUB_TOKEN"}, "hosts": {"evil.example"}, "digest": {b.book.Of(t.Context(), b.issue).Digest}}
-	for _, who := range []identity.Principal{ann, {}, {Kind: identity.Token}, {Kind: identity.Model}} {
+	for _, who := range []identity.Principal{ann, {}, {Kind: identity.Token}, {Kind: identity.Model}, {Kind: identity.Token, ID: "ci", Scopes: scopes[:1]}} {
 		for path, form := range map[string]url.Values{"secrets/grant?skill=issues&name=GITHUB_TOKEN&hosts=a.example.com": nil, "secrets/grant": grant, "secrets/revoke": grant} {
 			if w := b.as(who, path, form); w.Code != 403 {
 				t.Errorf("%s as %q: %d", path, who.Kind, w.Code)
@@ -319,7 +320,7 @@ func TestDamagedSecret(t *testing.T) {
 	if w.Code != 200 || !strings.Contains(text, "damaged: remove "+files[0]) || strings.Count(text, "value kept") != 1 || strings.Contains(text, "name=%28unknown") {
 		t.Errorf("%d %s", w.Code, text)
 	}
-	if text := b.as(identity.Principal{Kind: identity.Subject, ID: "issuer|ann"}, "secrets", nil).Body.String(); strings.Contains(text, b.dir) {
+	if text := b.as(identity.Principal{Kind: identity.Subject, ID: "issuer|ann", Scopes: []identity.Scope{identity.ScopeApprove}}, "secrets", nil).Body.String(); strings.Contains(text, b.dir) {
 		t.Errorf("another person sees the path: %s", text)
 	}
 }

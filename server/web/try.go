@@ -41,7 +41,7 @@ func (s *tryScreen) suggest(text string) []string {
 func (p runForms) paths(w http.ResponseWriter, r *http.Request) {
 	s, err := p.newTryScreen(r)
 	if err == nil && !isPerson(r.Context()) {
-		err = errNotPerson()
+		err = errNotPerson(r.Context())
 	}
 	if err != nil {
 		p.fail(w, r, err)
