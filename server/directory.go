@@ -77,9 +77,7 @@ func (d *Directory) Run(ctx context.Context, req run.Request) (report *result.Ru
 		return nil, run.AsError(err)
 	}
 	r.principal = req.Principal
-	if len(req.Workspaces) == 0 {
-		req.Workspaces = i.executor.Workspaces()
-	}
+	req.Workspaces = i.executor.Workspaces(ctx, req.Principal, req.Workspaces)
 	req.Callees = i.callees(r)
 	o, err := i.executor.Run(ctx, req)
 	if o == nil {

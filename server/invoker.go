@@ -36,13 +36,10 @@ type invoker struct {
 	failures
 }
 
-// workspaces returns the workspaces of the client of ctx: its roots, if it has sent
-// some, or else the server's.
+// workspaces returns the workspaces of the client of ctx: that of its profile, else its roots,
+// if it has sent some, or else the server's.
 func (i *invoker) workspaces(ctx context.Context) []string {
-	if own := i.roots.Of(ctx); len(own) > 0 {
-		return own
-	}
-	return i.executor.Workspaces()
+	return i.executor.Workspaces(ctx, identity.FromContext(ctx), i.roots.Of(ctx))
 }
 
 // complete sets the fields that every call of the client has.

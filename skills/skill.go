@@ -113,6 +113,8 @@ type Skill struct {
 	Pinned bool
 	// PinnedByPerson says that the person wants the same.
 	PinnedByPerson bool
+	// Priority is its position among the pins of the client's profile, from 1; 0 is none.
+	Priority int
 	// Asks lists whom the skill's script may ask while it runs; none is nobody.
 	Asks []Asked
 	// Calls are patterns of the qualified names of the skills that the skill's script

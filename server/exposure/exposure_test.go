@@ -135,12 +135,12 @@ func TestFillOrder(t *testing.T) {
 }
 
 // TestPerson orders the skills that the person pinned after those that the configuration
-// does, and before all others.
+// does, and before all others; the pins of a profile come before both, in their order.
 func TestPerson(t *testing.T) {
-	all := usable("a", "b", "c", "d", "e")
-	all[4].PinnedByPerson = true
+	all := usable("a", "b", "c", "d", "e", "f", "g")
+	all[4].PinnedByPerson, all[5].Priority, all[6].Priority = true, 2, 1
 	s, o := State{Active: map[string]bool{"a": true}}, Options{Pin: []string{"d"}}
-	want := []string{"d", "e", "a", "b", "c"}
+	want := []string{"g", "f", "d", "e", "a", "b", "c"}
 	for n := range want {
 		o.MaxTools = n + 1
 		if diff := cmp.Diff(want[:n+1], Choose(all, s, each(10, 10), o).toolNames()); diff != "" {
@@ -148,7 +148,7 @@ func TestPerson(t *testing.T) {
 		}
 	}
 	e := Choose(all, s, each(10, 10), Options{Mode: Search})
-	if got := e.Of(all[4]); got != (Decision{ByTool, "pinned by you"}) || len(e.Tools()) != 1 {
+	if got := e.Of(all[4]); got != (Decision{ByTool, "pinned by you"}) || e.Of(all[6]).Why != "pinned by the profile" || len(e.Tools()) != 3 {
 		t.Errorf("%+v, %d tools", got, len(e.Tools()))
 	}
 }

@@ -2,6 +2,7 @@ package exposure
 
 import (
 	"cmp"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,9 @@ import (
 func (r ranked) reason() string {
 	switch r.level {
 	case byPerson:
+		if r.skill.Priority > 0 {
+			return "pinned by the profile"
+		}
 		if r.skill.PinnedByPerson {
 			return "pinned by you"
 		}
@@ -66,6 +70,8 @@ func (e *Exposure) rankOf(skill *skills.Skill) ranked {
 	r := ranked{skill: skill, name: name, level: byNobody, uses: e.options.Uses[name], source: slices.Index(e.sources, skill.Source)}
 	pin := slices.IndexFunc(e.options.Pin, func(pattern string) bool { return Matches(pattern, skill) })
 	switch {
+	case skill.Priority > 0: // before those of the configuration
+		r.level, r.pin = byPerson, skill.Priority-1-math.MaxInt32
 	case pin >= 0:
 		r.level, r.pin = byPerson, pin
 	case skill.PinnedByPerson: // after those of the configuration

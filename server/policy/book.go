@@ -37,6 +37,8 @@ type page struct {
 	rules   []Rule            // one for each pattern and origin
 	origins map[string]string // by key of a row
 	pinned  []pin
+
+	profiles map[string]Profile // by name
 }
 
 // pin is the body of a row: the tool of a skill stays, however many skills there are. It
@@ -53,7 +55,9 @@ func NewBook(s *store.Store, key *seal.Key, logger *slog.Logger) *Book {
 	o := &seal.Options{Logger: b.logger}
 	b.tables = map[string]*seal.Table{offRow: seal.NewTable(offRow, s, key, o), originRow: seal.NewTable(originRow, s, key, o)}
 	signed := &seal.Options{Signers: []string{seal.Person}, Logger: b.logger}
-	b.tables[ruleRow], b.tables[pinRow] = seal.NewTable(ruleRow, s, key, signed), seal.NewTable(pinRow, s, key, signed)
+	for _, kind := range []string{ruleRow, pinRow, profileRow} {
+		b.tables[kind] = seal.NewTable(kind, s, key, signed)
+	}
 	return b
 }
 
@@ -79,6 +83,8 @@ const (
 	offRow    = "rule off" // disables a skill, which nobody has to prove
 	originRow = "rule origin"
 	pinRow    = "tool pin"
+
+	profileRow = "profile"
 )
 
 // write replaces the row of a kind and key by one with a body; nil is none. Programs with
@@ -123,8 +129,8 @@ func (b *Book) read(ctx context.Context) *page {
 
 // load reads the rows. Those that were not written for this configuration do not count.
 func (b *Book) load(ctx context.Context) (*page, error) {
-	p := &page{origins: map[string]string{}}
-	for _, kind := range []string{ruleRow, offRow, originRow, pinRow} { // what is off after the rules
+	p := &page{origins: map[string]string{}, profiles: map[string]Profile{}}
+	for _, kind := range []string{ruleRow, offRow, originRow, pinRow, profileRow} { // what is off after the rules
 		rows, err := b.tables[kind].List(ctx, store.DecisionFilter{})
 		if err != nil {
 			return nil, err
@@ -141,6 +147,13 @@ func (b *Book) load(ctx context.Context) (*page, error) {
 
 // add adds the body of a row. One that is copied to another key does not count.
 func (p *page) add(kind, key string, body []byte) {
+	if kind == profileRow {
+		var named NamedProfile
+		if json.Unmarshal(body, &named) == nil && key == rowKey(named.Name) && named.Check("") == nil {
+			p.profiles[named.Name] = named.Profile
+		}
+		return
+	}
 	var e entry
 	var tool pin
 	if json.Unmarshal(body, &e) != nil || json.Unmarshal(body, &tool) != nil {
@@ -225,6 +238,17 @@ func (b *Book) Put(ctx context.Context, r Rule) error {
 	return b.write(ctx, ruleRow, rowKey(r.Pattern, r.Origin), body)
 }
 
+// PutProfile writes a profile in place of the one of its name.
+func (b *Book) PutProfile(ctx context.Context, p NamedProfile) error {
+	p.Configured = false
+	return b.write(ctx, profileRow, rowKey(p.Name), p)
+}
+
+// RemoveProfile removes the profile of a name, which then exists for nobody.
+func (b *Book) RemoveProfile(ctx context.Context, name string) error {
+	return b.write(ctx, profileRow, rowKey(name), nil)
+}
+
 // origin returns the origin to which a rule of the configuration belongs for a name; ""
 // if none has used it yet.
 func (p *page) origin(rule, name string) string { return p.origins[rowKey(rule, name)] }
@@ -254,7 +278,9 @@ func (b *Book) bind(ctx context.Context, rule, name, origin string) string {
 	if err != nil {
 		b.logger.Warn("the origin of the skill of a rule cannot be written; it holds until the server ends", "rule", rule, "error", err)
 		b.unsaved[key] = bound
-		b.page = &page{b.page.rules, maps.Clone(b.page.origins), b.page.pinned}
+		next := *b.page
+		next.origins = maps.Clone(b.page.origins)
+		b.page = &next
 		maps.Copy(b.page.origins, b.unsaved)
 	}
 	return bound

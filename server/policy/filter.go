@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -29,7 +30,14 @@ type Filter struct {
 type filtered struct {
 	before, after *skills.Catalog
 	gone          []Off // by qualified name
-	pinned        []string
+	pinned        []mark
+}
+
+// A mark says that a skill is shown before others.
+type mark struct {
+	name     string
+	person   bool // the person has pinned it
+	priority int  // among the pins of a profile, from 1; 0 is none
 }
 
 // NewFilter returns the filter of a policy for a principal.
@@ -45,7 +53,7 @@ func NewFilter(p *Policy, who identity.Principal) *Filter {
 func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
 	page, last := f.policy.current().Book.read(ctx), f.last.Load()
 	gone := f.missing(page, catalog)
-	pinned := page.pinnedIn(catalog)
+	pinned := f.marks(page, catalog)
 	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) {
 		after := marked(without(catalog, gone), pinned)
 		if f.policy.current().PersonOnly {
@@ -135,22 +143,38 @@ func without(catalog *skills.Catalog, gone []Off) *skills.Catalog {
 	return &next
 }
 
-// pinnedIn returns the names of the skills of a catalog that are pinned, sorted.
-func (p *page) pinnedIn(catalog *skills.Catalog) (all []string) {
-	for _, tool := range p.pinned {
-		if at, there := catalog.Place(tool.Name); there && catalog.Skills[at].Origin().String() == tool.Origin {
-			all = append(all, tool.Name)
+// marks returns the marks of the skills of a catalog by the pins of the person and those of
+// the profile.
+func (f *Filter) marks(page *page, catalog *skills.Catalog) []mark {
+	all := page.pinnedIn(catalog)
+	own, _ := f.policy.profile(page, f.who.Profile)
+	if own.Pin == nil {
+		return all
+	}
+	for _, skill := range catalog.Skills {
+		if at := slices.IndexFunc(own.Pin, func(pattern string) bool { return width(pattern, skill) >= 0 }); at >= 0 {
+			all = append(all, mark{name: skill.QualifiedName(), priority: at + 1})
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 
-// marked returns the catalog with copies of those of its skills that are pinned.
-func marked(catalog *skills.Catalog, pinned []string) *skills.Catalog {
+// pinnedIn returns the marks of the skills of a catalog that the person has pinned, by name.
+func (p *page) pinnedIn(catalog *skills.Catalog) (all []mark) {
+	for _, tool := range p.pinned {
+		if at, there := catalog.Place(tool.Name); there && catalog.Skills[at].Origin().String() == tool.Origin {
+			all = append(all, mark{name: tool.Name, person: true})
+		}
+	}
+	slices.SortFunc(all, func(a, b mark) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// marked returns the catalog with copies of those of its skills that have marks.
+func marked(catalog *skills.Catalog, marks []mark) *skills.Catalog {
 	copies := map[*skills.Skill]*skills.Skill{}
-	for _, name := range pinned {
-		at, there := catalog.Place(name)
+	for _, m := range marks {
+		at, there := catalog.Place(m.name)
 		if !there {
 			continue
 		}
@@ -158,7 +182,8 @@ func marked(catalog *skills.Catalog, pinned []string) *skills.Catalog {
 		if owner := skill.Owner(); copies[owner] == nil {
 			owner.CloneTo(copies)
 		}
-		copies[skill].PinnedByPerson = true
+		copies[skill].PinnedByPerson = m.person || copies[skill].PinnedByPerson
+		copies[skill].Priority = max(m.priority, copies[skill].Priority)
 	}
 	return catalog.Replace(copies)
 }

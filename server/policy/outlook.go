@@ -22,6 +22,9 @@ type Outlook struct {
 // skill's grant, of a person who picks it in a client, and of the person on the command line; with the profile, if it is not "".
 // digest and folder belong to a snapshot of the skill; approved is [run.Approved].
 func (p *Policy) Outlooks(ctx context.Context, skill *skills.Skill, profile, digest, folder string, workspaces []string, approved func(identity.Principal, *skills.Skill) string) []Outlook {
+	if own := p.Workspace(ctx, identity.Principal{Profile: profile}); own != "" {
+		workspaces = []string{own}
+	}
 	proposal := run.Proposal{Action: run.ActionSkill, Skill: skill, Digest: digest, Folder: folder, Workspaces: workspaces, DryRun: true}
 	model, code, picked, person := proposal, proposal, proposal, proposal
 	model.Principal = identity.Principal{Kind: identity.Model, Profile: profile}

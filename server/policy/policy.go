@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -98,9 +99,10 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 	if err != nil {
 		return nil, err
 	}
+	own, _ := p.profile(p.current().Book.read(ctx), s.who.Profile)
 	d := &run.Decision{
 		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Unprotected: t.paths, Hosts: t.hosts},
-		Variables:  slices.Concat(p.variables(trusted), t.env),
+		Variables:  slices.Concat(p.variables(trusted, own.Env), t.env),
 		Secrets:    t.secrets,
 		Class:      t.class,
 		Rule:       t.rule(),
@@ -110,8 +112,13 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 		Session:    t.approve == Session,
 		Calls:      t.calls,
 		Timeout:    t.timeout,
-		Concurrent: p.slots(ctx, s.who),
+		Concurrent: own.MaxConcurrent,
 		Version:    t.version(),
+	}
+	for _, name := range d.Variables {
+		if value, given := own.Env[name]; given {
+			d.Values = append(d.Values, name+"="+value)
+		}
 	}
 	if trusted != skill {
 		d.Each = true
@@ -198,7 +205,7 @@ func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run
 	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.slots(ctx, proposal.Principal)}
 	all, _ := p.bounds(p.current().Book.read(ctx), proposal.Principal)
 	for _, b := range all {
-		d.Timeout = shorter(d.Timeout, b.Timeout)
+		d.Timeout = shorter(d.Timeout, time.Duration(b.Timeout))
 	}
 	return d, nil
 }
@@ -228,15 +235,22 @@ func (p *Policy) Approve(ctx context.Context, proposal *run.Proposal) error {
 
 func byPerson(p *run.Proposal) bool { return p.Principal.Kind == identity.Person }
 
-// Gives reports whether the rules give a skill a secret, or a variable if that is set.
+// Gives reports whether the rules give a skill a secret, or a variable if that is set, or a
+// profile gives the variable.
 func Gives(p *Policy, skill *skills.Skill, name string, set bool) bool {
 	t := apply(p.matches(p.current().Book.read(context.Background()), subject{skill: skill, accepted: true}), skill)
+	for _, profile := range p.current().NamedProfiles(context.Background()) { // a skill without it fails for others alone
+		if _, given := profile.Env[name]; given {
+			return true
+		}
+	}
 	return set && slices.Contains(t.env, name) || slices.ContainsFunc(t.secrets, func(g run.SecretGrant) bool { return cmp.Or(g.Variable(), g.Name) == name })
 }
 
-// variables returns the names of the variables that a skill is given without a rule: those
-// that it names, and none for a skill of a stranger.
-func (p *Policy) variables(skill *skills.Skill) []string {
+// variables returns the names of the variables that a skill is given without a rule: of those
+// that it names the ones that all skills are given or that a profile gives, and none for a
+// skill of a stranger.
+func (p *Policy) variables(skill *skills.Skill, given map[string]string) []string {
 	if skill.Untrusted() || skill.Entry == nil {
 		return nil
 	}
@@ -244,7 +258,10 @@ func (p *Policy) variables(skill *skills.Skill) []string {
 	if p.current().Variables == nil {
 		return names
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(p.current().Variables, name) })
+	return slices.DeleteFunc(names, func(name string) bool {
+		_, own := given[name]
+		return !own && !slices.Contains(p.current().Variables, name)
+	})
 }
 
 // propose returns the trust that a run of a skill on terms needs. The error is a

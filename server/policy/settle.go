@@ -79,7 +79,7 @@ func (p *settler) terms(found []match, s subject, all []bound) (*terms, error) {
 		if b.Mode.Narrows(t.mode) {
 			t.mode = b.Mode
 		}
-		t.timeout = shorter(t.timeout, b.Timeout)
+		t.timeout = shorter(t.timeout, time.Duration(b.Timeout))
 		if b.Secrets != nil {
 			t.secrets = slices.DeleteFunc(slices.Clone(t.secrets), func(g run.SecretGrant) bool { return !slices.Contains(b.Secrets, g.Name) })
 		}

@@ -385,3 +385,37 @@ func TestLongParams(t *testing.T) {
 		t.Error("SKILL_PARAMS is longer than a program can be passed")
 	}
 }
+
+// The folder and the variables of a principal's profile take the place of the server's, and of
+// the client's, for its calls alone; code has the folder, too.
+func TestProfileReplaces(t *testing.T) {
+	skill := demo(t, "script: run.sh\nsandbox: {env: [A, TEAM]}\n")
+	options := &policy.Options{Variables: []string{"A"}, Profiles: map[string]policy.Profile{
+		"red": {Workspace: "/red", Env: map[string]string{"TEAM": "red", "A": "own", "B": "unnamed"}}, "blue": {},
+	}}
+	for profile, want := range map[string]struct {
+		workspaces []string
+		env        []string
+	}{"red": {[]string{"/red"}, []string{"A=own", "TEAM=red"}}, "blue": {[]string{"/client"}, []string{"A=1"}}} {
+		driver := &recorder{}
+		decider := policy.New(options)
+		x := executorOf(t, driver, decider, &run.Options{Workspaces: []string{"/work"}, Assigned: decider.Workspace, Variables: run.Environ{"A=1", "B=2"}})
+		call := run.Call{Principal: identity.Principal{Kind: identity.Model, Profile: profile}, Workspaces: []string{"/client"}}
+		if _, err := x.Run(t.Context(), run.Request{Call: call, Skill: skill}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.RunCode(t.Context(), run.CodeRequest{Call: call, Language: "bash", Code: "true"}); err != nil {
+			t.Fatal(err)
+		}
+		for i, ran := range driver.commands {
+			env := slices.DeleteFunc(slices.Clone(ran.Env), func(v string) bool { return strings.HasPrefix(v, "SKILL_") })
+			slices.Sort(env)
+			if i == 0 && !slices.Equal(env, want.env) || !slices.Equal(ran.Grant.Workspaces, want.workspaces) {
+				t.Errorf("%s: %q in %q", profile, ran.Env, ran.Grant.Workspaces)
+			}
+		}
+		if len(driver.commands) != 2 {
+			t.Errorf("%s: %d commands", profile, len(driver.commands))
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (x *Executor) RunCode(ctx context.Context, r CodeRequest) (*Outcome, error)
 		var j *job
 		err := r.codeOf(args)
 		if err == nil {
-			j, err = x.codeJob(&r)
+			j, err = x.codeJob(ctx, &r)
 		}
 		if err != nil {
 			return nil, x.refuse(ctx, &refused, &r.Call, err)
@@ -65,11 +65,11 @@ func (x *Executor) CodeHosts(ctx context.Context, who identity.Principal, skill 
 	return d.Grant.Hosts, true
 }
 
-func (x *Executor) codeJob(r *CodeRequest) (*job, error) {
+func (x *Executor) codeJob(ctx context.Context, r *CodeRequest) (*job, error) {
 	if err := checkCode(r); err != nil {
 		return nil, err
 	}
-	workspaces, opened, err := x.resolve(&r.Call)
+	workspaces, opened, err := x.resolve(ctx, &r.Call)
 	if err != nil {
 		return nil, err
 	}

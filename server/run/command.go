@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,13 +63,14 @@ func command(ctx context.Context, j *job, p *Proposal, d *Decision, variables Va
 	if err != nil {
 		return err
 	}
+	granted = overridden(granted, d.Values)
 	p.Args, p.Variables = program.args, variableNames(granted)
 	p.Command = &sandbox.Command{
 		RunID:    j.id,
 		Skill:    j.label,
 		Tenant:   j.tenant(),
 		Argv:     program.argv,
-		Env:      append(environment(j, program.args, d.Grant), granted...),
+		Env:      append(environment(j, program.args, d), granted...),
 		Role:     j.role,
 		Grant:    d.Grant,
 		Limits:   sandbox.Limits{Timeout: shorter(j.timeout, d.Timeout)},
@@ -103,9 +106,19 @@ func (c *Call) runID() string {
 // cannot be guessed.
 func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()[:16]) }
 
+// overridden returns variables with the values of others in place of theirs.
+func overridden(variables, others []string) []string {
+	names := variableNames(others)
+	kept := slices.DeleteFunc(slices.Clone(variables), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(names, name)
+	})
+	return append(kept, others...)
+}
+
 // environment returns the variables that tell a program about its call. A script that
 // wants none finds none.
-func environment(j *job, args map[string]any, grant sandbox.Grant) []string {
+func environment(j *job, args map[string]any, d *Decision) []string {
 	context := skills.ContextSkill
 	if j.action == ActionSkill {
 		context = j.skill.Entry.Context
@@ -114,16 +127,41 @@ func environment(j *job, args map[string]any, grant sandbox.Grant) []string {
 	case j.action == ActionSession || context == skills.ContextNone:
 		return nil
 	case context == skills.ContextLinX:
-		return append(about(j, args, grant), "LINX_AGENT_ID=", "LINX_USER_ID=", "LINX_SESSION_ID="+pseudonym(j.Principal))
+		who, permissions := j.Principal, permissions(d)
+		return append(about(j, args, d.Grant), "LINX_AGENT_ID="+who.Profile, "LINX_USER_ID="+cmp.Or(who.ID, string(who.Kind)), "LINX_SESSION_ID="+pseudonym(who), "LINX_PERMISSIONS="+permissions)
 	}
-	return about(j, args, grant)
+	return about(j, args, d.Grant)
 }
 
-// pseudonym names a principal to a script, which could use the real key as if it were
-// its own.
+// pseudonym names a principal and its session to a script, which could use the real key as if
+// it were its own: a UUID of version 8 (RFC 9562).
 func pseudonym(p identity.Principal) string {
 	sum := sha256.Sum256([]byte(p.Key()))
-	return hex.EncodeToString(sum[:8])
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// permissions returns the grant of a run as a JSON list, such as ["workspace:read",
+// "network:api.example.com:443"].
+func permissions(d *Decision) string {
+	all := []string{}
+	if len(d.Grant.Workspaces) > 0 {
+		all = append(all, "workspace:read")
+		if d.Grant.Write {
+			all = append(all, "workspace:write")
+		}
+	}
+	for _, host := range d.Grant.Hosts {
+		all = append(all, "network:"+host)
+	}
+	for _, g := range d.Secrets {
+		all = append(all, "secret:"+g.Name)
+	}
+	for _, pattern := range d.Calls {
+		all = append(all, "skill:"+pattern)
+	}
+	text, _ := json.Marshal(all) // of texts
+	return string(text)
 }
 
 // about returns the variables that every program finds.

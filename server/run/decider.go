@@ -122,6 +122,9 @@ type Decision struct {
 	Grant sandbox.Grant
 	// Variables are the names of the variables that it may be given.
 	Variables []string
+	// Values are the values, as "NAME=value", of some of these that the profile of the
+	// principal gives.
+	Values []string
 	// Secrets gives it secrets, without their values here.
 	Secrets []SecretGrant
 	// Class is the class of the grant: that of the skill, or a higher one that the

@@ -31,6 +31,9 @@ type Options struct {
 	Sessions *session.Manager
 	// Workspaces are the absolute host folders that skills may be granted.
 	Workspaces []string
+	// Assigned returns the folder in place of all workspaces for the calls of a principal, or
+	// ""; nil is none.
+	Assigned func(ctx context.Context, who identity.Principal) string
 	// NoWorkspace is the reason why there are none; "" is not known.
 	NoWorkspace string
 	// Barred returns the reason why sandboxes cannot enter a workspace, or ""; nil is none.
@@ -69,6 +72,9 @@ func (o *Options) withDefaults() Options {
 	c.MaxTimeout = cmp.Or(c.MaxTimeout, sandbox.DefaultLimits().Timeout)
 	if c.Barred == nil {
 		c.Barred = func(string) string { return "" }
+	}
+	if c.Assigned == nil {
+		c.Assigned = func(context.Context, identity.Principal) string { return "" }
 	}
 	if c.Variables == nil {
 		c.Variables = Environ(nil)
@@ -117,12 +123,15 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 	return &Executor{runner: runner, snapshots: snapshots, decider: decider, records: records{o.Recorder, o.CheckOutput}, waits: elicit.NewWaitLimiter(o.Asking), callers: newCallerLimiter(o.Asking), options: o}
 }
 
-// Workspaces returns the absolute host folders that skills may be granted.
-func (x *Executor) Workspaces() []string { return x.options.Workspaces }
+// Workspaces returns the absolute host folders that the calls of a principal may be granted,
+// which are those of its client if it has some.
+func (x *Executor) Workspaces(ctx context.Context, who identity.Principal, client []string) []string {
+	return x.workspaces(ctx, &Call{Principal: who, Workspaces: client})
+}
 
 // resolve returns the workspaces that a call may be granted, and the command for which
 // its session was opened, or nil without a session. The error is an [*Error].
-func (x *Executor) resolve(c *Call) (workspaces []string, opened *sandbox.Command, err error) {
+func (x *Executor) resolve(ctx context.Context, c *Call) (workspaces []string, opened *sandbox.Command, err error) {
 	switch {
 	case c.Session != "":
 		command, err := x.options.Sessions.Command(c.tenant(), c.Session)
@@ -130,10 +139,22 @@ func (x *Executor) resolve(c *Call) (workspaces []string, opened *sandbox.Comman
 			return nil, nil, translate("the call", c.Session, err)
 		}
 		return command.Grant.Workspaces, &command, nil
-	case len(c.Workspaces) > 0, c.Parent != "":
-		return c.Workspaces, nil, nil
 	}
-	return x.options.Workspaces, nil, nil
+	return x.workspaces(ctx, c), nil, nil
+}
+
+// workspaces returns the workspaces that a call without a session may be granted.
+func (x *Executor) workspaces(ctx context.Context, c *Call) []string {
+	if c.Parent != "" {
+		return c.Workspaces
+	}
+	if own := x.options.Assigned(ctx, c.Principal); own != "" {
+		return []string{own}
+	}
+	if len(c.Workspaces) > 0 {
+		return c.Workspaces
+	}
+	return x.options.Workspaces
 }
 
 // perform takes a job through the pipeline from its snapshot to its record.

@@ -74,9 +74,9 @@ func TestKinds(t *testing.T) {
 		{"disk", `{"path": "/x"}`, "python3 run", `{"path":"/x"}`, "TOKEN=secret", 30 * time.Second},
 		{"bin", `{}`, "./run", `{}`, "", 30 * time.Second},
 		{"linx__one", `{"args": ["a b", "-c"], "stdin": "in"}`, "bash run.sh a b -c", "in",
-			"SKILL_NAME=linx__one SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"args\":[\"a b\",\"-c\"],\"stdin\":\"in\"} LINX_AGENT_ID= LINX_USER_ID= LINX_SESSION_ID=dfe05bcb01102e38", 7 * time.Second},
+			"SKILL_NAME=linx__one SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"args\":[\"a b\",\"-c\"],\"stdin\":\"in\"} LINX_AGENT_ID= LINX_USER_ID=bob LINX_SESSION_ID=dfe05bcb-0110-8e38-936f-a9c1efe6dafa LINX_PERMISSIONS=[\"workspace:read\"]", 7 * time.Second},
 		{"linx__add", `{"b": 2, "a": 3.0}`, "python3 -c … calc.py add", `{"a":3,"b":2}`,
-			"SKILL_NAME=linx__add SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"a\":3.0,\"b\":2} LINX_AGENT_ID= LINX_USER_ID= LINX_SESSION_ID=dfe05bcb01102e38", 7 * time.Second},
+			"SKILL_NAME=linx__add SKILL_RUN_ID=ID SKILL_WORKSPACE=/work SKILL_PARAMS={\"a\":3.0,\"b\":2} LINX_AGENT_ID= LINX_USER_ID=bob LINX_SESSION_ID=dfe05bcb-0110-8e38-936f-a9c1efe6dafa LINX_PERMISSIONS=[\"workspace:read\"]", 7 * time.Second},
 	} {
 		t.Run(test.skill, func(t *testing.T) {
 			var stdin string

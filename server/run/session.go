@@ -13,7 +13,7 @@ import (
 // OpenSession opens a sandbox in which calls of one principal share files and
 // processes. The error is an [*Error].
 func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, error) {
-	j, err := x.sessionJob(&r)
+	j, err := x.sessionJob(ctx, &r)
 	if err != nil {
 		return nil, x.refuse(ctx, &Proposal{Action: ActionSession, RunID: newID("box-"), Skill: r.Skill}, &r.Call, err)
 	}
@@ -32,9 +32,9 @@ func (x *Executor) OpenSession(ctx context.Context, r OpenRequest) (*Session, er
 	return &Session{j.id, p.Digest, j.role, p.Command.Grant.Workspaces, times.Idle, times.Lifetime}, nil
 }
 
-func (x *Executor) sessionJob(r *OpenRequest) (*job, error) {
+func (x *Executor) sessionJob(ctx context.Context, r *OpenRequest) (*job, error) {
 	r.Session, r.Timeout = "", 0
-	workspaces, _, err := x.resolve(&r.Call)
+	workspaces, _, err := x.resolve(ctx, &r.Call)
 	if err != nil {
 		return nil, err
 	}

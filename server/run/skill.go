@@ -38,9 +38,7 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 			return nil, x.refuse(ctx, &refused, c, err)
 		}
 	}
-	if len(c.Workspaces) == 0 && c.Parent == "" {
-		c.Workspaces = x.options.Workspaces
-	}
+	c.Workspaces = x.workspaces(ctx, c)
 	return x.options.Hooks.Around(ctx, &HookedCall{
 		Call: c, Skill: refused.Skill, Code: refused.Action == ActionCode, Args: refused.Args,
 		Do: func(ctx context.Context, args map[string]any, ask string) (*Outcome, error) {
@@ -60,7 +58,7 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 
 // runSkill calls a skill, without hooks.
 func (x *Executor) runSkill(ctx context.Context, r Request) (*Outcome, error) {
-	j, err := x.skillJob(&r)
+	j, err := x.skillJob(ctx, &r)
 	if err != nil {
 		return nil, x.refuse(ctx, &Proposal{Action: ActionSkill, RunID: r.runID(), Skill: r.Skill, Args: r.Args, Picked: r.Picked}, &r.Call, err)
 	}
@@ -69,8 +67,8 @@ func (x *Executor) runSkill(ctx context.Context, r Request) (*Outcome, error) {
 
 // skillJob checks a request as far as that needs no snapshot. The error is an
 // [*Error].
-func (x *Executor) skillJob(r *Request) (*job, error) {
-	workspaces, opened, err := x.resolve(&r.Call)
+func (x *Executor) skillJob(ctx context.Context, r *Request) (*job, error) {
+	workspaces, opened, err := x.resolve(ctx, &r.Call)
 	if err != nil {
 		return nil, err
 	}

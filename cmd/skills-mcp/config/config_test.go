@@ -221,6 +221,13 @@ func TestPolicy(t *testing.T) {
 		"skills: {a: {netwrok: []}}":                 `did you mean "network"?`,
 		"profiles: {a b: {}}":                        "use letters, digits",
 		"profiles: {a: {class: x}}":                  `policy.profiles.a.class is "x"`,
+		"profiles: {a: {mode: never}}":               `policy.profiles.a.mode is "never"; write one of read-only, confirm, dual-sign`,
+		"profiles: {a: {execution_timeout: soon}}":   `execution_timeout is "soon"; write a time, such as 90s or 5m`,
+		"profiles: {a: {workspace: here}}":           `policy.profiles.a.workspace is "here"; write an absolute folder`,
+		"profiles: {a: {pin: ['[']}}":                "policy.profiles.a has the pattern",
+		"profiles: {a: {env: {A B: c}}}":             `policy.profiles.a has the variable or secret "A B"`,
+		"profiles: {a: {secrets: ['A=b']}}":          `policy.profiles.a has the variable or secret "A=b"`,
+		"profiles: {a: {clas: safe}}":                `unknown key "clas"; did you mean "class"?`,
 	} {
 		if _, err := Parse([]byte("policy: {"+text+"}"), "config.yaml", "/home/ann"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)

@@ -68,6 +68,8 @@ func (w *valueWriter) add(key string, v reflect.Value) {
 			text = "not set"
 		}
 		w.put(key, text)
+	case strings.HasPrefix(key, "policy.profiles.") && strings.Contains(key, ".env."):
+		w.put(key, "…")
 	case v.Kind() == reflect.Struct && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()): // which has a text of its own
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")

@@ -15,11 +15,11 @@ import (
 
 // Policy decides which skills may run, what they get, and who has to confirm it.
 type Policy struct {
-	Mode     string                   `yaml:"mode"` // read-only, confirm or dual-sign
-	Allow    []string                 `yaml:"allow"`
-	Deny     []string                 `yaml:"deny"`
-	Skills   map[string]SkillRule     `yaml:"skills"`   // by pattern
-	Profiles map[string]PolicyProfile `yaml:"profiles"` // by name
+	Mode     string                    `yaml:"mode"` // read-only, confirm or dual-sign
+	Allow    []string                  `yaml:"allow"`
+	Deny     []string                  `yaml:"deny"`
+	Skills   map[string]SkillRule      `yaml:"skills"`   // by pattern
+	Profiles map[string]policy.Profile `yaml:"profiles"` // by name
 
 	Passphrase  string            `yaml:"passphrase"`   // hash of the person's own; "" asks for none
 	Approvers   map[string]string `yaml:"approvers"`    // hashes of other people's passphrases, by name
@@ -41,16 +41,6 @@ type SkillRule struct {
 	Calls     []string      `yaml:"calls"` // patterns of the skills that it may call
 	Timeout   time.Duration `yaml:"timeout"`
 	Origin    string        `yaml:"origin"` // of the skills that it is about
-}
-
-// A PolicyProfile bounds what some clients may do. It converts to a [policy.Profile].
-type PolicyProfile struct {
-	Allow         []string      `yaml:"allow"`
-	Deny          []string      `yaml:"deny"`
-	Capabilities  []string      `yaml:"capabilities"`
-	Class         string        `yaml:"class"` // the highest one
-	MaxConcurrent int           `yaml:"max_concurrent_executions"`
-	Timeout       time.Duration `yaml:"execution_timeout"`
 }
 
 // An Expiry bounds the lives of approvals. It converts to an [approval.Expiry].
@@ -76,8 +66,11 @@ func (p Policy) validate() error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Profiles)) {
-		if err := p.Profiles[name].validate("policy.profiles."+name, name); err != nil {
-			return err
+		if err := policy.CheckProfileName(name); err != nil {
+			return fmt.Errorf("policy.profiles: %w", err)
+		}
+		if profile := p.Profiles[name]; profile.Check("policy.profiles."+name) != nil {
+			return profile.Check("policy.profiles." + name)
 		}
 	}
 	return nil
@@ -118,21 +111,6 @@ func (r SkillRule) validate(key string) error {
 		}
 	}
 	return nil
-}
-
-func (p PolicyProfile) validate(key, name string) error {
-	switch {
-	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "":
-		return fmt.Errorf("policy.profiles has the name %q; use letters, digits, dots, - and _", name)
-	case p.MaxConcurrent < 0:
-		return fmt.Errorf("%s.max_concurrent_executions is %d; write at least 1, or 0 for no limit", key, p.MaxConcurrent)
-	case p.Timeout < 0:
-		return fmt.Errorf("%s.execution_timeout is %s; write a time above 0, such as 90s", key, p.Timeout)
-	}
-	if err := validateClass(key, p.Class); err != nil {
-		return err
-	}
-	return validatePatterns(key, p.Allow, p.Deny)
 }
 
 func validateClass(key, class string) error {
@@ -182,12 +160,7 @@ func (p Policy) Options() policy.Options {
 	for _, pattern := range slices.Sorted(maps.Keys(p.Skills)) {
 		options.Rules = append(options.Rules, p.Skills[pattern].rule(pattern))
 	}
-	for name, profile := range p.Profiles {
-		options.Profiles[name] = policy.Profile{
-			Allow: profile.Allow, Deny: profile.Deny, Capabilities: profile.Capabilities,
-			Class: skills.Class(profile.Class), MaxConcurrent: profile.MaxConcurrent, Timeout: profile.Timeout,
-		}
-	}
+	maps.Copy(options.Profiles, p.Profiles)
 	return options
 }
 

@@ -17,11 +17,30 @@ import (
 )
 
 // newRules returns the rules of a configuration with those of a book.
-func newRules(c *config.Config, book *policy.Book, workspaces policy.Workspaces) policy.Options {
+func newRules(c *config.Config, book *policy.Book, workspaces policy.Workspaces) (policy.Options, error) {
 	options := c.Policy.Options()
+	for name, profile := range options.Profiles {
+		if err := ResolveWorkspace(&profile); err != nil {
+			return options, exitcode.Usage(fmt.Errorf("policy.profiles.%s: %w", name, err))
+		}
+		options.Profiles[name] = profile
+	}
 	options.Hosts, options.Variables = c.Hosts(), entryNames(c.Sandbox.Env)
 	options.Book, options.Workspaces = book, workspaces
-	return options
+	return options, nil
+}
+
+// ResolveWorkspace follows the links in the path of a profile's workspace, which must be a
+// folder.
+func ResolveWorkspace(p *policy.Profile) error {
+	if p.Workspace == "" {
+		return nil
+	}
+	real, err := resolveWorkspaces([]string{p.Workspace})
+	if err == nil {
+		p.Workspace = real[0]
+	}
+	return err
 }
 
 // CheckProfile returns an error for a profile that the configuration does not have.

@@ -166,7 +166,9 @@ func OpenSnapshots() (*snapshot.Store, error) {
 // Executor returns an executor of skills. approvals ask the person who runs the
 // program whether a skill may run that is not safe.
 func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approvals *approval.Approvals) *run.Executor {
-	return run.New(runner, snapshots, hostedDecider{s.Decider(approvals), s.host}, &run.Options{
+	decider := s.Decider(approvals)
+	return run.New(runner, snapshots, hostedDecider{decider, s.host}, &run.Options{
+		Assigned:   decider.Workspace,
 		Sessions:   sessions,
 		Workspaces: s.workspaces.Folders, NoWorkspace: s.workspaces.None,
 		Barred: func(workspace string) string { return Restricted(workspace, os.Getuid(), false) },

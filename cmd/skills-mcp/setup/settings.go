@@ -103,7 +103,9 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	s.Gate = newGate(c, s.Sandboxes, logger)
 	s.Machine = s.newMachine()
 	w.addProject()
-	s.Sandboxes.Rules = newRules(c, policy.NewBook(s.Store, key, logger), s.Trust)
+	if s.Sandboxes.Rules, err = newRules(c, policy.NewBook(s.Store, key, logger), s.Trust); err != nil {
+		return nil, err
+	}
 	if project := w.Project; project != nil {
 		if err := project.Policy.Narrow(&s.Sandboxes.Rules); err != nil {
 			w.reject(err)
