@@ -83,6 +83,10 @@ const (
 	maxHeader     = 64 << 10               // bytes
 )
 
+// retryAfter is the time after which a client whom nobody can prove should try again, in
+// seconds.
+const retryAfter = "10"
+
 var errShutdown = errors.New("the server is shutting down")
 
 // A Server serves the handlers that are mounted on it.
@@ -122,6 +126,9 @@ func New(options *Options) *Server {
 func (s *Server) Handle(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, s.authenticated(h))
 }
+
+// HandlePublic mounts h at a pattern for everybody, as Handle does: nothing of it is a secret.
+func (s *Server) HandlePublic(pattern string, h http.Handler) { s.mux.Handle(pattern, h) }
 
 // ServeHTTP answers probes, and passes requests of trusted hosts and origins to the
 // mounted handlers.
@@ -181,7 +188,8 @@ func (s *Server) authenticated(h http.Handler) http.Handler {
 func (s *Server) challenge(w http.ResponseWriter, r *http.Request, err error) {
 	c, ok := errors.AsType[*identity.Challenge](err)
 	if !ok {
-		s.options.Logger.Error("authenticate a request", "err", err)
+		s.Refused(r, err.Error())
+		w.Header().Set("Retry-After", retryAfter)
 		s.options.Fail(w, r, "it cannot be found out who you are: try again later", http.StatusServiceUnavailable)
 		return
 	}

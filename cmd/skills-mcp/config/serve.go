@@ -22,6 +22,7 @@ type Serve struct {
 	NoToken   bool   `yaml:"no_token"`   // ask for no token, whatever the address
 	UI        bool   `yaml:"ui"`         // also serve the page, over HTTP
 	URL       string `yaml:"url"`        // by which clients reach the server, without a path; "" is Listen
+	OIDC      OIDC   `yaml:"oidc"`       // whose access tokens are accepted
 	// AllowHosts are names that clients may call the server by, and AllowOrigins
 	// the web pages that may use it.
 	AllowHosts   []string `yaml:"allow_hosts"`
@@ -34,6 +35,15 @@ const DefaultListen = "127.0.0.1:8765"
 // Transports returns the values of serve.transport: sse is http with the deprecated
 // transport beside it.
 func Transports() []string { return []string{"stdio", "http", "sse"} }
+
+// Hosts returns the names by which clients may call the server.
+func (s Serve) Hosts() []string {
+	hosts := slices.Clone(s.AllowHosts)
+	if u, err := url.Parse(s.URL); err == nil && u.Host != "" {
+		hosts = append(hosts, u.Hostname())
+	}
+	return hosts
+}
 
 // Validate returns an error for the first invalid value.
 func (s Serve) Validate() error {
@@ -48,6 +58,9 @@ func (s Serve) Validate() error {
 	}
 	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil) {
 		return fmt.Errorf("serve.url is %q; write a scheme and a host, such as https://skills.example.com", s.URL)
+	}
+	if err := s.validateOIDC(); err != nil {
+		return err
 	}
 	for _, origin := range s.AllowOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "" {

@@ -2,19 +2,24 @@ package serving
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/identity/oauth"
 	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 )
 
-// An authenticator proves clients by their bearer tokens: the machine's, and named ones.
+// An authenticator proves clients by their bearer tokens: the machine's, named ones, and
+// those of an issuer.
 type authenticator struct {
-	open    bool             // everybody is let in, without a token
-	machine *identity.Bearer // nil has none
-	tokens  *tokens.Tokens
-	profile string // of those whose token names none
+	open     bool             // everybody is let in, without a token
+	machine  *identity.Bearer // nil has none
+	tokens   *tokens.Tokens
+	issuer   *oauth.Issuer // nil is none
+	resource *oauth.Resource
+	profile  string // of those whose token names none
 }
 
 // Authenticate implements [httpd.Authenticator]. Nothing in a refusal tells which kind of
@@ -24,10 +29,17 @@ func (a *authenticator) Authenticate(r *http.Request) (identity.Principal, error
 		return identity.Principal{Profile: a.profile}, nil
 	}
 	text, err := identity.BearerToken(r)
-	if err != nil {
-		return identity.Principal{}, err
+	var p identity.Principal
+	if err == nil {
+		p, err = a.holder(r, text)
 	}
-	p, err := a.holder(r, text)
+	if c, refused := errors.AsType[*identity.Challenge](err); refused && c.Status == http.StatusUnauthorized {
+		failed := ""
+		if c.Reason != identity.NoToken {
+			failed = "invalid_token"
+		}
+		c.Authenticate = a.resource.Challenge(r, failed, identity.ScopeRun)
+	}
 	p.Profile = cmp.Or(p.Profile, a.profile)
 	return p, err
 }
@@ -41,6 +53,9 @@ func (a *authenticator) holder(r *http.Request, text string) (identity.Principal
 		if p, ok, err := a.tokens.Principal(r.Context(), text); ok || err != nil {
 			return p, err
 		}
+	}
+	if a.issuer != nil && oauth.IsToken(text) {
+		return a.issuer.Principal(r.Context(), text)
 	}
 	return identity.Principal{}, identity.Unauthorized(identity.WrongToken)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/identity/oauth"
 	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -43,7 +44,7 @@ func TestAuthenticator(t *testing.T) {
 		return text
 	}
 	ann, bob := add("ann", "dev"), add("bob")
-	a := &authenticator{machine: identity.NewBearer("0123456789abcdef"), tokens: named, profile: "default"}
+	a := &authenticator{machine: identity.NewBearer("0123456789abcdef"), tokens: named, resource: oauth.NewResource(oauth.Options{}), profile: "default"}
 	for text, want := range map[string]identity.Principal{
 		"0123456789abcdef": {Kind: identity.Token, Profile: "default"},
 		ann:                {Kind: identity.Token, ID: "ann", Profile: "dev"},

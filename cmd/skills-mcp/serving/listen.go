@@ -17,6 +17,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/identity/oauth"
 	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
@@ -53,7 +54,7 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 	if err != nil {
 		return nil, err
 	}
-	token, err := endpoint.NewTokenReader(s).Token(s.Serve, len(named) > 0)
+	token, err := endpoint.NewTokenReader(s).Token(s.Serve, len(named) > 0 || s.Serve.OIDC.Issuer != "")
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
@@ -76,15 +77,16 @@ func (v *Flags) hintStdio(logger *slog.Logger, stdin io.Reader, stderr io.Writer
 
 // Serve serves MCP until ctx ends.
 func (l *Listener) Serve(ctx context.Context, b *Backend) error {
-	authenticator, mounted := l.authenticator(), []io.Closer(nil)
+	resource := oauth.NewResource(l.settings.OAuth())
+	authenticator, mounted := l.authenticator(resource), []io.Closer(nil)
 	var page *Page
 	if l.settings.UI {
 		page = l.page(b, authenticator)
 		authenticator, mounted = page, append(mounted, page)
 	}
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.AllowHosts, Origins: l.settings.AllowOrigins,
-		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", " + api.Exposed},
+		Logger: l.logger, Ready: b.server.Ready, Authenticator: authenticator, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.Hosts(), Origins: l.settings.AllowOrigins,
+		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
 	clients := transport.NewHTTP(b.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused})
 	srv.Handle(transport.Path, clients)
@@ -99,6 +101,10 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		srv.Handle(transport.MessagePath, unoffered)
 	}
 	srv.Handle("/", notFound(hint))
+	if l.settings.OIDC.Issuer != "" {
+		srv.HandlePublic(oauth.MetadataPath, resource.Metadata())
+		srv.HandlePublic(oauth.MetadataPath+"/", resource.Metadata())
+	}
 	fmt.Fprintf(l.stderr, "skills-mcp: serving MCP at %s\n", l.url())
 	l.tellToken()
 	if page != nil {
@@ -172,13 +178,16 @@ func URL(address string, l net.Listener) string {
 
 // authenticator accepts clients with a token, or everybody; nil accepts everybody, without
 // a profile.
-func (l *Listener) authenticator() httpd.Authenticator {
-	a := &authenticator{open: l.settings.NoToken, tokens: l.tokens, profile: l.profile}
-	switch {
-	case l.token.Text != "":
-		a.machine = identity.NewBearer(l.token.Text)
-	case a.open && a.profile == "":
+func (l *Listener) authenticator(resource *oauth.Resource) httpd.Authenticator {
+	a := &authenticator{open: l.settings.NoToken, tokens: l.tokens, resource: resource, profile: l.profile}
+	if a.open && a.profile == "" {
 		return nil
+	}
+	if l.token.Text != "" {
+		a.machine = identity.NewBearer(l.token.Text)
+	}
+	if l.settings.OIDC.Issuer != "" {
+		a.issuer = oauth.NewIssuer(l.settings.OAuth())
 	}
 	return a
 }

@@ -1,0 +1,279 @@
+// Package oauth makes the server a resource server of OAuth 2.1: it verifies the access
+// tokens of one issuer, and tells clients where they get them (RFC 9728).
+//
+// Start with [NewIssuer] and [NewResource].
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// Options describe an issuer and its tokens.
+type Options struct {
+	// URL is that of this server, without a path: with the path of MCP it is the audience
+	// of tokens.
+	URL string
+	// Issuer is the issuer's URL, exactly as it is in its metadata and tokens.
+	Issuer string
+	// Audience are the audiences of which a token must have one; the default is URL and
+	// what is below its path of MCP.
+	Audience []string
+	// Algorithms are the accepted signatures; the default is [Algorithms].
+	Algorithms []string
+	// Skew is the accepted difference of clocks; 1 min.
+	Skew time.Duration
+	// JWKSURL has the issuer's keys; the default is found in its metadata.
+	JWKSURL string
+	// Scopes are ours by the issuer's name for them; the default is that it has our names.
+	Scopes map[string]identity.Scope
+	// DefaultScopes are those of tokens that have none of ours.
+	DefaultScopes []identity.Scope
+	// ProfileClaim is the claim whose values give profiles, by Profiles. Without a match
+	// DefaultProfile counts, and without that the subject is refused.
+	ProfileClaim   string
+	Profiles       map[string]string
+	DefaultProfile string
+	// NameClaim is the claim with the name for people; the default is preferred_username,
+	// email or name.
+	NameClaim string
+	// Transport sends requests to the issuer; the default is [http.DefaultTransport].
+	Transport http.RoundTripper
+}
+
+// Algorithms returns the signatures that are accepted by default. None is symmetric.
+func Algorithms() []string {
+	return []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA}
+}
+
+// Bounds of the verified tokens that are remembered: of their number, and of the time after
+// which a key that the issuer has withdrawn counts no more.
+const (
+	maxVerified = 4096
+	verifiedAge = 5 * time.Minute
+)
+
+// An Issuer verifies the tokens of one issuer. It may be used concurrently.
+type Issuer struct {
+	options  Options
+	keys     *keys
+	verifier *oidc.IDTokenVerifier
+
+	mu       sync.Mutex // guards verified
+	verified map[[sha256.Size]byte]verified
+}
+
+// verified is the subject of a token, until a time.
+type verified struct {
+	identity.Principal
+	until time.Time
+}
+
+// NewIssuer returns the verifier of an issuer's tokens. It asks the issuer for nothing before
+// the first token.
+func NewIssuer(o Options) *Issuer {
+	if len(o.Algorithms) == 0 {
+		o.Algorithms = Algorithms()
+	}
+	o.Skew = cmp.Or(o.Skew, time.Minute)
+	k := newKeys(o)
+	return &Issuer{
+		options: o, keys: k, verified: map[[sha256.Size]byte]verified{},
+		// Times are checked with the skew of the options, and one of several audiences.
+		verifier: oidc.NewVerifier(o.Issuer, k, &oidc.Config{SupportedSigningAlgs: o.Algorithms, SkipClientIDCheck: true, SkipExpiryCheck: true}),
+	}
+}
+
+// IsToken reports whether a text has the look of a token of an issuer: a JWT in its compact
+// form.
+func IsToken(text string) bool {
+	return strings.HasPrefix(text, "eyJ") && strings.Count(text, ".") == 2
+}
+
+// ErrAway is returned while the issuer cannot be asked for the key of a token.
+var ErrAway = errors.New("the issuer cannot be asked for its keys")
+
+// Principal returns the subject of a token. The error is [ErrAway], or a
+// [*identity.Challenge] for a token that does not count.
+func (i *Issuer) Principal(ctx context.Context, text string) (identity.Principal, error) {
+	sum := sha256.Sum256([]byte(text))
+	i.mu.Lock()
+	found, ok := i.verified[sum]
+	i.mu.Unlock()
+	if ok && time.Now().Before(found.until) {
+		return found.Principal, nil
+	}
+	p, err := i.verify(ctx, text)
+	if err == nil {
+		i.remember(sum, p)
+	}
+	return p, err
+}
+
+// remember keeps a verified token. Those that have ended make room, or all do.
+func (i *Issuer) remember(sum [sha256.Size]byte, p identity.Principal) {
+	now := time.Now()
+	until := now.Add(verifiedAge)
+	if p.Expires.Before(until) {
+		until = p.Expires
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.verified) >= maxVerified {
+		for sum, one := range i.verified {
+			if !now.Before(one.until) {
+				delete(i.verified, sum)
+			}
+		}
+		if len(i.verified) >= maxVerified {
+			clear(i.verified)
+		}
+	}
+	i.verified[sum] = verified{p, until}
+}
+
+// verify checks a token.
+func (i *Issuer) verify(ctx context.Context, text string) (p identity.Principal, err error) {
+	jws, err := jose.ParseSignedCompact(text, i.keys.algorithms)
+	if err != nil {
+		return p, identity.Unauthorized("its token is malformed, or has another signature than is accepted")
+	}
+	if typ, _ := jws.Signatures[0].Header.ExtraHeaders[jose.HeaderType].(string); !slices.Contains([]string{"", "jwt", "at+jwt"}, strings.TrimPrefix(strings.ToLower(typ), "application/")) {
+		return p, identity.Unauthorized("its token is of another type")
+	}
+	var away error
+	token, err := i.verifier.Verify(context.WithValue(ctx, awayKey{}, &away), text)
+	if away != nil {
+		return p, fmt.Errorf("%w: %w", ErrAway, away)
+	}
+	claims := map[string]any{}
+	if err == nil {
+		err = token.Claims(&claims)
+	}
+	if err != nil {
+		return p, identity.Unauthorized("its token is not the issuer's: " + err.Error())
+	}
+	if reason := i.reject(token, claims); reason != "" {
+		return p, identity.Unauthorized(reason)
+	}
+	return i.principal(token, claims)
+}
+
+// maxSubject bounds the name of a subject, in bytes, as OpenID Connect does.
+const maxSubject = 255
+
+// reject returns why a token of the issuer is not for this server now, or "".
+func (i *Issuer) reject(token *oidc.IDToken, claims map[string]any) string {
+	now := time.Now()
+	notBefore, _ := claims["nbf"].(float64)
+	switch {
+	case !now.Before(token.Expiry.Add(i.options.Skew)): // without one it is in 1970
+		return "its token has expired"
+	case notBefore > float64(now.Add(i.options.Skew).Unix()):
+		return "its token does not count yet"
+	case !slices.ContainsFunc(token.Audience, i.isAudience):
+		return "its token is for another audience"
+	case token.Subject == "" || len(token.Subject) > maxSubject:
+		return "its token has no subject"
+	}
+	return ""
+}
+
+// isAudience reports whether an audience is this server.
+func (i *Issuer) isAudience(audience string) bool {
+	if len(i.options.Audience) > 0 {
+		return slices.Contains(i.options.Audience, audience)
+	}
+	path, own := strings.CutPrefix(audience, i.options.URL)
+	return own && (path == "" || path == "/" || isResource(path))
+}
+
+// principal returns the subject of a verified token.
+func (i *Issuer) principal(token *oidc.IDToken, claims map[string]any) (identity.Principal, error) {
+	o := &i.options
+	p := identity.Principal{Kind: identity.Subject, ID: token.Issuer + " " + token.Subject, Scopes: o.scopes(claims), Expires: token.Expiry.Add(o.Skew)}
+	for _, claim := range []string{o.NameClaim, "preferred_username", "email", "name"} {
+		if name, _ := claims[claim].(string); p.Name == "" && len(name) <= maxSubject {
+			p.Name = name
+		}
+	}
+	for _, value := range list(claims[o.ProfileClaim]) {
+		if profile := o.Profiles[value]; profile != "" && !slices.Contains(p.Profiles, profile) {
+			p.Profiles = append(p.Profiles, profile)
+		}
+	}
+	if len(p.Profiles) == 0 && o.DefaultProfile != "" {
+		p.Profiles = []string{o.DefaultProfile}
+	}
+	switch {
+	case len(p.Profiles) > 0:
+		p.Profile = p.Profiles[0]
+	case o.ProfileClaim != "":
+		const none = "no profile of the server is for you"
+		return p, &identity.Challenge{Status: http.StatusForbidden, Message: none, Reason: none}
+	}
+	return p, nil
+}
+
+// scopes returns our scopes of a token; none is not nil.
+func (o *Options) scopes(claims map[string]any) []identity.Scope {
+	scopes := []identity.Scope{}
+	for _, claim := range []string{"scope", "scp"} { // the latter is of Entra ID and Okta
+		for _, value := range list(claims[claim]) {
+			for _, word := range strings.Fields(value) {
+				if scope := o.scope(word); scope != "" && !slices.Contains(scopes, scope) {
+					scopes = append(scopes, scope)
+				}
+			}
+		}
+	}
+	if len(scopes) == 0 {
+		return append(scopes, o.DefaultScopes...)
+	}
+	return scopes
+}
+
+// scope returns our scope of a word in a token; "" is none. Clients of Entra ID ask for
+// "api://ID/NAME", and their tokens have "NAME".
+func (o *Options) scope(word string) identity.Scope {
+	if len(o.Scopes) == 0 {
+		if scope := identity.Scope(word); slices.Contains(identity.Scopes(), scope) {
+			return scope
+		}
+		return ""
+	}
+	for name, scope := range o.Scopes {
+		if name == word || strings.HasPrefix(name, "api://") && name[strings.LastIndexByte(name, '/')+1:] == word {
+			return scope
+		}
+	}
+	return ""
+}
+
+// list returns the texts of a claim, which may be one.
+func list(claim any) (texts []string) {
+	switch value := claim.(type) {
+	case string:
+		return []string{value}
+	case []any:
+		for _, one := range value {
+			if text, ok := one.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
