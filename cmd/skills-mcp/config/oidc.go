@@ -31,28 +31,16 @@ type OIDC struct {
 	NameClaim      string            `yaml:"name_claim"`
 }
 
-// OAuth returns the options of the issuer, for a server.
-func (s Serve) OAuth() oauth.Options {
-	o := s.OIDC
-	return oauth.Options{
-		URL: s.URL, Issuer: o.Issuer, Audience: o.Audience, Algorithms: o.Algorithms, Skew: o.Skew, JWKSURL: o.JWKSURL, Scopes: o.Scopes, DefaultScopes: o.DefaultScopes,
-		ProfileClaim: o.ProfileClaim, Profiles: o.Profiles, DefaultProfile: o.DefaultProfile, NameClaim: o.NameClaim,
-	}
-}
-
-// validateOIDC checks the issuer, if there is one.
-func (s Serve) validateOIDC() error {
-	o := s.OIDC
+// validate checks the issuer of a server with a URL, if there is one.
+func (o OIDC) validate(url string) error {
 	scopes := append(slices.Collect(maps.Values(o.Scopes)), o.DefaultScopes...)
 	unknown := slices.IndexFunc(scopes, func(scope identity.Scope) bool { return !slices.Contains(identity.Scopes(), scope) })
 	weak := slices.IndexFunc(o.Algorithms, func(a string) bool { return !slices.Contains(oauth.Algorithms(), a) })
 	switch {
 	case o.Issuer == "":
 		return nil
-	case s.URL == "":
+	case url == "":
 		return errors.New("serve.oidc needs serve.url, by which clients reach the server: its /mcp is the audience of their tokens")
-	case s.NoToken:
-		return errors.New("serve.no_token asks for no token, and serve.oidc names their issuer; leave one of them out")
 	case !isSafe(o.Issuer), o.JWKSURL != "" && !isSafe(o.JWKSURL):
 		return errors.New("serve.oidc: issuer and jwks_url must be URLs of https, or of http on this machine")
 	case weak >= 0:

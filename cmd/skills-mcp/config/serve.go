@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/identity/oauth"
 )
 
 // Serve configures how clients reach the server.
@@ -59,8 +60,11 @@ func (s Serve) Validate() error {
 	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil) {
 		return fmt.Errorf("serve.url is %q; write a scheme and a host, such as https://skills.example.com", s.URL)
 	}
-	if err := s.validateOIDC(); err != nil {
+	if err := s.OIDC.validate(s.URL); err != nil {
 		return err
+	}
+	if s.NoToken && s.OIDC.Issuer != "" {
+		return errors.New("serve.no_token asks for no token, and serve.oidc names their issuer; leave one of them out")
 	}
 	for _, origin := range s.AllowOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
@@ -73,6 +77,15 @@ func (s Serve) Validate() error {
 		}
 	}
 	return nil
+}
+
+// OAuth returns the options of the issuer, for a server.
+func (s Serve) OAuth() oauth.Options {
+	o := s.OIDC
+	return oauth.Options{
+		URL: s.URL, Issuer: o.Issuer, Audience: o.Audience, Algorithms: o.Algorithms, Skew: o.Skew, JWKSURL: o.JWKSURL, Scopes: o.Scopes, DefaultScopes: o.DefaultScopes,
+		ProfileClaim: o.ProfileClaim, Profiles: o.Profiles, DefaultProfile: o.DefaultProfile, NameClaim: o.NameClaim,
+	}
 }
 
 // Expose selects the skills that are tools of their own.
