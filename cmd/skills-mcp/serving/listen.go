@@ -122,7 +122,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 func (l *Listener) page(b *Backend, tokens httpd.Authenticator) *Page {
 	options := signin.Options{Profile: l.profile}
 	if !l.settings.NoToken {
-		options.Tokens = tokens.Authenticate
+		options.Tokens, options.Links, options.Watch = tokens.Authenticate, l.tokens.UseLink, l.tokens.Watch
 	}
 	address := l.settings.Listen
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

@@ -5,6 +5,7 @@
 package tokens
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -140,6 +141,23 @@ func (t *Tokens) Named(ctx context.Context, name string) (p identity.Principal, 
 		return p, false
 	}
 	return all[i].Principal(), true
+}
+
+// Watch returns a function that reports whether the token of a name, as it is now, still
+// counts: a later one of the same name is another one.
+func (t *Tokens) Watch(ctx context.Context, name string) (counts func(context.Context) bool) {
+	sum := t.sumOf(ctx, name)
+	return func(ctx context.Context) bool { return sum != nil && bytes.Equal(sum, t.sumOf(ctx, name)) }
+}
+
+// sumOf returns the hash of the token of a name; nil if it does not count.
+func (t *Tokens) sumOf(ctx context.Context, name string) []byte {
+	all, err := t.List(ctx)
+	i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
+	if err != nil || i < 0 || all[i].Expired() {
+		return nil
+	}
+	return all[i].Sum
 }
 
 // ErrTaken is returned for a second token of a name.

@@ -82,8 +82,21 @@ func TestTokens(t *testing.T) {
 	if _, ok := server.Named(ctx, "eve"); ok {
 		t.Error("a copied row counts")
 	}
+	counts := server.Watch(ctx, "ann")
+	if !counts(ctx) || server.Watch(ctx, "late")(ctx) || server.Watch(ctx, "eve")(ctx) {
+		t.Error("ann's token alone counts")
+	}
 	if found, err := command.Revoke(ctx, "ann"); !found || err != nil {
 		t.Error(found, err)
+	}
+	if counts(ctx) {
+		t.Error("a revoked token counts")
+	}
+	if _, err := command.Add(ctx, tokens.Token{Name: "ann"}); err != nil || counts(ctx) {
+		t.Errorf("another token of the name: %v", err)
+	}
+	if _, err := command.Revoke(ctx, "ann"); err != nil {
+		t.Error(err)
 	}
 	if got := holder(ann); got != "" {
 		t.Error("a revoked token counts")

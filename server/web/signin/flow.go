@@ -16,7 +16,7 @@ const (
 
 // Texts of the sign-in screen.
 const (
-	staleLink   = "This link was used already, or is older than ten minutes."
+	staleLink   = "This link was used already, or is too old."
 	wrongToken  = "This is not a token of the server."
 	wrongPhrase = "This is not the passphrase."
 	tooMany     = "There were too many wrong attempts. Try again in a minute."
@@ -38,9 +38,12 @@ func (s *Sessions) signIn(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "sign in with GET or POST", http.StatusMethodNotAllowed)
 	default:
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if r.PostFormValue("proof") != "" {
+		switch {
+		case r.PostFormValue("link") != "" && s.options.Links != nil:
+			s.useTokenLink(w, r)
+		case r.PostFormValue("proof") != "":
 			s.usePassphrase(w, r)
-		} else {
+		default:
 			s.useToken(w, r)
 		}
 	}
@@ -56,6 +59,8 @@ func (s *Sessions) useLink(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	switch {
+	case link == nil && s.options.Links != nil: // perhaps a token's: a program that previews links sends no form
+		s.screen.show(w, http.StatusOK, view{Title: "Sign in", Link: r.URL.Query().Get("key")})
 	case link == nil:
 		s.ask(w, http.StatusUnauthorized, Path, staleLink)
 	case proof != "":
@@ -99,6 +104,15 @@ func (s *Sessions) usePassphrase(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// useTokenLink signs in the person whom a link was made for.
+func (s *Sessions) useTokenLink(w http.ResponseWriter, r *http.Request) {
+	if p, ok := s.options.Links(r.Context(), r.PostFormValue("link")); ok {
+		s.begin(w, r, p, Path)
+		return
+	}
+	s.ask(w, http.StatusUnauthorized, Path, staleLink)
+}
+
 // useToken signs in the holder of a bearer token.
 func (s *Sessions) useToken(w http.ResponseWriter, r *http.Request) {
 	next := local(r.PostFormValue("next"))
@@ -126,23 +140,28 @@ func (s *Sessions) useToken(w http.ResponseWriter, r *http.Request) {
 // begin begins a session and leads on. A session that the browser had ends: its cookie may
 // have been another's.
 func (s *Sessions) begin(w http.ResponseWriter, r *http.Request, p identity.Principal, next string) {
-	s.mu.Lock()
-	if old, err := r.Cookie(cookieName(r)); err == nil {
-		s.endSession(old.Value)
+	s.endOld(r)
+	one := session{Principal: p}
+	if p.Kind == identity.Token && p.Named() && s.options.Watch != nil {
+		one.counts = s.options.Watch(r.Context(), p.ID)
 	}
-	secret := s.sessionsOf(p).add(p)
+	s.mu.Lock()
+	secret := s.sessions.add(one)
 	s.mu.Unlock()
 	http.SetCookie(w, newCookie(r, secret))
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
+// endOld ends the session whose cookie a request has.
+func (s *Sessions) endOld(r *http.Request) {
+	if old, err := r.Cookie(cookieName(r)); err == nil {
+		s.endSession(old.Value)
+	}
+}
+
 // signOut ends the session of a request.
 func (s *Sessions) signOut(w http.ResponseWriter, r *http.Request) {
-	if old, err := r.Cookie(cookieName(r)); err == nil {
-		s.mu.Lock()
-		s.endSession(old.Value)
-		s.mu.Unlock()
-	}
+	s.endOld(r)
 	gone := newCookie(r, "")
 	gone.MaxAge = -1
 	http.SetCookie(w, gone)
@@ -151,23 +170,31 @@ func (s *Sessions) signOut(w http.ResponseWriter, r *http.Request) {
 
 // ask shows how to sign in.
 func (s *Sessions) ask(w http.ResponseWriter, status int, next, problem string) {
-	s.screen.show(w, status, view{Title: "Sign in", Problem: problem, Next: next, Tokens: s.options.Tokens != nil, Ask: true})
+	s.screen.show(w, status, view{Title: "Sign in", Problem: problem, Next: next, Tokens: s.options.Tokens != nil, Links: s.options.Links != nil, Ask: true})
 }
 
 // newCookie returns the cookie of a session. Browsers send it to this origin's requests
 // alone, but for other ports of the host.
 func newCookie(r *http.Request, secret string) *http.Cookie {
-	return &http.Cookie{Name: cookieName(r), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil}
+	return &http.Cookie{Name: cookieName(r), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure(r)}
 }
 
+// secure reports whether the browser sent a request over TLS.
+func secure(r *http.Request) bool { return r.TLS != nil || r.URL.Scheme == "https" }
+
 // cookieName has the port in it: cookies are not bound to one, so two servers of a host
-// would otherwise end each other's sessions.
+// would otherwise end each other's sessions. Over TLS no other host of the domain can set
+// the cookie (RFC 6265bis).
 func cookieName(r *http.Request) string {
+	name := "skills-mcp"
+	if secure(r) {
+		name = "__Host-" + name
+	}
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil || strings.Trim(port, "0123456789") != "" {
-		return "skills-mcp"
+		return name
 	}
-	return "skills-mcp-" + port
+	return name + "-" + port
 }
 
 // local returns a path of the page that a form has named, or the page's first screen.

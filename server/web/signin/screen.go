@@ -19,14 +19,18 @@ type screen struct {
 	err    error            // likewise
 }
 
-// A view is the data of the template. It has one of Onward, Proof and Ask.
+// A view is the data of the template. It has one of Onward, Proof, Link and Ask.
 type view struct {
 	Title   string
 	Problem string
 	Onward  string // the path that the browser goes on to by itself
 	Proof   string // of a used link, for the passphrase
+	Link    string // of a token, to be used
 	Ask     bool   // how to sign in
 	Tokens  bool   // with a field for a token
+	Links   bool   // with links of tokens
+	Issuer  string // at which people sign in; "" is none
+	Start   string // leads there
 	Next    string // the path after it
 }
 

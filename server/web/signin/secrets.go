@@ -6,21 +6,24 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 const (
 	linkLife    = 10 * time.Minute
 	idleLife    = 12 * time.Hour // of a session
 	maxLinks    = 16
-	maxSessions = 32
+	maxSessions = 32 // of one person
 )
 
 // secrets are values that a random text gives access to, for a time. Only the sums of the
 // texts are held, so that a lookup's time tells nothing about them.
 type secrets[V any] struct {
-	most int           // the oldest goes for one more
-	life time.Duration // since the last use
-	held map[[sha256.Size]byte]*held[V]
+	most  int                  // of one group: the oldest goes for one more
+	life  time.Duration        // since the last use
+	group func(V) identity.Key // nil has one group
+	held  map[[sha256.Size]byte]*held[V]
 }
 
 // A held value belongs to one secret.
@@ -44,9 +47,7 @@ func (s *secrets[V]) add(value V) string {
 	if s.held == nil {
 		s.held = map[[sha256.Size]byte]*held[V]{}
 	}
-	for len(s.held) >= s.most {
-		s.dropOldest()
-	}
+	s.makeRoom(value)
 	secret := rand.Text()
 	h := &held[V]{value: value}
 	h.life, h.end = context.WithCancel(context.Background())
@@ -55,15 +56,26 @@ func (s *secrets[V]) add(value V) string {
 	return secret
 }
 
-func (s *secrets[V]) dropOldest() {
+// makeRoom drops what has expired, and the oldest value of a full group.
+func (s *secrets[V]) makeRoom(value V) {
 	var oldest [sha256.Size]byte
 	var found *held[V]
+	n := 0
 	for sum, h := range s.held {
-		if found == nil || h.expires.Before(found.expires) {
+		if !time.Now().Before(h.expires) {
+			s.drop(sum)
+			continue
+		}
+		if s.group != nil && s.group(h.value) != s.group(value) {
+			continue
+		}
+		if n++; found == nil || h.expires.Before(found.expires) {
 			oldest, found = sum, h
 		}
 	}
-	s.drop(oldest)
+	if n >= s.most {
+		s.drop(oldest)
+	}
 }
 
 // renew begins the life of a value again.

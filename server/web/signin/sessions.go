@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"context"
 	"net/http"
 	"sync"
 
@@ -22,9 +23,14 @@ const (
 type Options struct {
 	// Passphrase reports whether a text is the person's passphrase; nil asks for none.
 	Passphrase func(text string) bool
-	// Tokens authenticates a bearer token, whose holder may look and call but decides
-	// nothing; nil is none.
+	// Tokens authenticates a bearer token, whose holder may do what the token may; nil is
+	// none.
 	Tokens func(r *http.Request) (identity.Principal, error)
+	// Links uses up the link of a named token; nil is none.
+	Links func(ctx context.Context, text string) (p identity.Principal, ok bool)
+	// Watch returns a function that reports whether the token of a name, as it is now, still
+	// counts; nil is that all do.
+	Watch func(ctx context.Context, name string) (counts func(context.Context) bool)
 	// Profile bounds the calls of the sessions; "" is the default profile.
 	Profile string
 }
@@ -39,10 +45,18 @@ type Sessions struct {
 
 	mu       sync.Mutex // guards the fields below
 	links    secrets[struct{}]
-	proofs   secrets[int]                // of used links that wait for the passphrase: failed attempts
-	sessions secrets[identity.Principal] // of persons
-	guests   secrets[identity.Principal] // of others, who end no session of a person
+	proofs   secrets[int] // of used links that wait for the passphrase: failed attempts
+	sessions secrets[session]
 }
+
+// A session is that of a signed-in browser.
+type session struct {
+	identity.Principal
+	counts func(context.Context) bool // its token does; nil is that none can end it
+}
+
+// owner returns the principal whose sessions are counted together.
+func (s session) owner() identity.Key { return s.Owner() }
 
 // New returns no sessions yet.
 func New(o Options) *Sessions {
@@ -50,23 +64,15 @@ func New(o Options) *Sessions {
 		options: o, origins: http.NewCrossOriginProtection(),
 		links:    secrets[struct{}]{most: maxLinks, life: linkLife},
 		proofs:   secrets[int]{most: maxLinks, life: linkLife},
-		sessions: secrets[identity.Principal]{most: maxSessions, life: idleLife},
-		guests:   secrets[identity.Principal]{most: maxSessions, life: idleLife},
+		sessions: secrets[session]{most: maxSessions, life: idleLife, group: session.owner},
 	}
 }
 
-// sessionsOf returns the sessions of a principal's kind. The mutex is held.
-func (s *Sessions) sessionsOf(p identity.Principal) *secrets[identity.Principal] {
-	if p.Kind == identity.Person {
-		return &s.sessions
-	}
-	return &s.guests
-}
-
-// endSession ends the session of a secret. The mutex is held.
+// endSession ends the session of a secret.
 func (s *Sessions) endSession(secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.sessions.take(secret)
-	s.guests.take(secret)
 }
 
 // Link returns the path of a new link, below [Path], that signs a person in once, within

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
@@ -39,7 +40,7 @@ func (s *Sessions) Guard(h http.Handler) http.Handler {
 // serve serves h to a sender that is signed in.
 func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	session, ok := s.session(r)
-	p, life := session.value, session.life
+	p, life := session.value.Principal, session.life
 	if !ok && s.options.Tokens != nil && r.Header.Get("Authorization") != "" {
 		var err error
 		p, err = s.options.Tokens(r)
@@ -49,6 +50,10 @@ func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler)
 	case ok:
 		ctx, cancel := context.WithCancel(identity.NewContext(r.Context(), p))
 		defer cancel()
+		if !p.Expires.IsZero() {
+			ctx, cancel = context.WithDeadline(ctx, p.Expires)
+			defer cancel()
+		}
 		if life != nil { // events end when the person signs out
 			defer context.AfterFunc(life, cancel)()
 		}
@@ -69,27 +74,34 @@ func ledHere(r *http.Request) bool {
 
 // Authenticate returns the principal of the session whose cookie a request has; ok is false
 // without one, and for a request that a page of another origin has made a browser send. It
-// is a person for a session that a link began.
+// is the person of this machine for a session that a link of [Sessions.Link] began.
 func (s *Sessions) Authenticate(r *http.Request) (p identity.Principal, ok bool) {
 	session, ok := s.session(r)
-	return session.value, ok
+	return session.value.Principal, ok
 }
 
 // session is Authenticate with the life of the session.
-func (s *Sessions) session(r *http.Request) (session held[identity.Principal], ok bool) {
+func (s *Sessions) session(r *http.Request) (known held[session], ok bool) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil || s.foreign(r) {
-		return session, false
+		return known, false
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sessions := range []*secrets[identity.Principal]{&s.sessions, &s.guests} {
-		if found := sessions.find(cookie.Value); found != nil {
-			sessions.renew(found)
-			return *found, true
-		}
+	found := s.sessions.find(cookie.Value)
+	if found != nil {
+		s.sessions.renew(found)
+		known = *found
 	}
-	return session, false
+	s.mu.Unlock()
+	one := known.value
+	switch {
+	case found == nil:
+		return known, false
+	case !one.Expires.IsZero() && !time.Now().Before(one.Expires), one.counts != nil && !one.counts(r.Context()):
+		s.endSession(cookie.Value)
+		return known, false
+	}
+	return known, true
 }
 
 // foreign reports whether a page of another origin sent a request, other than by a link. A

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -96,7 +97,7 @@ func TestSecureCookie(t *testing.T) {
 	s := New(Options{})
 	w := httptest.NewRecorder()
 	s.Guard(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest("GET", "https://a.example.com"+s.Link(), nil))
-	if c := w.Result().Cookies(); len(c) != 1 || !c[0].Secure || c[0].Name != "skills-mcp" {
+	if c := w.Result().Cookies(); len(c) != 1 || !c[0].Secure || c[0].Name != "__Host-skills-mcp" {
 		t.Errorf("the cookies are %v", c)
 	}
 }
@@ -347,8 +348,8 @@ func TestGuestsEndNoPerson(t *testing.T) {
 	if !b.served("person") {
 		t.Error("the person is signed out")
 	}
-	if len(s.guests.held) != maxSessions {
-		t.Errorf("%d sessions", len(s.guests.held))
+	if len(s.sessions.held) != maxSessions+1 {
+		t.Errorf("%d sessions", len(s.sessions.held))
 	}
 }
 
@@ -378,6 +379,69 @@ func TestSignOutEndsRequests(t *testing.T) {
 		<-done
 		if b.served("person") || ended == nil {
 			t.Error("the session goes on")
+		}
+	})
+}
+
+// A link of a token signs its person in once, after a click: a program that shows a preview of
+// it uses nothing up. The session ends with the token, and with the token's time.
+func TestTokenLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		unused, alive := map[string]bool{"first": true, "second": true, "third": true}, true
+		s := New(Options{
+			Links: func(_ context.Context, text string) (p identity.Principal, ok bool) {
+				ok = unused[text]
+				delete(unused, text)
+				if text == "third" {
+					p.Expires = time.Now().Add(time.Hour)
+				}
+				p.Kind, p.ID = identity.Token, "ann"
+				return p, ok
+			},
+			Watch: func(_ context.Context, name string) func(context.Context) bool {
+				return func(context.Context) bool { return name == "ann" && alive }
+			},
+		})
+		b := newBrowser(t, s)
+		if w := b.get(signinPath + "?key=first"); w.Code != 200 || len(b.cookies) > 0 || !unused["first"] || !strings.Contains(w.Body.String(), `name="link" value="first"`) {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		use := func(b *browser, text string, headers ...string) int {
+			return b.do("POST", signinPath, url.Values{"link": {text}}, headers...).Code
+		}
+		if code := use(b, "first", "Sec-Fetch-Site", "cross-site"); code != 403 || !unused["first"] {
+			t.Errorf("a form of another site: %d", code)
+		}
+		if code := use(b, "first"); code != 303 || !b.served("token/ann") {
+			t.Errorf("the link: %d", code)
+		}
+		thief := newBrowser(t, s)
+		if code := use(thief, "first"); code != 401 || len(thief.cookies) > 0 {
+			t.Errorf("again: %d", code)
+		}
+		alive = false
+		if b.served("token/ann") {
+			t.Error("the session outlives its token")
+		}
+		alive = true // another token of the name
+		if b.served("token/ann") {
+			t.Error("the session came back")
+		}
+		use(b, "third")
+		if time.Sleep(time.Hour - time.Second); !b.served("token/ann") {
+			t.Error("the session ended early")
+		}
+		if time.Sleep(time.Second); b.served("token/ann") {
+			t.Error("the session outlives the token's time")
+		}
+		person, link := newBrowser(t, s), s.Link()
+		person.get(link)
+		for range maxSessions + 1 {
+			unused["second"] = true
+			use(newBrowser(t, s), "second")
+		}
+		if !person.served("person") || len(s.sessions.held) != maxSessions+1 {
+			t.Errorf("%d sessions", len(s.sessions.held))
 		}
 	})
 }
