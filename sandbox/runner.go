@@ -15,6 +15,10 @@ type Options struct {
 	Admission Admission
 	// Limits are for commands that leave theirs open; zero fields: DefaultLimits.
 	Limits Limits
+	// Observe is called with each admitted command, to which it may add variables, and with
+	// the time that it waited. It returns the context of the run, and a function that is
+	// called with its end. nil observes nothing.
+	Observe func(ctx context.Context, cmd *Command, queued time.Duration) (context.Context, func(*Result, error))
 }
 
 // An Admission bounds how many commands run at once. Package
@@ -33,6 +37,7 @@ type Runner struct {
 	driver    Driver
 	admission Admission
 	limits    Limits
+	observe   func(context.Context, *Command, time.Duration) (context.Context, func(*Result, error)) // nil for none
 	life      *Lifetime // ended by Close
 	serving   *Lifetime // of Serve; ended by Close, before life
 }
@@ -48,7 +53,7 @@ func New(driver Driver, options *Options) *Runner {
 		o = *options
 	}
 	o.Admission = cmp.Or[Admission](o.Admission, unbounded{})
-	return &Runner{driver: driver, admission: o.Admission, limits: o.Limits.Or(DefaultLimits()), life: NewLifetime(), serving: NewLifetime()}
+	return &Runner{driver: driver, admission: o.Admission, limits: o.Limits.Or(DefaultLimits()), observe: o.Observe, life: NewLifetime(), serving: NewLifetime()}
 }
 
 // unbounded admits every command at once.
@@ -166,6 +171,7 @@ func (r *Runner) run(ctx context.Context, start start, cmd Command) (*Result, er
 	if cmd.Progress == nil {
 		cmd.Progress = func(string) {}
 	}
+	came := time.Now()
 	err = cmd.Meter.begin(ctx, func(ctx context.Context) (func(), error) {
 		return r.admission.Admit(ctx, cmd.Tenant, cmd.Skill, func() { cmd.Progress("waiting for other calls to finish") })
 	})
@@ -174,7 +180,16 @@ func (r *Runner) run(ctx context.Context, start start, cmd Command) (*Result, er
 	}
 	defer cmd.Meter.end()
 	cmd.Limits = cmd.Limits.Or(r.limits)
-	return bounded(ctx, start, cmd)
+	queued, ended := time.Since(came), func(*Result, error) {}
+	if r.observe != nil {
+		ctx, ended = r.observe(ctx, &cmd, queued)
+	}
+	result, err := bounded(ctx, start, cmd)
+	if result != nil {
+		result.Queued = queued
+	}
+	ended(result, err)
+	return result, err
 }
 
 // bounded runs cmd by start, with a deadline and bounded output.

@@ -295,6 +295,8 @@ type Result struct {
 	Stdout, Stderr Output
 	// WallTime is how long the command ran, without preparations and waiting.
 	WallTime time.Duration
+	// Queued is how long it waited for its slot.
+	Queued time.Duration
 }
 
 // User is the uid and gid that commands run as: those of the person who runs

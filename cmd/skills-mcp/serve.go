@@ -9,6 +9,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/serving"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/shortcut"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/telemetry"
 	"github.com/spf13/cobra"
 )
 
@@ -75,6 +76,12 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	seen, stop, err := telemetry.Start(s.Config, s.Logger, c.stderr)
+	defer func() { err = errors.Join(err, stop()) }()
+	if err != nil {
+		return err
+	}
+	s.Sandboxes.Telemetry = seen
 	options := serving.Options{Profile: c.flags.Profile, Idle: collector.Rest}
 	if listener == nil {
 		// Over HTTP, who may connect should not choose which folders are read, and the

@@ -105,6 +105,13 @@ func (q *Queue) Admit(ctx context.Context, tenant sandbox.Tenant, skill string, 
 	}
 }
 
+// Load returns how many commands run and wait, and how many may run.
+func (q *Queue) Load() (running, waiting, slots int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.taken, q.waiting, q.slots.Total
+}
+
 // enter takes a slot and returns nil, or returns a new waiter of the tenant.
 func (q *Queue) enter(tenant sandbox.Tenant, skill string) (*waiter, error) {
 	q.mu.Lock()

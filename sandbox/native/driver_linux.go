@@ -24,6 +24,7 @@ type Driver struct {
 	warm   int
 	egress *egress.Options
 	guard  *protect.Guard
+	taken  func(ready bool) // nil is fine
 
 	life    *sandbox.Lifetime // ended by Close
 	reclaim sync.WaitGroup    // started by New
@@ -43,7 +44,7 @@ func New(options *Options) *Driver {
 	if options.Logger != nil {
 		d.log = options.Logger
 	}
-	d.egress, d.guard = options.Egress, options.Guard
+	d.egress, d.guard, d.taken = options.Egress, options.Guard, options.Taken
 	if options.Warm != 0 {
 		d.warm = max(options.Warm, 0)
 	}
@@ -140,6 +141,9 @@ func (d *Driver) detect() (*pool, error) {
 		d.log.Info("sandboxes have no cgroup: their memory is watched ten times a second, and processor time bounded by the deadline alone")
 	}
 	d.host, d.pool = h, newPool(h, d.warm, d.egress)
+	if d.taken != nil {
+		d.pool.taken = d.taken
+	}
 	return d.pool, nil
 }
 

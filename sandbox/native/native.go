@@ -66,6 +66,9 @@ type Options struct {
 	// Warm is the number of sandboxes that are ready for later commands, from the
 	// first command on; 0 is 4, and a negative number none.
 	Warm int
+	// Taken is called when a command gets a sandbox, with whether one was ready. It must not
+	// block; nil is fine.
+	Taken func(ready bool)
 	// Reclaim removes, in the background from the start, the cgroups of servers that
 	// were killed.
 	Reclaim bool

@@ -32,6 +32,7 @@ type pool struct {
 	host   *host
 	warm   int             // how many should be ready
 	egress *egress.Options // of the proxies of sandboxes with hosts
+	taken  func(ready bool)
 
 	work sync.WaitGroup // in the background; close waits for it
 
@@ -49,7 +50,7 @@ type pool struct {
 }
 
 func newPool(h *host, warm int, egress *egress.Options) *pool {
-	p := &pool{host: h, warm: warm, egress: egress, limits: sandbox.DefaultLimits()}
+	p := &pool{host: h, warm: warm, egress: egress, limits: sandbox.DefaultLimits(), taken: func(bool) {}}
 	p.prepared = newPreparedSet(warm, p.dropLocked)
 	return p
 }
@@ -60,6 +61,7 @@ func (p *pool) acquire(limits sandbox.Limits) (*instance, error) {
 	if closed {
 		return nil, sandbox.ErrClosed
 	}
+	p.taken(b != nil)
 	if b == nil {
 		return p.start(limits)
 	}

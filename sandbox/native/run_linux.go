@@ -61,6 +61,7 @@ func (p *pool) newResources(cmd *sandbox.Command) (*resources, error) {
 // for them, and otherwise any, with open trees of the grant's mounts.
 func (p *pool) acquireFor(g *resources) (b *instance, trees []int, err error) {
 	if b := p.popPrepared(g.recipe); b != nil {
+		p.taken(true)
 		return b, nil, nil
 	}
 	if trees, err = p.host.openMounts(g.mounts, p.open); err != nil {

@@ -10,11 +10,19 @@ import (
 type Limits struct {
 	Max  int           // instances; 8 by default, and none where it is negative
 	Idle time.Duration // how long one waits at the most; 5 minutes by default
+
+	// Taken is called at each take, with whether an instance waited. It must not block;
+	// nil is fine.
+	Taken func(waited bool)
 }
 
 // or returns l with the defaults.
 func (l Limits) or() Limits {
-	return Limits{cmp.Or(l.Max, 8), cmp.Or(l.Idle, 5*time.Minute)}
+	l.Max, l.Idle = cmp.Or(l.Max, 8), cmp.Or(l.Idle, 5*time.Minute)
+	if l.Taken == nil {
+		l.Taken = func(bool) {}
+	}
+	return l
 }
 
 // An Instance is a started one that waits for its single use.

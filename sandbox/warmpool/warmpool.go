@@ -68,7 +68,9 @@ func (p *Pool[I]) Take(ctx context.Context, spec *Spec[I], want int) (I, error) 
 	b := p.bucket(spec)
 	b.target = p.target(b, want)
 	p.outdate(b)
-	if i, found := p.pop(b); found {
+	i, found := p.pop(b)
+	p.limits.Taken(found)
+	if found {
 		p.scheduleRefill(b)
 		p.mu.Unlock()
 		return i, nil

@@ -37,6 +37,10 @@ type Options struct {
 	// everybody in as the anonymous principal.
 	Authenticator Authenticator
 
+	// Around returns a handler that passes requests to next: it sees all but probes, also
+	// the refused ones. The default passes them on.
+	Around func(next http.Handler) http.Handler
+
 	// Ready returns why the server cannot serve yet, for [ReadyPath]. The default
 	// returns nil.
 	Ready func() error
@@ -95,6 +99,7 @@ type Server struct {
 	guard    guard
 	refusals refusals
 	mux      *http.ServeMux
+	handler  http.Handler // of all requests but probes
 
 	life context.Context // its cause is why probes fail
 	end  context.CancelCauseFunc
@@ -117,6 +122,10 @@ func New(options *Options) *Server {
 	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	s := &Server{options: o, guard: newGuard(o.Hosts, o.Origins, o.OwnUser, o.CORS), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s.handler = http.HandlerFunc(s.serve)
+	if o.Around != nil {
+		s.handler = o.Around(s.handler)
+	}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s
 }
@@ -137,6 +146,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.probe(w, r)
 		return
 	}
+	s.handler.ServeHTTP(w, r)
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if refused := s.guard.check(r); refused != "" {
 		s.Refused(r, refused)
 		s.options.Fail(w, r, refused, http.StatusForbidden)

@@ -25,7 +25,7 @@ type endpoint struct {
 
 func newEndpoint(b Backend, o Options) *endpoint {
 	e := &endpoint{
-		edge: newEdge(b, o.Logger), options: o, intake: newIntake(o.bounds), // its patience leaves time to read
+		edge: newEdge(b, o), options: o, intake: newIntake(o.bounds), // its patience leaves time to read
 		calls: newTable(o.bounds.calls, o.bounds.queue, 32*o.bounds.message, o.bounds.streams),
 	}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
@@ -62,6 +62,9 @@ func (e *endpoint) stream(a *responder, r *http.Request, session context.Context
 // streams cannot be resumed, and with life. key is its key among the requests in flight.
 func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p *peer, m message, key string) {
 	if line := e.lists.lookup(m, p); line != nil { // which takes no slot
+		if _, ended := e.begin(r.Context(), p, m); ended != nil {
+			ended(line, false)
+		}
 		a.finish(http.StatusOK, line)
 		e.lists.recycle(line)
 		return

@@ -40,19 +40,20 @@ type Backend struct {
 	Lists, Calls <-chan struct{}
 }
 
-func newEdge(b Backend, log *slog.Logger) edge {
+func newEdge(b Backend, o Options) edge {
 	ready := make(chan struct{})
 	close(ready)
 	b.Lists, b.Calls = cmp.Or(b.Lists, ready), cmp.Or(b.Calls, ready)
-	return edge{Backend: b, log: log, lists: &listCache{state: b.State}}
+	return edge{Backend: b, log: o.Logger, lists: &listCache{state: b.State}, observer: o.Observer}
 }
 
 // An edge handles single messages by mcp-go, and repairs its faults. It knows no
 // transport.
 type edge struct {
 	Backend
-	log   *slog.Logger
-	lists *listCache
+	log      *slog.Logger
+	lists    *listCache
+	observer Observer // nil for none
 }
 
 // exchange handles a request and returns the reply as a line. Notifications of the
@@ -62,7 +63,12 @@ type edge struct {
 //
 // mcp-go's transport pumps notifications beside the replies, so 295 of 300
 // progress messages came after the result they belong to.
-func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) []byte {
+func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) (line []byte) {
+	s := &session{peer: p, emit: emit}
+	ctx, ended := e.begin(ctx, p, m)
+	if ended != nil {
+		defer func() { ended(line, s.toolFailed) }()
+	}
 	e.await(ctx, m.method)
 	if ctx.Err() != nil {
 		f := rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
@@ -80,11 +86,45 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 		}
 	})
 	defer box.close()
-	line := e.call(ctx, &session{peer: p, mailbox: box, emit: emit}, m)
+	s.mailbox = box
+	line = e.call(ctx, s, m)
 	if ok {
 		e.lists.store(m.id, a, line)
 	}
 	return line
+}
+
+// begin tells the observer of a request. ended, which is called with its reply, is nil if
+// nobody observes.
+func (e *edge) begin(ctx context.Context, p *peer, m message) (_ context.Context, ended func(reply []byte, toolFailed bool)) {
+	if e.observer == nil {
+		return ctx, nil
+	}
+	client := clientOf(p)
+	if m.version != "" {
+		client.Version = m.version
+	}
+	ctx, end := e.observer.Begin(ctx, Observed{client, m.method, m.id, m.params, func(name string) bool { return e.Core.GetTool(name) != nil }})
+	return ctx, func(reply []byte, toolFailed bool) {
+		code, _ := errorCode(m.id, reply)
+		end(Ended{code, toolFailed, len(reply)})
+	}
+}
+
+// unregister ends the session of a legacy client.
+func (e *edge) unregister(p *peer) {
+	e.Core.UnregisterSession(context.Background(), p.id)
+	if e.observer != nil {
+		e.observer.SessionEnded(p.began, clientOf(p))
+	}
+}
+
+// AfterCallTool is a hook for the results of tools: a failed one is told to the [Observer].
+func AfterCallTool(ctx context.Context, _ any, _ *mcp.CallToolRequest, result any) {
+	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
+	if r, is := result.(*mcp.CallToolResult); ok && is && r != nil {
+		s.toolFailed = r.IsError
+	}
 }
 
 // connectTime bounds the wait of initialize and server/discover for the first catalog. Few

@@ -115,10 +115,11 @@ func checkName(header string, m message, field string) error {
 // senderOf returns the name of who sends a request, whatever the profile and the session;
 // "" for those who have none of their own.
 func senderOf(r *http.Request) string {
-	if p := principalOf(r); p.Named() {
-		return string(p.Owner())
+	p := principalOf(r)
+	if p.ID == "" {
+		return ""
 	}
-	return ""
+	return string(identity.Principal{Kind: p.Kind, ID: p.ID}.Key())
 }
 
 // principalOf returns who sends a request.

@@ -29,7 +29,7 @@ func NewHTTP(b Backend, options *Options) *HTTP {
 // h is closed. It must be closed, too: that ends its own requests, streams and sessions. No
 // session of one is known to the other.
 func (h *HTTP) Beside(b Backend) *HTTP {
-	e := &endpoint{edge: newEdge(b, h.log), options: h.options, intake: h.intake, calls: h.calls, beside: true}
+	e := &endpoint{edge: newEdge(b, h.options), options: h.options, intake: h.intake, calls: h.calls, beside: true}
 	e.ctx, e.stop = context.WithCancelCause(h.ctx)
 	return newHTTP(e)
 }

@@ -95,7 +95,7 @@ func TestSlowListener(t *testing.T) {
 // Messages that come before the acknowledgement wait for it.
 func TestNothingBeforeTheAcknowledgement(t *testing.T) {
 	var got []string
-	e := edge{log: newEdge(newBench().backend(), nil).log}
+	e := edge{log: newEdge(newBench().backend(), Options{}).log}
 	h := &subscriptionFeed{id: []byte("1"), announce: func(n notice) { got = append(got, n.method) }, encode: e.encodeNotification}
 	for _, method := range []string{"notifications/a", "notifications/subscriptions/acknowledged", "notifications/b"} {
 		n := mcp.JSONRPCNotification{JSONRPC: "2.0"}

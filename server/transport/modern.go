@@ -29,7 +29,7 @@ func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 		a.refuse(invalid(m.id, "the server asks nothing of a modern client"))
 		return
 	}
-	id := "http-modern-" + strconv.FormatInt(moderns.Add(1), 10)
+	id := httpKind + "-modern-" + strconv.FormatInt(moderns.Add(1), 10)
 	p := newModernPeer(id, principalOf(r))
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	p.group, p.conn = host+" "+m.client, r.RemoteAddr

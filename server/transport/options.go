@@ -18,6 +18,9 @@ type Options struct {
 	// and the reason for the log. The default ignores it.
 	Refused func(r *http.Request, reason string)
 
+	// Observer is told of requests and sessions; nil tells nobody.
+	Observer Observer
+
 	bounds bounds // a zero field means that of the transport
 }
 

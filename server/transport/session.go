@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -23,6 +25,8 @@ type session struct {
 	emit   func(line []byte) // writes to where the request is answered; nil for broadcasts
 	failed *rpc.Error        // of the handler, by OnError, in the goroutine of the request
 	other  *rpc.Other        // likewise
+
+	toolFailed bool // likewise, by AfterCallTool
 }
 
 var (
@@ -41,6 +45,7 @@ type peer struct {
 	principal identity.Principal // owns what requests create; other peers may have the same
 	group     string             // of a modern client over HTTP: its program and machine
 	conn      string             // and connection
+	began     time.Time          // of a legacy client
 
 	pending pendingRequests // of a legacy client
 	lists   <-chan struct{} // [Backend.Lists]; nil for the peer of one request
@@ -55,16 +60,27 @@ type peer struct {
 	subscribed   map[string]struct{} // URIs of the resources whose changes the client is notified of
 }
 
+// The ids of clients begin with the way by which they came.
+const (
+	stdioKind = "stdio"
+	httpKind  = "http"
+)
+
 // newPeer returns a legacy client that acts for p, whose session is the peer. lists is
 // closed when they can change.
 func newPeer(id string, p identity.Principal, lists <-chan struct{}) *peer {
-	return &peer{id: id, principal: p.In(id), level: mcp.LoggingLevelError, lists: lists}
+	return &peer{id: id, principal: p.In(id), level: mcp.LoggingLevelError, lists: lists, began: time.Now()}
 }
 
 // newModernPeer returns the client of one request that acts for p. It ends with the
 // request; p's session, if it has one, does not.
 func newModernPeer(id string, p identity.Principal) *peer {
 	return &peer{id: id, principal: p, level: mcp.LoggingLevelError, ready: true}
+}
+
+// clientOf describes a peer to an [Observer].
+func clientOf(p *peer) Client {
+	return Client{p.principal, p.ProtocolVersion(), strings.HasPrefix(p.id, stdioKind), !strings.HasPrefix(p.id, httpKind)}
 }
 
 func (p *peer) SessionID() string { return p.id }

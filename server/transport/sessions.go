@@ -52,7 +52,7 @@ func (c *httpClient) callKey(id json.RawMessage) string { return c.id + " " + ke
 // begin returns the client of a request, which is about to initialize. add registers it.
 func (s *sessions) begin(r *http.Request) *httpClient {
 	p := principalOf(r)
-	c := &httpClient{peer: newPeer("http-"+rand.Text(), p, s.edge.Lists), owner: p.Key(), sender: senderOf(r), queue: newNotices(s.edge.log)}
+	c := &httpClient{peer: newPeer(httpKind+"-"+rand.Text(), p, s.edge.Lists), owner: p.Key(), sender: senderOf(r), queue: newNotices(s.edge.log)}
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
 	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {
@@ -155,7 +155,7 @@ func (s *sessions) forget(c *httpClient) {
 	c.stop(errEnded)
 	// Tasks and sandboxes of the client may take a while to end.
 	s.ending.Go(func() {
-		s.edge.Core.UnregisterSession(context.Background(), c.id)
+		s.edge.unregister(c.peer)
 		c.broadcasts.close()
 	})
 }

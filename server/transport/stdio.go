@@ -38,7 +38,7 @@ func ServeStdio(ctx context.Context, b Backend, r io.Reader, w io.Writer, option
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	o := options.withDefaults(stdioBounds())
-	s, err := newStream(ctx, stop, b, w, "stdio", o)
+	s, err := newStream(ctx, stop, b, w, stdioKind, o)
 	if err != nil {
 		return err
 	}

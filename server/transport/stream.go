@@ -34,7 +34,7 @@ type stream struct {
 // client acts for the principal of ctx; its session's id begins with kind. shutdown
 // must be called.
 func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w io.Writer, kind string, o Options) (*stream, error) {
-	e := newEdge(b, o.Logger)
+	e := newEdge(b, o)
 	s := &stream{
 		edge:    e,
 		options: o,
@@ -59,7 +59,7 @@ func (s *stream) shutdown(reason error, read <-chan struct{}) error {
 		defer close(gone)
 		<-read
 		<-s.calls.idle
-		s.Core.UnregisterSession(context.Background(), s.client.SessionID())
+		s.unregister(s.client)
 		s.broadcasts.close()
 		s.outbox.close()
 	}()

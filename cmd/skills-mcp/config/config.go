@@ -60,6 +60,8 @@ type Config struct {
 	Record Record `yaml:"record"`
 	// Provides declares features that cannot be detected.
 	Provides Provides `yaml:"provides"`
+	// Telemetry sends measures and traces.
+	Telemetry Telemetry `yaml:"telemetry"`
 }
 
 // Record bounds the record of runs: older rows are deleted.
@@ -216,11 +218,12 @@ func Default() *Config {
 
 			Dependencies: DependenciesReport,
 		},
-		Policy:  Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
-		Install: Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
-		Record:  Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
-		Serve:   Serve{Transport: "stdio", Listen: DefaultListen},
-		Expose:  Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
+		Policy:    Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
+		Install:   Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
+		Record:    Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
+		Serve:     Serve{Transport: "stdio", Listen: DefaultListen},
+		Telemetry: Telemetry{Traces: Traces{Sample: 0.1}},
+		Expose:    Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}
 }
 

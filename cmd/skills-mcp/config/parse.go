@@ -119,6 +119,9 @@ func (c *Config) validate() error {
 	if err := c.Serve.Validate(); err != nil {
 		return err
 	}
+	if err := c.Telemetry.validate(); err != nil {
+		return err
+	}
 	for role, image := range c.Images {
 		if image == "" {
 			return fmt.Errorf("images.%s is empty; name an image", role)

@@ -24,6 +24,7 @@ type Serve struct {
 	UI        bool   `yaml:"ui"`         // also serve the page, over HTTP
 	URL       string `yaml:"url"`        // by which clients reach the server, without a path; "" is Listen
 	OIDC      OIDC   `yaml:"oidc"`       // whose access tokens are accepted
+	AccessLog bool   `yaml:"access_log"` // log each request and each call
 	// AllowHosts are names that clients may call the server by, and AllowOrigins
 	// the web pages that may use it.
 	AllowHosts   []string `yaml:"allow_hosts"`

@@ -112,6 +112,8 @@ func groupOf(key string) string {
 		return "More tools"
 	case "install":
 		return "Installing"
+	case "telemetry":
+		return "Telemetry"
 	case "record":
 		return "Record"
 	}

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -24,7 +23,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/plugins"
 	"github.com/skillsmcp/skills-mcp/server/plugins/hooks"
@@ -35,6 +33,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/secrets"
 	"github.com/skillsmcp/skills-mcp/server/skillshost"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/telemetry"
 	"github.com/skillsmcp/skills-mcp/server/verdicts"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
@@ -57,13 +56,18 @@ type Sandboxes struct {
 	Pins       *pins.Pins // compare skills with their accepted versions; nil accepts all
 	Verdicts   *verdicts.Verdicts
 	Hooks      *hooks.Hooks
-	Single     bool // one call is made, so nothing is prepared for others
+	Telemetry  *telemetry.Telemetry // nil measures nothing
+	Single     bool                 // one call is made, so nothing is prepared for others
 }
 
 // Runner returns a runner of commands in sandboxes, which the caller closes.
 func (s *Sandboxes) Runner() *sandbox.Runner {
 	slots := admission.Slots(s.Sandbox.Slots)
-	return sandbox.New(s.driver(), &sandbox.Options{Admission: admission.New(&slots), Limits: s.Limits()})
+	queue := admission.New(&slots)
+	if err := s.Telemetry.Watch(telemetry.Sources{Load: queue.Load}); err != nil {
+		s.logger.Warn("the queue is not measured", "err", err)
+	}
+	return sandbox.New(s.driver(), &sandbox.Options{Admission: queue, Limits: s.Limits(), Observe: s.Telemetry.Command()})
 }
 
 func (s *Sandboxes) driver() sandbox.Driver {
@@ -122,7 +126,7 @@ func guard() *protect.Guard {
 // pool returns the bounds of waiting containers; the driver's zero value is its
 // default, so none is -1.
 func (s *Sandboxes) pool() warmpool.Limits {
-	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Idle: s.Sandbox.Pool.Idle}
+	pool := warmpool.Limits{Max: s.Sandbox.Pool.Max, Idle: s.Sandbox.Pool.Idle, Taken: s.Telemetry.PoolTaken()}
 	if pool.Max == 0 || s.Single {
 		pool.Max = -1
 	}
@@ -139,7 +143,7 @@ func forwarder() string {
 }
 
 func (s *Sandboxes) Native() *native.Driver {
-	options := &native.Options{Reclaim: !s.Single, Logger: s.logger, Egress: s.Egress(), Guard: guard()}
+	options := &native.Options{Reclaim: !s.Single, Logger: s.logger, Egress: s.Egress(), Guard: guard(), Taken: s.Telemetry.PoolTaken()}
 	if s.Single {
 		options.Warm = -1
 	}
@@ -169,7 +173,7 @@ func OpenSnapshots() (*snapshot.Store, error) {
 // program whether a skill may run that is not safe.
 func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, snapshots *snapshot.Store, approvals *approval.Approvals) *run.Executor {
 	decider := s.Decider(approvals)
-	return run.New(runner, snapshots, hostedDecider{decider, s.host}, &run.Options{
+	return run.New(runner, snapshots, s.Telemetry.Decider(hostedDecider{decider, s.host}), &run.Options{
 		Assigned:   decider.Workspace,
 		Sessions:   sessions,
 		Workspaces: s.workspaces.Folders, NoWorkspace: s.workspaces.None,
@@ -177,10 +181,10 @@ func (s *Sandboxes) Executor(runner *sandbox.Runner, sessions *session.Manager, 
 		Servers: plugins.New(runner, s.servers, &plugins.Options{
 			Data: filepath.Join(s.state, "plugin-data"), Owner: secrets.Owner, Egress: s.Egress(), Version: build.Read().Version,
 		}),
-		Hooks:     s.Hooks,
+		Hooks:     s.Telemetry.Hooks(s.Hooks),
 		Variables: grantable(s.Sandbox.Env),
 		Secrets:   ownedSecrets{s.secrets},
-		Recorder:  s.recorder, CheckOutput: result.CheckOutput,
+		Recorder:  s.Telemetry.Recorder(s.recorder), CheckOutput: result.CheckOutput,
 		Standing:   approval.Standing(approvals),
 		MaxTimeout: s.Limits().Timeout,
 		Asking:     elicit.Limits(s.Sandbox.Asking),
@@ -205,11 +209,6 @@ func (s *Sandboxes) Decider(approver policy.Approver) *policy.Policy {
 		options.Pins = s.Pins
 	}
 	return policy.New(&options)
-}
-
-// exists reports whether a skill exists for a principal.
-func (s *Sandboxes) exists(ctx context.Context, who identity.Principal, skill *skills.Skill) bool {
-	return s.Decider(nil).Missing(ctx, who, skill) == ""
 }
 
 // Description describes how commands are run.

@@ -23,8 +23,7 @@ import (
 
 // Around implements [run.Hooks].
 func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, error) {
-	all := slices.Clone(h.list())
-	all = slices.DeleteFunc(all, func(x hook) bool { return !h.exists(ctx, c.Principal, x.skill) })
+	all := h.list()
 	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
 		return c.Do(ctx, c.Args, "")
 	}
