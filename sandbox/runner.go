@@ -38,8 +38,8 @@ type Runner struct {
 	admission Admission
 	limits    Limits
 	observe   func(context.Context, *Command, time.Duration) (context.Context, func(*Result, error)) // nil for none
-	life      *Lifetime // ended by Close
-	serving   *Lifetime // of Serve; ended by Close, before life
+	life      *Lifetime                                                                              // ended by Close
+	serving   *Lifetime                                                                              // of Serve; ended by Close, before life
 }
 
 // endTime is the time for servers that have no input any more, all together.
