@@ -66,6 +66,8 @@ type Options struct {
 	// connection do not. After the catalog, all wait for the first [Server.Activate],
 	// but only briefly. 0 lets nothing wait.
 	FirstScan time.Duration
+	// Unlogged leaves the changes of the skills to another server's log.
+	Unlogged bool
 	// Logger gets entries for the operator; nil discards them.
 	Logger *slog.Logger
 }

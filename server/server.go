@@ -34,6 +34,7 @@ type Server struct {
 	extension *extension
 	published *publisher // whose searcher is closed by Close
 	readiness *readiness // closed by Close
+	unfollow  func()     // ends the notices of plugins' servers; called by Close
 }
 
 // New returns a server that runs skills with calls, and has an empty catalog. Options may
@@ -63,7 +64,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	s.core.AddResourceTemplates(mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.resources.read})
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})
 	p.core = s.core
-	calls.OnUpdate(func(owner identity.Key, uri string) { p.subscriptions.updated(s.core, owner, uri) })
+	s.unfollow = calls.OnUpdate(func(owner identity.Key, uri string) { p.subscriptions.updated(s.core, owner, uri) })
 	p.fixed = newFixedTools(maker, finds, p.search, invoke, loads, &o)
 	p.skills = &skillTools{maker, finds, invoke, loads, newArguments[argsOnly]()}
 	p.publish(&skills.Catalog{})
@@ -113,6 +114,7 @@ func (s *Server) hooks() *mcpserver.Hooks {
 // Close ends the calls that are tasks or wait for a reply, and the indexing in the
 // background, and waits for them.
 func (s *Server) Close() {
+	s.unfollow()
 	s.readiness.close()
 	s.invoke.close()
 	s.published.search.close()
@@ -152,7 +154,9 @@ func (s *Server) Ready() error { return s.readiness.err() }
 // the first catalog go on after the next call of [Server.Activate], or soon. No client
 // is notified of either.
 func (s *Server) Publish(catalog *skills.Catalog) (changed bool) {
-	logChanges(s.options.Logger, s.Catalog(), catalog)
+	if !s.options.Unlogged {
+		logChanges(s.options.Logger, s.Catalog(), catalog)
+	}
 	defer s.readiness.scanned()
 	return s.published.publish(catalog)
 }

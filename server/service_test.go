@@ -264,7 +264,7 @@ func TestSwitchesApplyAtOnce(t *testing.T) {
 		}
 	}
 	set("apple", false)
-	published := page.Directory().Published()
+	published := page.Directory().Published(t.Context())
 	if got := page.names(page.person(), api.SkillQuery{}); got != "(apple) guarded pear private quince write zest" {
 		t.Errorf("disabled, to a person: %s", got)
 	}
@@ -277,7 +277,7 @@ func TestSwitchesApplyAtOnce(t *testing.T) {
 		}
 	}
 	set("apple", true)
-	if page.Directory().Published() == published {
+	if page.Directory().Published(t.Context()) == published {
 		t.Error("the change is not counted")
 	}
 	for _, p := range []*process{page, other} {

@@ -40,8 +40,8 @@ type Rules interface {
 	Enable(ctx context.Context, skill *skills.Skill, enabled bool) error
 	// Pin keeps the tool of a skill, however many skills there are, or no longer.
 	Pin(ctx context.Context, skill *skills.Skill, pinned bool) error
-	// Off returns the skills that do not exist for the server's clients, by qualified name.
-	Off() []policy.Off
+	// Off returns the skills that do not exist for the principal of ctx, by qualified name.
+	Off(ctx context.Context) []policy.Off
 }
 
 // Options connect a [Service] to the server.
@@ -61,7 +61,7 @@ type Options struct {
 	Runs       store.Runs
 	Jobs       *jobs.Jobs
 	// Published counts the publications of skills, for [Service.Stamps]; nil counts none.
-	Published func() uint64
+	Published func(ctx context.Context) uint64
 	// Page returns the address at which a person answers a question, or ""; nil is none.
 	Page func(approval string) string
 	// Doctor diagnoses the machine. It must return when ctx is done.

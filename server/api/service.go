@@ -72,7 +72,7 @@ func (s *Service) Stamps(ctx context.Context) (all Stamps, err error) {
 		who, owner = &p, &own
 	}
 	if s.options.Published != nil {
-		all.Skills = strconv.FormatUint(s.options.Published(), 10)
+		all.Skills = strconv.FormatUint(s.options.Published(ctx), 10)
 	}
 	var err1, err2 error
 	all.Approvals, err1 = s.options.Approvals.Stamp(ctx, who)

@@ -217,7 +217,7 @@ func (s *Service) off(ctx context.Context, keep func(found) bool) (all []found) 
 	if !isPerson(ctx) || s.options.Rules == nil {
 		return nil
 	}
-	for _, o := range s.options.Rules.Off() {
+	for _, o := range s.options.Rules.Off(ctx) {
 		if f := (found{skill: o.Skill, off: o.Why}); keep(f) {
 			all = append(all, f)
 		}

@@ -12,7 +12,7 @@ func (p Principal) Named() bool {
 // approvals. A named one has them in common for all its profiles.
 func (p Principal) Owner() Key {
 	if p.Named() {
-		p.Profile = ""
+		p.Profile, p.ReadOnly = "", false
 	}
 	return p.In("").Key()
 }

@@ -46,12 +46,12 @@ type Servers struct {
 	options Options
 
 	mu      sync.Mutex
-	running map[string]*process        // by key
-	failed  map[string]failure         // by key
-	changed func(identity.Key, string) // of OnUpdate
-	watched dataWatch                  // of watch alone
-	timer   *time.Timer                // calls watch; nil while nothing runs
-	slow    bool                       // the timer waits for idleEvery
+	running map[string]*process                  // by key
+	failed  map[string]failure                   // by key
+	changed map[*func(identity.Key, string)]bool // of OnUpdate
+	watched dataWatch                            // of watch alone
+	timer   *time.Timer                          // calls watch; nil while nothing runs
+	slow    bool                                 // the timer waits for idleEvery
 }
 
 // A failure is the last one of a server that has answered nothing since.
@@ -63,7 +63,7 @@ type failure struct {
 
 // New returns servers that run with runner, whose Close ends them. Options may be nil.
 func New(runner *sandbox.Runner, book *Book, options *Options) *Servers {
-	s := &Servers{runner: runner, book: book, running: map[string]*process{}, failed: map[string]failure{}, changed: func(identity.Key, string) {}}
+	s := &Servers{runner: runner, book: book, running: map[string]*process{}, failed: map[string]failure{}, changed: map[*func(identity.Key, string)]bool{}}
 	if options != nil {
 		s.options = *options
 	}
@@ -80,12 +80,27 @@ func (s *Servers) Call(who identity.Principal, skill *skills.Skill) sandbox.Sess
 	return &call{s, who, skill}
 }
 
-// OnUpdate sets the function that is called when a resource has changed that a principal has
-// read, with the URI that it has here. It must not wait.
-func (s *Servers) OnUpdate(changed func(owner identity.Key, uri string)) {
+// OnUpdate has a function called, until stop is called, when a resource has changed that a
+// principal has read, with the URI that it has here. It must not wait.
+func (s *Servers) OnUpdate(changed func(owner identity.Key, uri string)) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.changed = changed
+	s.changed[&changed] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.changed, &changed)
+	}
+}
+
+// updated tells that a resource has changed.
+func (s *Servers) updated(owner identity.Key, uri string) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Keys(s.changed))
+	s.mu.Unlock()
+	for _, changed := range all {
+		(*changed)(owner, uri)
+	}
 }
 
 // Leave ends the servers of a principal who has left. It does not wait.
@@ -186,8 +201,7 @@ func (s *Servers) start(key string, c *call, cmd *sandbox.Command) (_ *process, 
 		book = nil
 	}
 	p := newProcess(c.skill.Owner(), book, s.options.Version, cmd, func(p *process, why string) { s.ended(key, p, why) })
-	changed := s.changed
-	p.changed = func(uri string) { changed(c.who.Key(), p.skill.ServerURI(uri)) }
+	p.changed = func(uri string) { s.updated(c.who.Key(), p.skill.ServerURI(uri)) }
 	if p.skill.Entry.Server.Server.Address != "" {
 		err = p.connect(cmd, s.options.Egress)
 	} else {

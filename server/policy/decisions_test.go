@@ -115,7 +115,7 @@ func TestEnable(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Apply(t.Context(), catalog)
-	if all := f.Off(); len(all) != 2 || all[0].Why != "it is disabled by your rule for a" || all[1].Why != "it is disabled by the configuration" {
+	if all := f.Off(t.Context()); len(all) != 2 || all[0].Why != "it is disabled by your rule for a" || all[1].Why != "it is disabled by the configuration" {
 		t.Errorf("%+v", all)
 	}
 	if err := f.Enable(t.Context(), catalog.Skills[0], true); err != nil {
@@ -125,7 +125,7 @@ func TestEnable(t *testing.T) {
 		t.Error(err)
 	}
 	f.Apply(t.Context(), catalog)
-	if all := f.Off(); len(all) != 1 {
+	if all := f.Off(t.Context()); len(all) != 1 {
 		t.Errorf("%+v", all)
 	}
 }

@@ -17,6 +17,12 @@ func (p *Policy) Offers(ctx context.Context, who identity.Principal, tool run.Wa
 	return p.absent(ctx, subject{skill: &skills.Skill{Name: string(tool)}, who: who, tool: true}) == ""
 }
 
+// HasProfile reports whether there is a profile of a name; "" is the default one.
+func (p *Policy) HasProfile(ctx context.Context, name string) bool {
+	_, why := p.bounds(p.current().Book.read(ctx), identity.Principal{Profile: name})
+	return why == ""
+}
+
 // A Filter removes the skills from catalogs that do not exist for a principal, and marks
 // those that the person has pinned. Its other methods change such
 // decisions; they may be used concurrently.
@@ -73,7 +79,7 @@ type Off struct {
 
 // Off returns the skills that the last Apply has removed, by qualified name. The list must
 // not be changed.
-func (f *Filter) Off() []Off { return f.last.Load().gone }
+func (f *Filter) Off(context.Context) []Off { return f.last.Load().gone }
 
 // Generation returns a number that differs after each decision of the person. It is fast.
 func (f *Filter) Generation(ctx context.Context) (int64, error) {

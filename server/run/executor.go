@@ -277,12 +277,13 @@ func prepare(ctx context.Context, x *Executor, j *job, p *Proposal) error {
 	return nil
 }
 
-// OnUpdate sets the function that is called when a resource of a plugin's server has changed;
-// see [Servers].
-func (x *Executor) OnUpdate(changed func(owner identity.Key, uri string)) {
-	if x.options.Servers != nil {
-		x.options.Servers.OnUpdate(changed)
+// OnUpdate has a function called, until stop is called, when a resource of a plugin's server
+// has changed; see [Servers].
+func (x *Executor) OnUpdate(changed func(owner identity.Key, uri string)) (stop func()) {
+	if x.options.Servers == nil {
+		return func() {}
 	}
+	return x.options.Servers.OnUpdate(changed)
 }
 
 // proposal returns the proposal of a job, without digest and command.

@@ -66,8 +66,8 @@ type Call struct {
 // tenant returns the principal as sandboxes know it.
 func (c *Call) tenant() sandbox.Tenant {
 	t := sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
-	if p := c.Principal; p.ID != "" {
-		t.Principal = string(identity.Principal{Kind: p.Kind, ID: p.ID}.Key())
+	if c.Principal.Named() {
+		t.Principal = string(c.Principal.Owner())
 	}
 	return t
 }

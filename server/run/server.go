@@ -14,9 +14,9 @@ type Servers interface {
 	// command is the server's; it has the arguments on standard input, and then the answers
 	// to its questions, and prints what a script prints.
 	Call(who identity.Principal, skill *skills.Skill) sandbox.Session
-	// OnUpdate sets the function that is called when a resource has changed that a principal
-	// has read, with the URI that it has here. It must not wait.
-	OnUpdate(changed func(owner identity.Key, uri string))
+	// OnUpdate has a function called, until stop is called, when a resource has changed that a
+	// principal has read, with the URI that it has here. It must not wait.
+	OnUpdate(changed func(owner identity.Key, uri string)) (stop func())
 	// Leave ends the servers of a principal who has left. It does not wait.
 	Leave(owner identity.Key)
 	// Hook completes the command of a plugin's hook: its placeholders, its variables and its

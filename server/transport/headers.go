@@ -115,11 +115,10 @@ func checkName(header string, m message, field string) error {
 // senderOf returns the name of who sends a request, whatever the profile and the session;
 // "" for those who have none of their own.
 func senderOf(r *http.Request) string {
-	p := principalOf(r)
-	if p.ID == "" {
-		return ""
+	if p := principalOf(r); p.Named() {
+		return string(p.Owner())
 	}
-	return string(identity.Principal{Kind: p.Kind, ID: p.ID}.Key())
+	return ""
 }
 
 // principalOf returns who sends a request.

@@ -62,7 +62,7 @@ func newReview(t *testing.T, runner jobs.Runner, approvers map[string]string) *r
 	v.jobs = held
 	v.page = New(Options{Logger: slog.New(slog.DiscardHandler), Service: api.New(api.Options{
 		Approvals: v.approvals, Runs: v.runs, Jobs: held, Passphrases: passphrases,
-		Published: func() uint64 { v.queries.Add(1); return 0 },
+		Published: func(context.Context) uint64 { v.queries.Add(1); return 0 },
 	})})
 	v.handler = v.page.Handler()
 	t.Cleanup(func() {

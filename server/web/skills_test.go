@@ -65,7 +65,7 @@ func (r *rules) Pin(_ context.Context, s *skills.Skill, pinned bool) error {
 	return nil
 }
 
-func (r *rules) Off() []policy.Off { return r.off }
+func (r *rules) Off(context.Context) []policy.Off { return r.off }
 
 func (r *rules) Generation(context.Context) (int64, error) { return 1, nil }
 

@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -26,7 +25,7 @@ type authenticator struct {
 // token was wrong, or how.
 func (a *authenticator) Authenticate(r *http.Request) (identity.Principal, error) {
 	if a.open {
-		return identity.Principal{Profile: a.profile}, nil
+		return a.bounded(identity.Principal{}), nil
 	}
 	text, err := identity.BearerToken(r)
 	var p identity.Principal
@@ -40,8 +39,15 @@ func (a *authenticator) Authenticate(r *http.Request) (identity.Principal, error
 		}
 		c.Authenticate = a.resource.Challenge(r, failed, identity.ScopeRun)
 	}
-	p.Profile = cmp.Or(p.Profile, a.profile)
-	return p, err
+	return a.bounded(p), err
+}
+
+// bounded returns p, with the server's profile and no other unless its token names some.
+func (a *authenticator) bounded(p identity.Principal) identity.Principal {
+	if p.Profiles == nil && a.profile != "" {
+		p.Profile, p.Profiles = a.profile, []string{a.profile}
+	}
+	return p
 }
 
 // holder returns the holder of a token.

@@ -57,10 +57,10 @@ type Options struct {
 type Backend struct {
 	settings  *setup.Settings
 	options   Options
-	server    *server.Server
+	views     *views
 	reloader  *live.Reloader
 	approvals *approval.Approvals
-	filter    *policy.Filter // of the catalog
+	filter    *policy.Filter // of the catalog, for all profiles
 	asker     *asker         // asks the person of the page; nil without one
 	closers   []func() error // in the order in which the parts were opened
 }
@@ -77,7 +77,8 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 		}
 	}
 	b := &Backend{settings: s, options: o}
-	b.filter = policy.NewFilter(s.Sandboxes.Decider(nil), b.principal())
+	decider := s.Sandboxes.Decider(nil)
+	b.filter = policy.NewFilter(decider, viewKey{}.principal())
 	scanner, watch := b.scanner()
 	runner := s.Sandboxes.Runner()
 	b.closers = append(b.closers, runner.Close)
@@ -88,13 +89,17 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	s.Sandboxes.Pins = s.Pins(snapshots)
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
 	b.reloader = newReloader(s, scanner, runner, executor, b.filter, watch, o.Idle)
-	b.server = server.New(executor, b.serverOptions(ctx, snapshots))
+	options := b.serverOptions(snapshots)
 	b.onClose(s.Sandboxes.Hooks.Close) // after the sessions of clients
-	b.onClose(b.server.Close)
-	b.reloader.Start(ctx, b.server) // requests wait for the first scan, but clients can connect
+	b.views = &views{ctx: ctx, reloader: b.reloader, decider: decider, open: map[viewKey]*view{}, newServer: func(v *view) *server.Server { return server.New(executor, b.optionsOf(v, *options)) }}
+	if _, err := b.views.of(ctx, b.principal()); err != nil {
+		return nil, err
+	}
+	b.onClose(b.views.close)
+	b.reloader.Start(ctx) // requests wait for the first scan, but clients can connect
 	b.onClose(b.reloader.Close)
 	b.onClose(setup.FollowServers(ctx, s.Host, b.reloader))
-	if err := s.Sandboxes.Telemetry.Watch(telemetry.Sources{Skills: func() int { return len(b.server.Catalog().Skills) }, Asked: b.asked}); err != nil {
+	if err := s.Sandboxes.Telemetry.Watch(telemetry.Sources{Skills: func() int { return len(b.views.first.server.Catalog().Skills) }, Asked: b.asked}); err != nil {
 		return b, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -147,14 +152,13 @@ func (b *Backend) newApprovals() *approval.Approvals {
 	return approval.New(b.settings.Store, options)
 }
 
-// serverOptions returns the options of the server. It opens the parts that they need.
-func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) *server.Options {
+// serverOptions returns the options of the servers of all views. It opens the parts that they
+// need.
+func (b *Backend) serverOptions(snapshots *snapshot.Store) *server.Options {
 	s := b.settings
 	options := serverOptions(s, snapshots)
-	options.Index = s.Roots.Index()
-	options.Reloader, options.Left, options.Texts = b.reloader, b.approvals.Leave, s.Sandboxes.Pins.Text
+	options.Left, options.Texts = b.approvals.Leave, s.Sandboxes.Pins.Text
 	options.Feedback, options.Connected = s.Feedback(), setup.Connected{Host: s.Host, Approvals: b.approvals}
-	b.offer(ctx, options)
 	options.Installed = s.Machine.Origin
 	if s.Tools.InstallSkill {
 		options.Installer = modelInstaller{s.Machine}
@@ -168,16 +172,19 @@ func (b *Backend) serverOptions(ctx context.Context, snapshots *snapshot.Store) 
 	return options
 }
 
-// principal returns a client of the server, for what exists for all of them.
-func (b *Backend) principal() identity.Principal {
-	return identity.Principal{Kind: identity.Model, Profile: b.options.Profile}
+// optionsOf completes the options of a view's server.
+func (b *Backend) optionsOf(v *view, options server.Options) *server.Options {
+	if v.stays { // the index of another view is in memory alone
+		options.Index = b.settings.Roots.Index()
+	}
+	options.Reloader, options.Unlogged = v.live, !v.stays
+	options.RunCode, options.KeptSandboxes = options.RunCode && v.offers[0], options.KeptSandboxes && v.offers[1]
+	return &options
 }
 
-// offer turns off the tools that do not exist for the clients of the server.
-func (b *Backend) offer(ctx context.Context, options *server.Options) {
-	decider := b.settings.Sandboxes.Decider(nil)
-	options.RunCode = options.RunCode && decider.Offers(ctx, b.principal(), run.WayCode)
-	options.KeptSandboxes = options.KeptSandboxes && decider.Offers(ctx, b.principal(), run.WaySession)
+// principal returns a client of the default profile.
+func (b *Backend) principal() identity.Principal {
+	return viewKey{profile: b.options.Profile}.principal()
 }
 
 func (b *Backend) onClose(do func()) {
@@ -194,13 +201,13 @@ func (b *Backend) Close() error {
 }
 
 // Ready returns an error until the server has skills to serve.
-func (b *Backend) Ready() error { return b.server.Ready() }
+func (b *Backend) Ready() error { return b.views.first.server.Ready() }
 
 // ServeStdio answers on standard input and output until the input ends. A signal, or
 // a client that left, ends a server normally.
 func (b *Backend) ServeStdio(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	ctx = identity.NewContext(ctx, b.principal())
-	err := transport.ServeStdio(ctx, b.server.Backend(), stdin, stdout, &transport.Options{Logger: b.settings.Logger, Observer: b.settings.Sandboxes.Telemetry.Observer()})
+	err := transport.ServeStdio(ctx, b.views.first.server.Backend(), stdin, stdout, &transport.Options{Logger: b.settings.Logger, Observer: b.settings.Sandboxes.Telemetry.Observer()})
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return exitcode.Silent(exitcode.OK)
 	}

@@ -86,16 +86,20 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	}
 	seen := b.settings.Sandboxes.Telemetry
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.server.Ready, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.Hosts(), Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.Ready, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.Hosts(), Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
-	clients := transport.NewHTTP(b.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})
-	srv.Handle(transport.Path, clients)
+	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})
+	b.views.listen(clients)
+	streamable := func(h *transport.HTTP) http.Handler { return h }
+	for _, path := range []string{transport.Path, transport.Path + "/p/{profile}"} {
+		srv.Handle(path, b.views.serve(false, streamable))
+		srv.Handle(path+"/readonly", b.views.serve(true, streamable))
+	}
 	hint := "MCP is served at " + transport.Path
 	if l.offersSSE() {
-		stream, messages := clients.SSE()
-		srv.Handle(transport.SSEPath, stream)
-		srv.Handle(transport.MessagePath, messages)
+		srv.Handle(transport.SSEPath, b.views.serve(false, func(h *transport.HTTP) http.Handler { stream, _ := h.SSE(); return stream }))
+		srv.Handle(transport.MessagePath, b.views.serve(false, func(h *transport.HTTP) http.Handler { _, messages := h.SSE(); return messages }))
 	} else {
 		unoffered := notFound(hint + "; the deprecated " + transport.SSEPath + " is there with --transport sse")
 		srv.Handle(transport.SSEPath, unoffered)
@@ -113,7 +117,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		l.tellPage(page)
 	} else {
 		rest := b.service()
-		srv.Handle(api.Path, seen.Span(api.Path, rest.Handler()))
+		srv.Handle(api.Path, seen.Span(api.Path, b.views.choosing(false, rest.Handler())))
 		mounted = append(mounted, rest)
 	}
 	return srv.Serve(ctx, l.Listener, append(mounted, clients)...)

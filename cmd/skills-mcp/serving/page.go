@@ -24,6 +24,7 @@ type Page struct {
 	tokens   httpd.Authenticator // of the requests without a session; nil accepts everybody
 	base     string              // URL of the server, without the last slash
 	api      *apiServer
+	views    *views
 	manage   *machine
 	page     *web.Page
 	seen     *telemetry.Telemetry
@@ -42,7 +43,7 @@ func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authe
 		b.settings.Logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), manage: newMachine(b.settings, agent), withdraw: withdraw, seen: b.settings.Sandboxes.Telemetry}
+	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), views: b.views, manage: newMachine(b.settings, agent), withdraw: withdraw, seen: b.settings.Sandboxes.Telemetry}
 	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.settings.Sandboxes.Pins, Findings: b.settings.Sandboxes.Verdicts.Of, Folders: b.settings.Roots.ForSkills(), Version: build.Read().Version, Logger: b.settings.Logger})
 	return p
 }
@@ -50,7 +51,7 @@ func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authe
 // Mount mounts the page and the API.
 func (p *Page) Mount(srv *httpd.Server) {
 	srv.Handle(web.Path, p.sessions.Guard(p.signed(p.page.Handler())))
-	srv.Handle(api.Path, p.seen.Span(api.Path, p.signed(p.api.Handler())))
+	srv.Handle(api.Path, p.seen.Span(api.Path, p.views.choosing(false, p.signed(p.api.Handler()))))
 	srv.Handle("GET /{$}", http.RedirectHandler(web.Path, http.StatusSeeOther))
 	srv.Handle("GET /favicon.ico", http.RedirectHandler(web.Path+"static/mark.svg", http.StatusSeeOther))
 }

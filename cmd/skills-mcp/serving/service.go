@@ -31,13 +31,13 @@ func (s *apiServer) Close() error {
 // service returns the operations of the REST API and of the page, which act on the parts of
 // the backend. It is called once. The caller closes it before the backend.
 func (b *Backend) service() *apiServer {
-	directory := b.server.Directory()
+	directory := b.views.directory()
 	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.Logger})
 	if b.asker != nil {
 		b.asker.jobs.Store(running)
 	}
 	return &apiServer{running: running, Service: api.New(api.Options{
-		Directory: directory, Rules: b.filter, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.settings.Store), Jobs: running,
+		Directory: directory, Rules: rules{b.views, b.filter}, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.settings.Store), Jobs: running,
 		Page:   func(approval string) string { url, _ := endpoint.PagesOf(b.settings).Approval(approval); return url },
 		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.settings.Config), Workspaces: b.settings.Workspaces.Folders, Secrets: b.settings.Secrets, Trusting: b.approvalsFor,
 	})}
@@ -60,7 +60,7 @@ func (b *Backend) approvalsFor(ctx context.Context, t *run.Trust) (*approval.App
 func (b *Backend) diagnose(ctx context.Context) (*api.Diagnosis, error) {
 	s, sandboxes := *b.settings, *b.settings.Sandboxes
 	sandboxes.Single, s.Sandboxes = true, &sandboxes
-	found, err := diagnosis.Sections(ctx, &s, b.server.Catalog())
+	found, err := diagnosis.Sections(ctx, &s, b.views.first.server.Catalog())
 	if err != nil {
 		return nil, err
 	}

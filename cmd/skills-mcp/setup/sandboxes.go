@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/plugins"
 	"github.com/skillsmcp/skills-mcp/server/plugins/hooks"
@@ -209,6 +211,11 @@ func (s *Sandboxes) Decider(approver policy.Approver) *policy.Policy {
 		options.Pins = s.Pins
 	}
 	return policy.New(&options)
+}
+
+// exists reports whether a skill exists for a principal.
+func (s *Sandboxes) exists(ctx context.Context, who identity.Principal, skill *skills.Skill) bool {
+	return s.Decider(nil).Missing(ctx, who, skill) == ""
 }
 
 // Description describes how commands are run.

@@ -97,7 +97,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if recorder == nil {
 		s.Recorder = s.Sandboxes.newRecorder(state)
 	}
-	s.Sandboxes.Hooks = hooks.New(s.Servers, logger)
+	s.Sandboxes.Hooks = hooks.New(s.Servers, s.Sandboxes.exists, logger)
 	s.Sandboxes.recorder = s.Recorder
 	s.Roots = &Roots{Config: c, home: home, Data: dataDir(home), ongrid: ongridFolders(os.Getenv(ongridVariable), logger), workspaces: w, trust: s.Trust, host: s.Host, logger: logger}
 	s.Gate = newGate(c, s.Sandboxes, logger)

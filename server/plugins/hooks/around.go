@@ -23,7 +23,8 @@ import (
 
 // Around implements [run.Hooks].
 func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, error) {
-	all := h.list()
+	all := slices.Clone(h.list())
+	all = slices.DeleteFunc(all, func(x hook) bool { return !h.exists(ctx, c.Principal, x.skill) })
 	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
 		return c.Do(ctx, c.Args, "")
 	}

@@ -37,6 +37,7 @@ type Faults interface {
 type Hooks struct {
 	current atomic.Pointer[[]hook] // by the name of the plugin
 	faults  Faults
+	exists  func(context.Context, identity.Principal, *skills.Skill) bool
 	logger  *slog.Logger
 	life    context.Context // of the work; ended by Close
 	stop    context.CancelFunc
@@ -54,9 +55,10 @@ type client struct {
 	told []string              // names of skills that it knows to be skipped
 }
 
-// New returns hooks without any. See [Hooks.Apply].
-func New(faults Faults, logger *slog.Logger) *Hooks {
-	h := &Hooks{faults: faults, logger: logger, clients: map[identity.Key]*client{}, failed: map[string]time.Time{}}
+// New returns hooks without any. See [Hooks.Apply]. exists reports whether a skill exists for
+// a principal: no hook of another one is run for it, nor mentioned.
+func New(faults Faults, exists func(context.Context, identity.Principal, *skills.Skill) bool, logger *slog.Logger) *Hooks {
+	h := &Hooks{faults: faults, exists: exists, logger: logger, clients: map[identity.Key]*client{}, failed: map[string]time.Time{}}
 	h.life, h.stop = context.WithCancel(context.Background())
 	return h
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -39,7 +40,7 @@ func (d *desk) Skipped(_ context.Context, owner *skills.Skill, why string) {
 // newDesk returns a desk with hooks of plugins: PLUGIN EVENT MATCHER OUTPUT.
 func newDesk(hooks ...string) *desk {
 	d := &desk{}
-	d.Hooks = New(d, slog.New(slog.DiscardHandler))
+	d.Hooks = New(d, func(context.Context, identity.Principal, *skills.Skill) bool { return true }, slog.New(slog.DiscardHandler))
 	catalog, owners := &skills.Catalog{}, map[string]*skills.Skill{}
 	for _, text := range hooks {
 		words := strings.SplitN(text, " ", 4)
