@@ -138,7 +138,7 @@ func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
 		Methods: s.extension.methods(), State: s.published.state.Load,
-		Lists: s.readiness.lists, Calls: s.readiness.calls,
+		Scope: s.scope, Lists: s.readiness.lists, Calls: s.readiness.calls,
 	}
 }
 

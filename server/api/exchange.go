@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
 // An operation is one method of one path. The router and the OpenAPI document are both
@@ -15,10 +17,11 @@ type operation struct {
 	id      string // of the document, unique
 	does    string // for people
 	who     audience
-	query   any // the zero value of a struct, of whose tags the parameters are; nil is none
-	body    any // likewise
-	result  any // of type T, for the JSON of T; nil is none
-	status  int // of success
+	scope   identity.Scope // of the token; "" is that to read
+	query   any            // the zero value of a struct, of whose tags the parameters are; nil is none
+	body    any            // likewise
+	result  any            // of type T, for the JSON of T; nil is none
+	status  int            // of success
 	media   string
 	headers []string // of requests that count, beside Accept
 	ask     string   // an example of the body

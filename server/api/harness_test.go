@@ -192,6 +192,7 @@ func newBenchOf(t testing.TB, mode policy.Mode) *bench {
 	mux.Handle(transport.Path, mcp)
 	all := people()
 	maps.Copy(all, team())
+	maps.Copy(all, scoped())
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Late") != "" { // as after a run that takes longer than the server's patience
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(-time.Second))

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -162,6 +164,12 @@ func check(x *exchange, takes *arguments) (err error) {
 
 // permitted returns an error if the principal of a request may not send it.
 func permitted(x *exchange) error {
+	if x.who == everyone {
+		if lacks := identity.Lacks(x.request.Context(), cmp.Or(x.scope, identity.ScopeRead)); lacks != nil {
+			x.w.Header().Set("WWW-Authenticate", lacks.Authenticate)
+			return &statusError{lacks.Status, &run.Error{Code: run.PermissionDenied, Message: lacks.Message}}
+		}
+	}
 	switch {
 	case x.who == everyone || x.who == andScripts && x.request.Header.Get(tokenHeader) != "":
 		return nil

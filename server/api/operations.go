@@ -5,6 +5,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 )
 
@@ -71,8 +72,8 @@ func skillOperations() []operation {
 		},
 		{
 			method: "POST", path: "skills/{name}/execute", id: "executeSkill",
-			does: "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent Prefer: respond-async",
-			body: Execution{}, result: Run{}, media: eventMedia, headers: []string{"Prefer"},
+			does:  "Run a skill. The answer comes when it has ended; as text/event-stream, its output comes while it runs, and with Prefer: respond-async, only the run to poll. A client that leaves ends the run, unless it sent Prefer: respond-async",
+			scope: identity.ScopeRun, body: Execution{}, result: Run{}, media: eventMedia, headers: []string{"Prefer"},
 			ask: `{"params":{"name":"Ann"}}`, answer: `{"id":"r1","state":"ended","result":{"skill":"hello","run_id":"r1","exit_code":0,"stdout":"hello Ann\n","stderr":"","wall_time_ms":41,"truncated":false}}`,
 			serve: execute,
 		},
@@ -115,7 +116,7 @@ func runOperations() []operation {
 			serve:  getRun,
 		},
 		{
-			method: "DELETE", path: "runs/{id}", id: "cancelRun", does: "End a run", status: http.StatusNoContent,
+			method: "DELETE", path: "runs/{id}", id: "cancelRun", does: "End a run", scope: identity.ScopeRun, status: http.StatusNoContent,
 			serve: func(x *exchange) (any, error) {
 				return nil, x.service.CancelRun(x.request.Context(), x.request.PathValue("id"))
 			},

@@ -41,6 +41,10 @@ type Options struct {
 	// the refused ones. The default passes them on.
 	Around func(next http.Handler) http.Handler
 
+	// Challenge returns the header WWW-Authenticate for a request whose token lacks a
+	// scope. The default names the scope alone.
+	Challenge func(r *http.Request, scope identity.Scope) string
+
 	// Ready returns why the server cannot serve yet, for [ReadyPath]. The default
 	// returns nil.
 	Ready func() error
@@ -193,7 +197,11 @@ func (s *Server) authenticated(h http.Handler) http.Handler {
 			defer recheck(r, p, a.Authenticate, cancel)()
 		}
 		p.Remote = isRemote(r)
-		h.ServeHTTP(w, r.WithContext(identity.NewContext(ctx, p)))
+		ctx = identity.NewContext(ctx, p)
+		if s.options.Challenge != nil && p.Scopes != nil {
+			ctx = identity.WithChallenge(ctx, func(scope identity.Scope) string { return s.options.Challenge(r, scope) })
+		}
+		h.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

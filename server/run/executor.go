@@ -206,12 +206,24 @@ func (x *Executor) admitted(ctx context.Context, j *job, p *Proposal) (*Outcome,
 	return x.execute(ctx, j, p)
 }
 
+// scoped returns an error for a principal whose token lacks a scope. Over HTTP a challenge
+// has refused it already; other ways in, such as the page, have no other check.
+func scoped(p identity.Principal, scope identity.Scope) error {
+	if p.May(scope) {
+		return nil
+	}
+	return &Error{Code: PermissionDenied, Message: "this needs a token with the scope " + string(scope)}
+}
+
 // propose takes a job up to the command that may run: snapshot, decision, command,
 // approval. With an error, which is an [*Error], it returns the proposal as far as it
 // came.
 func (x *Executor) propose(ctx context.Context, j *job) (*Proposal, error) {
 	p := j.proposal()
 	err := prepare(ctx, x, j, p)
+	if err == nil {
+		err = scoped(p.Principal, identity.ScopeRun)
+	}
 	if err != nil {
 		return p, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -47,6 +48,9 @@ func (x *Executor) Install(ctx context.Context, r InstallRequest) error {
 
 func (x *Executor) install(ctx context.Context, p *Proposal, prepare func(context.Context) (Installation, error)) (err error) {
 	const subject = "the installation"
+	if err := scoped(p.Principal, identity.ScopeAdmin); err != nil {
+		return err
+	}
 	if p.Decision, err = x.decider.Decide(ctx, p); err != nil {
 		return translate(subject, "", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 )
 
@@ -27,6 +28,10 @@ type Backend struct {
 
 	// Methods are the methods that mcp-go does not know, by name.
 	Methods map[string]rpc.Method
+
+	// Scope returns the scope that a request of a method needs, with the name and the URI
+	// of its params; nil needs [identity.ScopeRead] for all. It must not block.
+	Scope func(method, name, uri string) identity.Scope
 
 	// State returns the number of the tools' state, which differs after each change
 	// and is odd during one. If it is set, the answer to tools/list is encoded once

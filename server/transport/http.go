@@ -65,6 +65,7 @@ func (h *HTTP) streamable(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
 		h.post(w, r)
+	case !h.permit(newResponder(w, h.options), r, message{kind: notification}):
 	case isModernHeader(r): // POST is all there is
 		refuseMethod(w, http.MethodPost)
 	case r.Method == http.MethodGet:
@@ -110,6 +111,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		a.refuse(versionMismatch(version, m))
 	case f != nil:
 		a.refuse(f)
+	case !h.permit(a, r, m):
 	case m.modern || isModernHeader(r):
 		h.modern.post(a, r, m)
 	default:

@@ -45,6 +45,9 @@ func (h sseEndpoint) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := newResponder(w, h.options)
+	if !h.permit(a, r, message{kind: notification}) {
+		return
+	}
 	h.stream(a, r, h.ctx, message{}, func(ctx context.Context, cancel context.CancelCauseFunc) {
 		s, err := newStream(ctx, cancel, h.Backend, eventWriter{a}, "sse", h.streamOptions())
 		if err != nil {
@@ -100,6 +103,9 @@ func (h sseEndpoint) post(w http.ResponseWriter, r *http.Request) {
 	body, refused := h.intake.readJSON(w, r)
 	if refused != nil {
 		a.refuse(refused)
+		return
+	}
+	if m, malformed := parse(body); malformed == nil && !h.permit(a, r, m) {
 		return
 	}
 	c.receiving.Lock()

@@ -86,7 +86,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	}
 	seen := b.settings.Sandboxes.Telemetry
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.Ready, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.Hosts(), Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.Hosts(), Origins: l.settings.AllowOrigins,
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
 	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})

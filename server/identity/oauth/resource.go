@@ -81,6 +81,11 @@ func (m *Resource) names(scope identity.Scope) string {
 	return ""
 }
 
+// Insufficient returns the challenge of a request whose token lacks a scope.
+func (m *Resource) Insufficient(r *http.Request, scope identity.Scope) string {
+	return m.Challenge(r, "insufficient_scope", scope)
+}
+
 // Challenge returns the header WWW-Authenticate of the refusal of a request: with the error
 // of RFC 6750, or "" for one without a token, and the scope that it needs.
 func (m *Resource) Challenge(r *http.Request, failed string, scope identity.Scope) string {
