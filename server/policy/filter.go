@@ -37,6 +37,7 @@ type filtered struct {
 	before, after *skills.Catalog
 	gone          []Off // by qualified name
 	pinned        []mark
+	traces        traces
 }
 
 // A mark says that a skill is shown before others.
@@ -60,12 +61,13 @@ func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Cat
 	page, last := f.policy.current().Book.read(ctx), f.last.Load()
 	gone := f.missing(page, catalog)
 	pinned := f.marks(page, catalog)
-	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) {
-		after := marked(without(catalog, gone), pinned)
+	left := f.traces(page, catalog, gone)
+	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) || !left.equal(last.traces) {
+		after := marked(left.in(without(catalog, gone), gone), pinned)
 		if f.policy.current().PersonOnly {
 			after = opened(after)
 		}
-		last = &filtered{catalog, after, gone, pinned}
+		last = &filtered{catalog, after, gone, pinned, left}
 		f.last.Store(last)
 	}
 	return last.after
