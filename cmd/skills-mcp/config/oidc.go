@@ -29,6 +29,15 @@ type OIDC struct {
 	Profiles       map[string]string `yaml:"profiles"` // by values of the claim
 	DefaultProfile string            `yaml:"default_profile"`
 	NameClaim      string            `yaml:"name_claim"`
+
+	Page OIDCPage `yaml:"page"`
+}
+
+// OIDCPage is the page as a client of the issuer. An empty one is known by the URL of its
+// metadata, where the issuer reads that.
+type OIDCPage struct {
+	ClientID         string `yaml:"client_id"`
+	ClientSecretFile string `yaml:"client_secret_file"` // "" is a public client
 }
 
 // validate checks the issuer of a server with a URL, if there is one.
@@ -37,6 +46,8 @@ func (o OIDC) validate(url string) error {
 	unknown := slices.IndexFunc(scopes, func(scope identity.Scope) bool { return !slices.Contains(identity.Scopes(), scope) })
 	weak := slices.IndexFunc(o.Algorithms, func(a string) bool { return !slices.Contains(oauth.Algorithms(), a) })
 	switch {
+	case o.Page.ClientSecretFile != "" && o.Page.ClientID == "":
+		return errors.New("serve.oidc.page: client_secret_file needs client_id")
 	case o.Issuer == "":
 		return nil
 	case url == "":

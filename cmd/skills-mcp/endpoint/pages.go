@@ -22,6 +22,7 @@ import (
 type Pages struct {
 	dir    string // "" where there is no state folder
 	Shared bool   // leads nobody to a page on a loopback address
+	public string // URL of the page by which people elsewhere reach it; "" is none
 }
 
 // A pageAddress is the content of a page's file. It has no secret.
@@ -31,11 +32,14 @@ type pageAddress struct {
 }
 
 func PagesOf(s *setup.Settings) Pages {
-	dir := setup.StateDir(s.Home)
-	if dir == "" {
-		return Pages{}
+	p := Pages{}
+	if s.Serve.URL != "" && s.Serve.UI && s.Serve.Transport == "http" {
+		p.public = s.Serve.URL + web.Path
 	}
-	return Pages{dir: filepath.Join(dir, "pages")}
+	if dir := setup.StateDir(s.Home); dir != "" {
+		p.dir = filepath.Join(dir, "pages")
+	}
+	return p
 }
 
 // Publish lets other programs of the person find a page, until withdraw is called.
@@ -96,9 +100,12 @@ func modified(file string) int64 {
 	return info.ModTime().UnixNano()
 }
 
-// Approval returns the address of the screen that asks about an approval, on the newest
-// page that is served; ok is false without one.
+// Approval returns the address of the screen that asks about an approval: on the page of the
+// configured URL, or the newest that is served; ok is false without one.
 func (p Pages) Approval(id string) (address string, ok bool) {
+	if p.public != "" {
+		return p.public + "approvals/" + url.PathEscape(id), true
+	}
 	if p.dir == "" {
 		return "", false
 	}

@@ -144,6 +144,15 @@ func (t *TokenReader) configured(file string) (string, error) {
 	return text, nil
 }
 
+// Secret returns the secret of a file, under the same conditions as a token.
+func (t *TokenReader) Secret(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	data, err := t.readFile(file)
+	return strings.TrimSpace(string(data)), err
+}
+
 // readFile reads a token file that neither a skill nor another user can read. Even a
 // skill of the class safe reads every file of a workspace.
 func (t *TokenReader) readFile(name string) ([]byte, error) {

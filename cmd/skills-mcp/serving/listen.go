@@ -29,6 +29,7 @@ type Listener struct {
 	settings config.Serve
 	token    endpoint.BearerToken // of the machine
 	tokens   *tokens.Tokens
+	login    *oauth.Login // nil is none
 	profile  string
 	logger   *slog.Logger
 	stderr   io.Writer
@@ -58,11 +59,29 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
+	login, err := newLogin(s)
+	if err != nil {
+		return nil, exitcode.Usage(err)
+	}
 	l, err := net.Listen("tcp", s.Serve.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 	}
-	return &Listener{l, s.Serve, token, s.Tokens, v.Profile, s.Logger, stderr}, nil
+	return &Listener{l, s.Serve, token, s.Tokens, login, v.Profile, s.Logger, stderr}, nil
+}
+
+// newLogin returns the sign-in on the page at the issuer; nil is none.
+func newLogin(s *setup.Settings) (*oauth.Login, error) {
+	if s.Serve.OIDC.Issuer == "" || !s.Serve.UI {
+		return nil, nil
+	}
+	page, o := s.Serve.OIDC.Page, s.Serve.OAuth()
+	secret, err := endpoint.NewTokenReader(s).Secret(page.ClientSecretFile)
+	if err != nil {
+		return nil, err
+	}
+	o.Client = oauth.Client{ID: page.ClientID, Secret: secret, Redirect: s.Serve.URL + signin.CallbackPath, Document: s.Serve.URL + signin.DocumentPath}
+	return oauth.NewLogin(o), nil
 }
 
 // hintStdio tells a waiting person that standard input and output are served.
@@ -125,9 +144,12 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 
 // page returns the page beside MCP. Holders of the token can sign in with it.
 func (l *Listener) page(b *Backend, tokens httpd.Authenticator) *Page {
-	options := signin.Options{Profile: l.profile}
+	options := signin.Options{Profile: l.profile, Logger: l.logger}
 	if !l.settings.NoToken {
 		options.Tokens, options.Links, options.Watch = tokens.Authenticate, l.tokens.UseLink, l.tokens.Watch
+	}
+	if l.login != nil {
+		options.Provider = l.login
 	}
 	address := l.settings.Listen
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

@@ -108,31 +108,39 @@ func (i *Issuer) remember(sum [sha256.Size]byte, p identity.Principal) {
 	i.verified[sum] = verified{p, until}
 }
 
-// verify checks a token.
+// verify checks a token, and returns its subject.
 func (i *Issuer) verify(ctx context.Context, text string) (p identity.Principal, err error) {
+	token, claims, err := i.claims(ctx, text)
+	if err != nil {
+		return p, err
+	}
+	return i.principal(token, claims)
+}
+
+// claims checks a token, and returns its claims.
+func (i *Issuer) claims(ctx context.Context, text string) (token *oidc.IDToken, claims map[string]any, err error) {
 	jws, err := jose.ParseSignedCompact(text, i.keys.algorithms)
 	if err != nil {
-		return p, identity.Unauthorized("its token is malformed, or has another signature than is accepted")
+		return nil, nil, identity.Unauthorized("its token is malformed, or has another signature than is accepted")
 	}
 	if typ, _ := jws.Signatures[0].Header.ExtraHeaders[jose.HeaderType].(string); !slices.Contains([]string{"", "jwt", "at+jwt"}, strings.TrimPrefix(strings.ToLower(typ), "application/")) {
-		return p, identity.Unauthorized("its token is of another type")
+		return nil, nil, identity.Unauthorized("its token is of another type")
 	}
 	var away error
-	token, err := i.verifier.Verify(context.WithValue(ctx, awayKey{}, &away), text)
+	token, err = i.verifier.Verify(context.WithValue(ctx, awayKey{}, &away), text)
 	if away != nil {
-		return p, fmt.Errorf("%w: %w", ErrAway, away)
+		return nil, nil, fmt.Errorf("%w: %w", ErrAway, away)
 	}
-	claims := map[string]any{}
 	if err == nil {
 		err = token.Claims(&claims)
 	}
 	if err != nil {
-		return p, identity.Unauthorized("its token is not the issuer's: " + err.Error())
+		return nil, nil, identity.Unauthorized("its token is not the issuer's: " + err.Error())
 	}
 	if reason := i.reject(token, claims); reason != "" {
-		return p, identity.Unauthorized(reason)
+		return nil, nil, identity.Unauthorized(reason)
 	}
-	return i.principal(token, claims)
+	return token, claims, nil
 }
 
 // maxSubject bounds the name of a subject, in bytes, as OpenID Connect does.

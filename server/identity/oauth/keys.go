@@ -140,9 +140,11 @@ func (k *keys) fetch(ctx context.Context, wait bool) error {
 func (k *keys) download(ctx context.Context) (all []jose.JSONWebKey, err error) {
 	from := k.options.JWKSURL
 	if from == "" {
-		if from, err = k.discover(ctx); err != nil {
+		found, err := k.discover(ctx)
+		if err != nil {
 			return nil, err
 		}
+		from = found.JWKSURI
 	}
 	var set jose.JSONWebKeySet
 	if err := k.document(ctx, from, &set); err != nil {
@@ -159,35 +161,46 @@ func (k *keys) download(ctx context.Context) (all []jose.JSONWebKey, err error) 
 	return all, nil
 }
 
-// discover returns the address of the keys, from the metadata of the issuer: as RFC 8414 has
-// it, and then as OpenID Connect. A document of another issuer does not count: on a shared
-// host, somebody else may have written it.
-func (k *keys) discover(ctx context.Context) (string, error) {
+// metadata are the parts of an issuer's metadata that are used.
+type metadata struct {
+	Issuer      string   `json:"issuer"`
+	JWKSURI     string   `json:"jwks_uri"`
+	Authorize   string   `json:"authorization_endpoint"`
+	Token       string   `json:"token_endpoint"`
+	Scopes      []string `json:"scopes_supported"`
+	SecretsBy   []string `json:"token_endpoint_auth_methods_supported"`
+	NamesItself bool     `json:"authorization_response_iss_parameter_supported"`
+	Documents   bool     `json:"client_id_metadata_document_supported"`
+}
+
+// discover returns the metadata of the issuer: as RFC 8414 has it, and then as OpenID
+// Connect. A document of another issuer does not count: on a shared host, somebody else may
+// have written it.
+func (k *keys) discover(ctx context.Context) (*metadata, error) {
 	issuer, err := url.Parse(k.options.Issuer)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	path := strings.TrimSuffix(issuer.Path, "/")
 	host := issuer.Scheme + "://" + issuer.Host
 	var errs []error
 	for _, from := range []string{host + wellKnown + oauthDoc + path, host + wellKnown + openidDoc + path, host + path + wellKnown + openidDoc} {
-		var metadata struct {
-			Issuer  string `json:"issuer"`
-			JWKSURI string `json:"jwks_uri"`
+		var found metadata
+		err := k.document(ctx, from, &found)
+		if err == nil && found.Issuer != k.options.Issuer {
+			err = fmt.Errorf("%s is of the issuer %q", from, found.Issuer)
 		}
-		err := k.document(ctx, from, &metadata)
-		if err == nil && metadata.Issuer != k.options.Issuer {
-			err = fmt.Errorf("%s is of the issuer %q", from, metadata.Issuer)
-		}
-		if err == nil && !strings.HasPrefix(metadata.JWKSURI, "https://") && !strings.HasPrefix(metadata.JWKSURI, host+"/") {
-			err = fmt.Errorf("%s has the jwks_uri %q, which is not https", from, metadata.JWKSURI)
+		for _, address := range []string{found.JWKSURI, cmp.Or(found.Authorize, found.JWKSURI), cmp.Or(found.Token, found.JWKSURI)} {
+			if err == nil && !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, host+"/") {
+				err = fmt.Errorf("%s has the address %q, which is not https", from, address)
+			}
 		}
 		if err == nil {
-			return metadata.JWKSURI, nil
+			return &found, nil
 		}
 		errs = append(errs, err)
 	}
-	return "", errors.Join(errs...)
+	return nil, errors.Join(errs...)
 }
 
 // document reads a JSON document.

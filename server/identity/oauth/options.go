@@ -39,8 +39,27 @@ type Options struct {
 	// NameClaim is the claim with the name for people; the default is preferred_username,
 	// email or name.
 	NameClaim string
+	// Client is the page as a client of the issuer.
+	Client Client
 	// Transport sends requests to the issuer; the default is [http.DefaultTransport].
 	Transport http.RoundTripper
+}
+
+// A Client is the page of this server as a client of an issuer.
+type Client struct {
+	ID     string // "" is the URL of Document, for issuers that read it
+	Secret string // "" is a public client
+	// Redirect is the URL to which the issuer sends browsers back, and Document that of the
+	// client's metadata (draft-ietf-oauth-client-id-metadata-document).
+	Redirect, Document string
+}
+
+// id returns the ID by which the issuer knows the client.
+func (c *Client) id() string {
+	if c.ID == "" {
+		return c.Document
+	}
+	return c.ID
 }
 
 // Algorithms returns the signatures that are accepted by default. None is symmetric.

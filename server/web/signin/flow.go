@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,10 +17,12 @@ const (
 
 // Texts of the sign-in screen.
 const (
-	staleLink   = "This link was used already, or is too old."
-	wrongToken  = "This is not a token of the server."
-	wrongPhrase = "This is not the passphrase."
-	tooMany     = "There were too many wrong attempts. Try again in a minute."
+	staleLink    = "This link was used already, or is too old."
+	wrongToken   = "This is not a token of the server."
+	wrongPhrase  = "This is not the passphrase."
+	notSignedIn  = "You were not signed in there. Try again; if it goes on, the log of the server says why."
+	staleAttempt = "This sign-in was not begun in this browser, or is older than ten minutes. Begin it again."
+	tooMany      = "There were too many wrong attempts. Try again in a minute."
 )
 
 // signIn answers the requests of the sign-in path: a link, or a form.
@@ -141,6 +144,7 @@ func (s *Sessions) useToken(w http.ResponseWriter, r *http.Request) {
 // have been another's.
 func (s *Sessions) begin(w http.ResponseWriter, r *http.Request, p identity.Principal, next string) {
 	s.endOld(r)
+	p.Profile = cmp.Or(p.Profile, s.options.Profile)
 	one := session{Principal: p}
 	if p.Kind == identity.Token && p.Named() && s.options.Watch != nil {
 		one.counts = s.options.Watch(r.Context(), p.ID)
@@ -170,7 +174,11 @@ func (s *Sessions) signOut(w http.ResponseWriter, r *http.Request) {
 
 // ask shows how to sign in.
 func (s *Sessions) ask(w http.ResponseWriter, status int, next, problem string) {
-	s.screen.show(w, status, view{Title: "Sign in", Problem: problem, Next: next, Tokens: s.options.Tokens != nil, Links: s.options.Links != nil, Ask: true})
+	v := view{Title: "Sign in", Problem: problem, Next: next, Tokens: s.options.Tokens != nil, Links: s.options.Links != nil, Ask: true}
+	if p := s.options.Provider; p != nil {
+		v.Issuer, v.Start = p.Name(), startPath+"?"+url.Values{"next": {next}}.Encode()
+	}
+	s.screen.show(w, status, v)
 }
 
 // newCookie returns the cookie of a session. Browsers send it to this origin's requests

@@ -1,8 +1,11 @@
 package signin
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -19,6 +22,26 @@ const (
 	staticPath  = Path + "static/" // needs no session: the sign-in screen uses it
 )
 
+// A Provider signs people in elsewhere, as [oauth.Login] does.
+type Provider interface {
+	// Name names it, for people.
+	Name() string
+	// Start returns the URL at which a person signs in. State and secret are random.
+	Start(ctx context.Context, state, secret string) (string, error)
+	// Finish returns the person whom it has sent back with a query. The error is an
+	// [*identity.Challenge] for one who may not use the server.
+	Finish(ctx context.Context, query url.Values, secret string) (identity.Principal, error)
+	// Document returns the JSON of the page's metadata as a client; nil is none.
+	Document() []byte
+}
+
+// Paths of the sign-in at a provider. The provider knows the last two.
+const (
+	startPath    = signinPath + "/start"
+	CallbackPath = signinPath + "/callback"
+	DocumentPath = signinPath + "/client.json"
+)
+
 // Options configure [Sessions].
 type Options struct {
 	// Passphrase reports whether a text is the person's passphrase; nil asks for none.
@@ -31,8 +54,12 @@ type Options struct {
 	// Watch returns a function that reports whether the token of a name, as it is now, still
 	// counts; nil is that all do.
 	Watch func(ctx context.Context, name string) (counts func(context.Context) bool)
-	// Profile bounds the calls of the sessions; "" is the default profile.
+	// Provider signs people in elsewhere; nil is none.
+	Provider Provider
+	// Profile bounds the calls of the sessions whose principal has none; "" is the default
+	// profile.
 	Profile string
+	Logger  *slog.Logger // nil discards
 }
 
 // Sessions are the signed-in browsers of one server, in memory. They may be used
@@ -60,6 +87,7 @@ func (s session) owner() identity.Key { return s.Owner() }
 
 // New returns no sessions yet.
 func New(o Options) *Sessions {
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return &Sessions{
 		options: o, origins: http.NewCrossOriginProtection(),
 		links:    secrets[struct{}]{most: maxLinks, life: linkLife},

@@ -1,5 +1,5 @@
-// Package signin proves the person at a browser: by a link that works once, or by a
-// bearer token, for a session of which the browser keeps a cookie.
+// Package signin proves the person at a browser: by a link that works once, by a bearer
+// token, or at an OpenID provider, for a session of which the browser keeps a cookie.
 //
 // Start with [New], [Sessions.Link] and [Sessions.Guard].
 package signin
@@ -27,6 +27,8 @@ func (s *Sessions) Guard(h http.Handler) http.Handler {
 		switch {
 		case r.URL.Path == signinPath:
 			s.signIn(w, r)
+		case strings.HasPrefix(r.URL.Path, signinPath+"/"):
+			s.provide(w, r)
 		case r.URL.Path == signoutPath && r.Method == http.MethodPost:
 			s.signOut(w, r)
 		case strings.HasPrefix(r.URL.Path, staticPath):
