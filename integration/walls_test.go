@@ -122,7 +122,7 @@ func TestMeetingPlace(t *testing.T) {
 var walls = map[string]string{
 	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/connection cmd/skills-mcp/diagnosis cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/invocation cmd/skills-mcp/lookup cmd/skills-mcp/plain cmd/skills-mcp/report cmd/skills-mcp/review cmd/skills-mcp/serving cmd/skills-mcp/setup cmd/skills-mcp/shortcut cmd/skills-mcp/telemetry cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress sandbox/shellproto server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/identity/tokens server/installation server/manage server/plugins/hookio server/policy server/requirements server/result server/run server/seal server/secrets server/skillshost server/store server/termtext server/trust server/web/signin skills skills/check skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/lazyregexp skills/scaffold skills/scan skills/search skills/skillfs skills/snapshot skills/surface skills/verdict",
 	"cmd/skills-mcp/build":        "server",
-	"cmd/skills-mcp/config":       "cmd/skills-mcp/plain sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/identity server/identity/oauth server/policy server/run skills skills/install/clawhub skills/install/quarantine skills/lazyregexp skills/scan skills/verdict",
+	"cmd/skills-mcp/config":       "cmd/skills-mcp/plain sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/httpd server/identity server/identity/oauth server/policy server/run server/termtext skills skills/install/clawhub skills/install/quarantine skills/lazyregexp skills/scan skills/verdict",
 	"cmd/skills-mcp/connection":   "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/plain cmd/skills-mcp/setup server/transport skills/skillfs",
 	"cmd/skills-mcp/connect":      "cmd/skills-mcp/plain skills/atomicfile skills/lazyregexp skills/skillfs",
 	"cmd/skills-mcp/plain":        "cmd/skills-mcp/terminal server/termtext",
@@ -280,6 +280,7 @@ var libraries = map[string]string{
 	"github.com/containerd/errdefs":            "sandbox/docker",
 	"github.com/coreos/go-oidc/v3":             "server/identity/oauth",
 	"github.com/go-jose/go-jose/v4":            "server/identity/oauth",
+	"github.com/coreos/go-systemd":             "cmd/skills-mcp/serving",
 	"github.com/docker/docker":                 "sandbox/docker",
 	"github.com/docker/go-units":               "cmd/skills-mcp/config",
 	"github.com/fsnotify/fsnotify":             "skills/watch",

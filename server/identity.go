@@ -9,18 +9,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/icon"
 )
 
-// serverName is the server's name for programs, and serverTitle that for people.
-const (
-	serverName  = "skills-mcp"
-	serverTitle = "Skills"
-)
-
 // identity returns all that a revision of MCP knows of a server's identity: a title since
 // 2025-06-18, and icons since 2025-11-25.
 func (o *Options) identity(revision string) mcp.Implementation {
-	info := mcp.Implementation{Name: serverName, Version: o.Version}
+	info := mcp.Implementation{Name: o.Name, Version: o.Version}
 	if revision >= mcp.ProtocolVersion20250618 {
-		info.Title = serverTitle
+		info.Title = o.Title
 	}
 	if revision >= mcp.ProtocolVersion20251125 {
 		info.Icons = []mcp.Icon{

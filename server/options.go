@@ -18,8 +18,9 @@ import (
 
 // Options configure a [Server].
 type Options struct {
-	// Version is the server's version in its replies to initialize.
-	Version string
+	// Name is the server's name for programs, and Title that for people, in its replies to
+	// initialize: "skills-mcp" and "Skills" by default. Version is its version there.
+	Name, Title, Version string
 	// Reloader keeps the published catalog fresh; nil leaves that to callers of
 	// [Server.Publish].
 	Reloader Reloader
@@ -84,6 +85,7 @@ func (o *Options) withDefaults() Options {
 	if c.Index == nil {
 		c.Index = search.New(nil)
 	}
+	c.Name, c.Title = cmp.Or(c.Name, "skills-mcp"), cmp.Or(c.Title, "Skills")
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
 }

@@ -73,7 +73,7 @@ func New(calls *run.Executor, options *Options) *Server {
 
 // newCore returns the protocol core, without tools, prompts and resources.
 func (s *Server) newCore(completes completer) *mcpserver.MCPServer {
-	return mcpserver.NewMCPServer(serverName, s.options.Version,
+	return mcpserver.NewMCPServer(s.options.Name, s.options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithPromptCapabilities(true),
 		mcpserver.WithResourceCapabilities(true, true),
@@ -111,6 +111,9 @@ func (s *Server) hooks() *mcpserver.Hooks {
 	return hooks
 }
 
+// Drain starts no more calls of tools, and returns when those under way have ended, or ctx has.
+func (s *Server) Drain(ctx context.Context) { s.invoke.tasks.Drain(ctx) }
+
 // Close ends the calls that are tasks or wait for a reply, and the indexing in the
 // background, and waits for them.
 func (s *Server) Close() {
@@ -136,7 +139,7 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 // Backend returns the server for a transport.
 func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
-		Core: s.core, Info: mcp.Implementation{Name: serverName, Version: s.options.Version},
+		Core: s.core, Info: mcp.Implementation{Name: s.options.Name, Version: s.options.Version},
 		Methods: s.extension.methods(), State: s.published.state.Load,
 		Scope: s.scope, Lists: s.readiness.lists, Calls: s.readiness.calls,
 	}

@@ -30,7 +30,8 @@ ends. Changes to skills are noticed while it runs. Logs go to standard error.
 
 With --transport http it serves Streamable HTTP at http://127.0.0.1:8765/mcp, or
 where --listen says, until it is interrupted; sse adds the deprecated HTTP with
-server-sent events at /sse. Clients must send a bearer token, which is read from
+server-sent events at /sse. --tls-cert and --tls-key serve HTTPS. When it is stopped,
+calls under way have 30 seconds to end (serve.drain). Clients must send a bearer token, which is read from
 --token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
 workspace or where skills are found, and nobody else may read it (chmod 600).
 "skills-mcp token add NAME" makes more tokens, each for a caller of its own.
@@ -90,7 +91,13 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 	} else {
 		options.Notices, options.Page, options.Shared = c.stderr, s.Serve.UI, !endpoint.IsLoopback(listener.Addr().String())
 	}
-	b, err := serving.NewBackend(ctx, s, options)
+	running := ctx
+	if listener != nil { // calls end after ctx does
+		var end context.CancelFunc
+		running, end = context.WithCancel(context.WithoutCancel(ctx))
+		defer end()
+	}
+	b, err := serving.NewBackend(running, s, options)
 	if err != nil {
 		return err
 	}

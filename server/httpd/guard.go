@@ -16,22 +16,41 @@ import (
 // CORS are the lists of the Access-Control headers, as they are written there.
 type CORS struct{ Methods, Headers, Exposed string }
 
+// An Access lists names, pages and proxies.
+type Access struct {
+	// Hosts are further names that clients may call the server by, without port.
+	// On a loopback address, localhost and loopback addresses always are; on any
+	// other, all names are unless some are given here.
+	Hosts []string
+
+	// Origins are web pages that may use the server, such as
+	// "https://app.example.com", beside those of its own address, or of its name
+	// where that is one of Hosts, and, on a loopback address, those of this
+	// machine.
+	Origins []string
+
+	// Proxies are the networks of proxies whose Forwarded and X-Forwarded headers tell the
+	// client's address, host and scheme.
+	Proxies []netip.Prefix
+}
+
 // A guard keeps out web pages of strangers: one that a person looks at could otherwise
 // use a server on their machine, by a host name that its owner lets lead there (DNS
 // rebinding). MCP demands it of every HTTP transport.
 type guard struct {
 	hosts   []string // lower case
 	origins []string // likewise
-	own     bool     // refuses other ports and users of this machine
+	proxies proxies
+	own     bool // refuses other ports and users of this machine
 	cors    CORS
 }
 
-func newGuard(hosts, origins []string, own bool, cors CORS) guard {
-	g := guard{own: own, cors: cors}
-	for _, host := range hosts {
+func newGuard(a Access, own bool, cors CORS) *guard {
+	g := &guard{proxies: a.Proxies, own: own, cors: cors}
+	for _, host := range a.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(host))
 	}
-	for _, origin := range origins {
+	for _, origin := range a.Origins {
 		g.origins = append(g.origins, strings.TrimSuffix(strings.ToLower(origin), "/"))
 	}
 	return g
@@ -146,7 +165,7 @@ func onLoopback(r *http.Request) bool {
 // passes on those of others.
 func isRemote(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	forwarded := r.Header.Get("Forwarded") + r.Header.Get("X-Forwarded-For") + r.Header.Get("Via")
+	forwarded := r.Header.Get(headerForwarded) + r.Header.Get(headerFor) + r.Header.Get("Via")
 	return err == nil && !from.Addr().Unmap().IsLoopback() || forwarded != "" || !isLoopback(hostname(r.Host))
 }
 

@@ -8,6 +8,7 @@ package httpd
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -49,16 +51,11 @@ type Options struct {
 	// returns nil.
 	Ready func() error
 
-	// Hosts are further names that clients may call the server by, without port.
-	// On a loopback address, localhost and loopback addresses always are; on any
-	// other, all names are unless some are given here.
-	Hosts []string
+	// Access says who may call the server by which name. [Server.Admit] changes it.
+	Access Access
 
-	// Origins are web pages that may use the server, such as
-	// "https://app.example.com", beside those of its own address, or of its name
-	// where that is one of Hosts, and, on a loopback address, those of this
-	// machine.
-	Origins []string
+	// TLS serves HTTPS, with HTTP/2; nil serves HTTP.
+	TLS *tls.Config
 
 	// OwnUser refuses, on a loopback address, web pages of other ports and, on Linux,
 	// connections of other users: for a server whose callers prove nothing.
@@ -100,13 +97,14 @@ var errShutdown = errors.New("the server is shutting down")
 // A Server serves the handlers that are mounted on it.
 type Server struct {
 	options  Options
-	guard    guard
+	guard    atomic.Pointer[guard]
 	refusals refusals
 	mux      *http.ServeMux
 	handler  http.Handler // of all requests but probes
 
-	life context.Context // its cause is why probes fail
-	end  context.CancelCauseFunc
+	drains atomic.Bool     // set by Drain
+	life   context.Context // its cause is why probes fail
+	end    context.CancelCauseFunc
 }
 
 // New returns a server without handlers. options may be nil.
@@ -125,7 +123,8 @@ func New(options *Options) *Server {
 		}
 	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
-	s := &Server{options: o, guard: newGuard(o.Hosts, o.Origins, o.OwnUser, o.CORS), refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s := &Server{options: o, refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s.Admit(o.Access)
 	s.handler = http.HandlerFunc(s.serve)
 	if o.Around != nil {
 		s.handler = o.Around(s.handler)
@@ -133,6 +132,13 @@ func New(options *Options) *Server {
 	s.life, s.end = context.WithCancelCause(context.Background())
 	return s
 }
+
+// Admit replaces the access of later requests.
+func (s *Server) Admit(a Access) { s.guard.Store(newGuard(a, s.options.OwnUser, s.options.CORS)) }
+
+// Drain fails the readiness probe, so that no more clients are sent here. Each connection
+// closes after its next answer.
+func (s *Server) Drain() { s.drains.Store(true) }
 
 // Handle mounts h at a pattern of [http.ServeMux], for senders that are proved: the
 // context of its requests carries the principal. It must be called before Serve.
@@ -150,17 +156,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.probe(w, r)
 		return
 	}
+	g := s.guard.Load()
+	if err := g.proxies.resolve(r, g.knows); err != nil {
+		s.Refused(r, err.Error())
+		s.options.Fail(w, r, err.Error(), http.StatusBadRequest)
+		return
+	}
 	s.handler.ServeHTTP(w, r)
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if refused := s.guard.check(r); refused != "" {
+	g := s.guard.Load()
+	if refused := g.check(r); refused != "" {
 		s.Refused(r, refused)
 		s.options.Fail(w, r, refused, http.StatusForbidden)
 		return
 	}
-	if s.guard.share(w, r) {
+	if g.share(w, r) {
 		return
+	}
+	if s.drains.Load() {
+		w.Header().Set("Connection", "close")
 	}
 	s.mux.ServeHTTP(w, r)
 }
@@ -173,7 +189,9 @@ func (s *Server) Refused(r *http.Request, reason string) { s.refusals.note(r, re
 func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 	err := context.Cause(s.life)
 	if err == nil && r.URL.Path == ReadyPath {
-		err = s.options.Ready()
+		if err = s.options.Ready(); s.drains.Load() {
+			err = errShutdown
+		}
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -231,7 +249,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer
 		// net/http itself reads what is left of a body that nobody wanted, and
 		// would wait for it without end.
 		ReadTimeout: s.options.Patience, WriteTimeout: s.options.Patience,
-		ErrorLog: slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug),
+		TLSConfig: s.options.TLS,
+		ErrorLog:  slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug),
 	}
 	if s.options.OwnUser {
 		srv.ConnContext = withPeer
@@ -240,6 +259,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, mounted ...io.Closer
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		if s.options.TLS != nil {
+			err = srv.ServeTLS(l, "", "")
+			return
+		}
 		err = srv.Serve(l)
 	}()
 	select {

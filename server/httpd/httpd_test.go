@@ -31,18 +31,18 @@ func TestGuard(t *testing.T) {
 		"IPv6":                  {"[::1]:1", "[::1]:1", "", Options{}, true},
 		"no port":               {"127.0.0.1:1", "LOCALHOST", "", Options{}, true},
 		"rebound":               {"127.0.0.1:1", "evil.example.com:1", "", Options{}, false},
-		"allowed name":          {"127.0.0.1:1", "mine.example.com", "", Options{Hosts: []string{"Mine.example.com"}}, true},
+		"allowed name":          {"127.0.0.1:1", "mine.example.com", "", Options{Access: Access{Hosts: []string{"Mine.example.com"}}}, true},
 		"like a loopback":       {"127.0.0.1:1", "127.0.0.1.evil.example.com", "", Options{}, false},
 		"any name elsewhere":    {"10.0.0.1:1", "server.lan", "", Options{}, true},
-		"one name elsewhere":    {"10.0.0.1:1", "server.lan", "", Options{Hosts: []string{"other"}}, false},
+		"one name elsewhere":    {"10.0.0.1:1", "server.lan", "", Options{Access: Access{Hosts: []string{"other"}}}, false},
 		"local page":            {"127.0.0.1:1", "localhost:1", "http://127.0.0.1:6274", Options{}, true},
 		"local page elsewhere":  {"10.0.0.1:1", "server.lan", "http://localhost", Options{}, false},
 		"own page":              {"10.0.0.1:1", "10.0.0.1:1", "http://10.0.0.1:1", Options{}, true},
-		"own page by name":      {"10.0.0.1:1", "server.lan:1", "http://server.lan:1", Options{Hosts: []string{"server.lan"}}, true},
+		"own page by name":      {"10.0.0.1:1", "server.lan:1", "http://server.lan:1", Options{Access: Access{Hosts: []string{"server.lan"}}}, true},
 		"rebound elsewhere":     {"10.0.0.1:1", "evil.example.com:1", "http://evil.example.com:1", Options{}, false},
 		"strange page":          {"127.0.0.1:1", "localhost:1", "https://evil.example.com", Options{}, false},
 		"page like a local one": {"127.0.0.1:1", "localhost:1", "http://localhost.evil.example.com", Options{}, false},
-		"allowed page":          {"10.0.0.1:1", "server.lan", "https://app.example.com", Options{Origins: []string{"https://app.example.com/"}}, true},
+		"allowed page":          {"10.0.0.1:1", "server.lan", "https://app.example.com", Options{Access: Access{Origins: []string{"https://app.example.com/"}}}, true},
 		"file":                  {"127.0.0.1:1", "localhost:1", "null", Options{}, false},
 		"extension":             {"127.0.0.1:1", "localhost:1", "chrome-extension://localhost", Options{}, false},
 	} {
@@ -126,7 +126,7 @@ func TestAuthenticate(t *testing.T) {
 
 // A principal is remote unless its request can only be one of this machine.
 func TestRemote(t *testing.T) {
-	s := New(&Options{Hosts: []string{"skills.example"}})
+	s := New(&Options{Access: Access{Hosts: []string{"skills.example"}}})
 	s.Handle("/who", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, identity.FromContext(r.Context()).Remote)
 	}))
@@ -322,7 +322,7 @@ func TestSlowWriters(t *testing.T) {
 // Without credentials, a page of another port is refused, and who connects must be the
 // own user.
 func TestOwnUser(t *testing.T) {
-	s := New(&Options{OwnUser: true, Origins: []string{"http://localhost:4000"}})
+	s := New(&Options{OwnUser: true, Access: Access{Origins: []string{"http://localhost:4000"}}})
 	s.Handle("/who", who)
 	address, stop := serve(t, s)
 	for origin, status := range map[string]int{"": 200, "http://" + address: 200, "http://localhost:4000": 200, "http://localhost:3000": 403, "http://127.0.0.1": 403, "null": 403} {

@@ -136,6 +136,9 @@ func (s *Store) Leave(owner identity.Key) {
 	}
 }
 
+// Drain starts no more calls, and returns when those under way have ended, or ctx has.
+func (s *Store) Drain(ctx context.Context) { s.calls.Drain(ctx) }
+
 // Close ends all tasks and waits for them.
 func (s *Store) Close() { s.calls.Close() }
 

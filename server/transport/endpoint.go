@@ -18,6 +18,7 @@ type endpoint struct {
 	intake  intake
 	calls   *table
 	beside  bool // another endpoint owns intake and calls
+	drain   *drain
 
 	ctx  context.Context // of all requests; its end ends them
 	stop context.CancelCauseFunc
@@ -26,7 +27,7 @@ type endpoint struct {
 func newEndpoint(b Backend, o Options) *endpoint {
 	e := &endpoint{
 		edge: newEdge(b, o), options: o, intake: newIntake(o.bounds), // its patience leaves time to read
-		calls: newTable(o.bounds.calls, o.bounds.queue, 32*o.bounds.message, o.bounds.streams),
+		calls: newTable(o.bounds.calls, o.bounds.queue, 32*o.bounds.message, o.bounds.streams), drain: newDrain(),
 	}
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	return e
@@ -69,6 +70,11 @@ func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p
 		e.lists.recycle(line)
 		return
 	}
+	if !e.drain.enter(m) {
+		a.busy(m, errShutdown)
+		return
+	}
+	defer e.drain.leave(m)
 	c := newCall(r.Context(), m, key)
 	c.sender = senderOf(r)
 	defer c.cancel(nil)

@@ -29,7 +29,7 @@ func NewHTTP(b Backend, options *Options) *HTTP {
 // h is closed. It must be closed, too: that ends its own requests, streams and sessions. No
 // session of one is known to the other.
 func (h *HTTP) Beside(b Backend) *HTTP {
-	e := &endpoint{edge: newEdge(b, h.options), options: h.options, intake: h.intake, calls: h.calls, beside: true}
+	e := &endpoint{edge: newEdge(b, h.options), options: h.options, intake: h.intake, calls: h.calls, drain: h.drain, beside: true}
 	e.ctx, e.stop = context.WithCancelCause(h.ctx)
 	return newHTTP(e)
 }
@@ -76,6 +76,11 @@ func (h *HTTP) streamable(w http.ResponseWriter, r *http.Request) {
 		refuseMethod(w, "GET, POST, DELETE")
 	}
 }
+
+// Drain refuses further calls of tools with status 503, and returns when those under way are
+// answered, or ctx has ended, in the handlers of [HTTP.Beside] too. Calls over [HTTP.SSE] are
+// not waited for.
+func (h *HTTP) Drain(ctx context.Context) { h.drain.wait(ctx) }
 
 // Close ends all requests, streams and sessions, and waits for them. It returns
 // [ErrAbandoned] if a handler ignores its context. New requests are refused.

@@ -61,8 +61,9 @@ type Registry[T interface{ unit() *Unit }] struct {
 	limits Limits
 	life   *sandbox.Lifetime // ended by Close; all work has joined it
 
-	mu  sync.Mutex
-	all []T // the oldest first
+	mu     sync.Mutex
+	all    []T  // the oldest first
+	drains bool // no more is started
 }
 
 // New returns a registry without work, which has to be closed.
@@ -109,6 +110,9 @@ func (r *Registry[T]) Start(ctx context.Context, one T, do func(ctx context.Cont
 func (r *Registry[T]) admit(one T) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.drains {
+		return sandbox.ErrClosed
+	}
 	running, owned := 0, 0
 	for _, other := range r.all {
 		if u := other.unit(); !u.Over() {
@@ -184,6 +188,19 @@ func (r *Registry[T]) Leave(owner identity.Key, cause error) {
 	for _, one := range r.All() {
 		if one.unit().By == owner {
 			one.unit().End(cause)
+		}
+	}
+}
+
+// Drain starts no more work, and returns when that under way has ended, or ctx has.
+func (r *Registry[T]) Drain(ctx context.Context) {
+	r.mu.Lock()
+	r.drains = true
+	r.mu.Unlock()
+	for _, one := range r.All() {
+		select {
+		case <-one.unit().done:
+		case <-ctx.Done():
 		}
 	}
 }

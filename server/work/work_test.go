@@ -95,3 +95,23 @@ func TestGuard(t *testing.T) {
 		t.Error(n, err)
 	}
 }
+
+// A registry that drains starts nothing, and waits for the work that runs.
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New[*job](Limits{Known: 2, Age: time.Hour})
+		defer r.Close()
+		j, _ := begin(t, r, "1", "me")
+		drained := make(chan struct{})
+		go func() { r.Drain(t.Context()); close(drained) }()
+		synctest.Wait()
+		if _, err := begin(t, r, "2", "me"); !errors.Is(err, sandbox.ErrClosed) || j.Over() {
+			t.Errorf("%v, over %t", err, j.Over())
+		}
+		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r.Drain(limited)
+		j.End(context.Canceled)
+		<-drained
+	})
+}

@@ -221,7 +221,7 @@ func Default() *Config {
 		Policy:    Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
 		Install:   Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
 		Record:    Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
-		Serve:     Serve{Transport: "stdio", Listen: DefaultListen},
+		Serve:     Serve{Transport: "stdio", Listen: DefaultListen, Drain: 30 * time.Second, Name: "skills-mcp", Title: "Skills"},
 		Telemetry: Telemetry{Traces: Traces{Sample: 0.1}},
 		Expose:    Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}

@@ -48,8 +48,10 @@ func Parse(data []byte, file, home string) (*Config, error) {
 			c.set(role, image)
 		}
 	}
-	if c.Serve.TokenFile != "" {
-		c.Serve.TokenFile = absolute(c.Serve.TokenFile, filepath.Dir(file), home)
+	for _, path := range []*string{&c.Serve.TokenFile, &c.Serve.TLS.Cert, &c.Serve.TLS.Key} {
+		if *path != "" {
+			*path = absolute(*path, filepath.Dir(file), home)
+		}
 	}
 	for _, paths := range [][]string{c.Skills, c.Plugins.Dirs, c.Workspaces} {
 		for i, path := range paths {

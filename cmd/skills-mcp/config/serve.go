@@ -8,11 +8,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/skillsmcp/skills-mcp/server/exposure"
+	"github.com/skillsmcp/skills-mcp/server/httpd"
 	"github.com/skillsmcp/skills-mcp/server/identity/oauth"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // Serve configures how clients reach the server.
@@ -29,7 +33,31 @@ type Serve struct {
 	// the web pages that may use it.
 	AllowHosts   []string `yaml:"allow_hosts"`
 	AllowOrigins []string `yaml:"allow_origins"`
+	TLS          TLS      `yaml:"tls"`
+	// TrustedProxies are the networks of proxies that tell who the client is.
+	TrustedProxies []Prefix      `yaml:"trusted_proxies"`
+	Drain          time.Duration `yaml:"drain"` // for running calls when the server stops
+	Name           string        `yaml:"name"`  // of the server, for programs
+	Title          string        `yaml:"title"` // likewise, for people
 }
+
+// TLS names PEM files; without them HTTP is served.
+type TLS struct {
+	Cert string `yaml:"cert"` // the server's certificate and its chain
+	Key  string `yaml:"key"`
+}
+
+// Access returns the access of the HTTP server.
+func (s Serve) Access() httpd.Access {
+	a := httpd.Access{Hosts: s.Hosts(), Origins: s.AllowOrigins}
+	for _, p := range s.TrustedProxies {
+		a.Proxies = append(a.Proxies, p.Prefix)
+	}
+	return a
+}
+
+// serverName matches the names that a Server Card may have, too.
+var serverName = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 
 // DefaultListen is the default address and port of the server.
 const DefaultListen = "127.0.0.1:8765"
@@ -66,6 +94,16 @@ func (s Serve) Validate() error {
 	}
 	if s.NoToken && s.OIDC.Issuer != "" {
 		return errors.New("serve.no_token asks for no token, and serve.oidc names their issuer; leave one of them out")
+	}
+	switch {
+	case (s.TLS.Cert == "") != (s.TLS.Key == ""):
+		return errors.New("serve.tls needs both cert and key (--tls-cert and --tls-key)")
+	case s.Drain < 0:
+		return fmt.Errorf("serve.drain is %s; write a time such as 30s, or 0s to end running calls at once", s.Drain)
+	case !serverName.MatchString(s.Name):
+		return fmt.Errorf("serve.name is %q; write up to 63 letters, digits, dots, - and _, such as acme-skills", s.Name)
+	case s.Title == "" || len(s.Title) > 100 || s.Title != termtext.Visible(s.Title):
+		return fmt.Errorf("serve.title is %q; write up to 100 bytes of visible text, such as Skills of Acme", s.Title)
 	}
 	for _, origin := range s.AllowOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || strings.Trim(u.Path, "/") != "" {

@@ -115,7 +115,7 @@ func (p Pages) Approval(id string) (address string, ok bool) {
 		}
 		var found pageAddress
 		text, err := os.ReadFile(name + ".json")
-		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) && !(p.Shared && IsLoopback(strings.TrimSuffix(strings.TrimPrefix(found.URL, "http://"), web.Path))) {
+		if err == nil && json.Unmarshal(text, &found) == nil && isOwnPage(found.URL) && !(p.Shared && isLoopbackPage(found.URL)) {
 			return found.URL + "approvals/" + url.PathEscape(id), true
 		}
 	}
@@ -126,7 +126,7 @@ func (p Pages) Approval(id string) (address string, ok bool) {
 // can serve: another program may have written the file, to lead the person elsewhere.
 func isOwnPage(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Port() == "" || address != "http://"+u.Host+web.Path {
+	if err != nil || u.Port() == "" || address != "http://"+u.Host+web.Path && address != "https://"+u.Host+web.Path {
 		return false
 	}
 	if IsLoopback(u.Host) {
@@ -137,6 +137,11 @@ func isOwnPage(address string) bool {
 		n, ok := a.(*net.IPNet)
 		return ok && n.IP.String() == u.Hostname()
 	})
+}
+
+func isLoopbackPage(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && IsLoopback(u.Host)
 }
 
 // isLocked reports whether a program holds a lock file.

@@ -51,7 +51,7 @@ func TestPageAddresses(t *testing.T) {
 func TestForgedPageAddress(t *testing.T) {
 	for address, want := range map[string]bool{
 		"http://127.0.0.1:1/ui/": true, "http://localhost:1/ui/": true, "http://[::1]:1/ui/": true,
-		"http://evil.example.com:1/ui/": false, "https://127.0.0.1:1/ui/": false, "http://127.0.0.1:1@evil.example.com:1/ui/": false,
+		"http://evil.example.com:1/ui/": false, "https://127.0.0.1:1/ui/": true, "https://203.0.113.7:1/ui/": false, "ftp://127.0.0.1:1/ui/": false, "http://127.0.0.1:1@evil.example.com:1/ui/": false,
 		"http://203.0.113.7:1/ui/": false, "http://127.0.0.1:1/x/ui/": false, "http://127.0.0.1:1/ui/?next=/ui/": false, "http://127.0.0.1/ui/": false,
 		"http://evil.example.com:1/#http://127.0.0.1:1/ui/": false, "javascript:1/ui/": false, "http://127.0.0.1.evil.example.com:1/ui/": false,
 	} {

@@ -94,7 +94,7 @@ func IsLoopback(address string) bool {
 // own returns the token of the state folder, which it makes if there is none. Programs
 // that start at once agree on one.
 func (t *TokenReader) own() (string, error) {
-	if err := t.outside(t.made, madeRemedy); err != nil {
+	if err := t.outside("token", t.made, madeRemedy); err != nil {
 		return "", err
 	}
 	info, err := os.Lstat(t.made)
@@ -156,7 +156,7 @@ func (t *TokenReader) Secret(file string) (string, error) {
 // readFile reads a token file that neither a skill nor another user can read. Even a
 // skill of the class safe reads every file of a workspace.
 func (t *TokenReader) readFile(name string) ([]byte, error) {
-	if err := t.outside(name, tokenRemedy); err != nil {
+	if err := t.outside("token", name, tokenRemedy); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(name)
@@ -166,7 +166,7 @@ func (t *TokenReader) readFile(name string) ([]byte, error) {
 	defer file.Close()
 	info, err := file.Stat()
 	if err == nil {
-		err = private(name, info)
+		err = private("token", name, info)
 	}
 	if err != nil {
 		return nil, err
@@ -178,37 +178,47 @@ func (t *TokenReader) readFile(name string) ([]byte, error) {
 	return data, nil
 }
 
+// CheckKey returns an error for the key of a certificate that a skill or another user can
+// read.
+func (t *TokenReader) CheckKey(name string, info fs.FileInfo) error {
+	if err := t.outside("key", name, keyRemedy); err != nil {
+		return err
+	}
+	return private("key", name, info)
+}
+
 // outside returns an error for a file in a workspace or where skills are found.
-func (t *TokenReader) outside(name, remedy string) error {
+func (t *TokenReader) outside(secret, name, remedy string) error {
 	path, err := filepath.Abs(name)
 	if err != nil {
-		return fmt.Errorf("read the token: %w", err)
+		return fmt.Errorf("read the %s: %w", secret, err)
 	}
 	for _, w := range t.workspaces {
 		if setup.Lies(path, w) {
-			return fmt.Errorf("the token file %s is in the workspace %s, whose files every skill reads; %s", name, w, remedy)
+			return fmt.Errorf("the %s file %s is in the workspace %s, whose files every skill reads; %s", secret, name, w, remedy)
 		}
 	}
 	for _, root := range t.roots {
 		if setup.Lies(path, root) {
-			return fmt.Errorf("the token file %s is in %s, where skills are found; %s", name, root, remedy)
+			return fmt.Errorf("the %s file %s is in %s, where skills are found; %s", secret, name, root, remedy)
 		}
 	}
 	return nil
 }
 
-// Remedies for a token file in a workspace: a configured one, and one that is made.
+// Remedies for a file in a workspace: a configured token, a key, and a token that is made.
 const (
 	tokenRemedy = "move it to a folder of yours alone, such as ~/.config/skills-mcp, and make a new token if a server ran with this one"
+	keyRemedy   = "move it to a folder of the server's user alone, and have a new key certified if a server ran with this one"
 	madeRemedy  = "name a narrower workspace, or set XDG_STATE_HOME to a folder outside of it"
 )
 
 // private returns an error for a file that other users can read or write. The group of
 // a file of root may read it, as administrators hand files to services so.
-func private(name string, info fs.FileInfo) error {
+func private(secret, name string, info fs.FileInfo) error {
 	mode := info.Mode()
 	if runtime.GOOS == "windows" || mode.IsDir() || mode.Perm()&0o077 == 0 || mode.Perm()&0o037 == 0 && setup.OwnedBy(info, 0) {
 		return nil
 	}
-	return fmt.Errorf("the token file %s has the mode %04o, so other users read or write it; run: chmod 600 %s, and make a new token if others may have read it", name, mode.Perm(), name)
+	return fmt.Errorf("the %s file %s has the mode %04o, so other users read or write it; run: chmod 600 %s, and make a new %s if others may have read it", secret, name, mode.Perm(), name, secret)
 }

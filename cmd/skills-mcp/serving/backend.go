@@ -230,7 +230,7 @@ const (
 // serverOptions returns those that need no part of a backend.
 func serverOptions(s *setup.Settings, snapshots *snapshot.Store) *server.Options {
 	return &server.Options{
-		Version: build.Read().Version, Snapshots: snapshots, Logger: s.Logger,
+		Name: s.Serve.Name, Title: s.Serve.Title, Version: build.Read().Version, Snapshots: snapshots, Logger: s.Logger,
 		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.Sandboxes.Description(),
 	}
 }

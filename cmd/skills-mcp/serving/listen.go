@@ -3,11 +3,15 @@ package serving
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
@@ -26,17 +30,19 @@ import (
 // A Listener serves HTTP.
 type Listener struct {
 	net.Listener
-	settings config.Serve
-	token    endpoint.BearerToken // of the machine
-	tokens   *tokens.Tokens
-	login    *oauth.Login // nil is none
-	profile  string
-	logger   *slog.Logger
-	stderr   io.Writer
+	settings    config.Serve
+	token       endpoint.BearerToken // of the machine
+	tokens      *tokens.Tokens
+	login       *oauth.Login       // nil is none
+	certificate *httpd.Certificate // nil serves HTTP
+	profile     string
+	logger      *slog.Logger
+	stderr      io.Writer
 }
 
 // Listen listens on the address, before anything else is done, so that a wrong one is
-// reported at once. It returns nil for stdio. Notices of the start go to stderr.
+// reported at once. It returns nil for stdio. Notices of the start go to stderr. A socket of
+// systemd takes the place of the address.
 func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, stderr io.Writer) (*Listener, error) {
 	if err := v.apply(s.Config); err != nil {
 		return nil, exitcode.Usage(err)
@@ -51,11 +57,19 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 		v.hintStdio(s.Logger, stdin, stderr)
 		return nil, nil
 	}
+	l, err := activated()
+	if err != nil {
+		return nil, err
+	}
+	if l != nil {
+		s.Serve.Listen = l.Addr().String()
+	}
+	reader := endpoint.NewTokenReader(s)
 	named, err := s.Tokens.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	token, err := endpoint.NewTokenReader(s).Token(s.Serve, len(named) > 0 || s.Serve.OIDC.Issuer != "")
+	token, err := reader.Token(s.Serve, len(named) > 0 || s.Serve.OIDC.Issuer != "")
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
@@ -63,11 +77,18 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 	if err != nil {
 		return nil, exitcode.Usage(err)
 	}
-	l, err := net.Listen("tcp", s.Serve.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
+	var certificate *httpd.Certificate
+	if s.Serve.TLS.Cert != "" {
+		if certificate, err = httpd.NewCertificate(s.Serve.TLS.Cert, s.Serve.TLS.Key, reader.CheckKey, s.Logger); err != nil {
+			return nil, exitcode.Usage(err)
+		}
 	}
-	return &Listener{l, s.Serve, token, s.Tokens, login, v.Profile, s.Logger, stderr}, nil
+	if l == nil {
+		if l, err = net.Listen("tcp", s.Serve.Listen); err != nil {
+			return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
+		}
+	}
+	return &Listener{l, s.Serve, token, s.Tokens, login, certificate, v.Profile, s.Logger, stderr}, nil
 }
 
 // newLogin returns the sign-in on the page at the issuer; nil is none.
@@ -94,8 +115,10 @@ func (v *Flags) hintStdio(logger *slog.Logger, stdin io.Reader, stderr io.Writer
 	}
 }
 
-// Serve serves MCP until ctx ends.
+// Serve serves MCP until ctx ends, and calls under way for as long as serve.drain says.
 func (l *Listener) Serve(ctx context.Context, b *Backend) error {
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	resource := oauth.NewResource(l.settings.OAuth())
 	authenticator, mounted := l.authenticator(resource), []io.Closer(nil)
 	var page *Page
@@ -105,7 +128,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	}
 	seen := b.settings.Sandboxes.Telemetry
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Hosts: l.settings.Hosts(), Origins: l.settings.AllowOrigins,
+		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.tls(),
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
 	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})
@@ -131,15 +154,33 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	}
 	fmt.Fprintf(l.stderr, "skills-mcp: serving MCP at %s\n", l.url())
 	l.tellToken()
+	var runs drainer
 	if page != nil {
 		page.Mount(srv)
 		l.tellPage(page)
+		runs = page.api.running
 	} else {
 		rest := b.service()
 		srv.Handle(api.Path, seen.Span(api.Path, b.views.choosing(false, rest.Handler())))
 		mounted = append(mounted, rest)
+		runs = rest.running
 	}
-	return srv.Serve(ctx, l.Listener, append(mounted, clients)...)
+	defer context.AfterFunc(ctx, func() {
+		defer end()
+		notify(l.logger, daemon.SdNotifyStopping)
+		srv.Drain()
+		drain(ctx, l.settings.Drain, l.logger, runs, inTurn{clients, b.views}) // calls under way may become tasks
+	})()
+	notify(l.logger, daemon.SdNotifyReady)
+	return srv.Serve(serving, l.Listener, append(mounted, clients)...)
+}
+
+// tls returns the TLS configuration; nil serves HTTP.
+func (l *Listener) tls() *tls.Config {
+	if l.certificate == nil {
+		return nil
+	}
+	return l.certificate.Config()
 }
 
 // page returns the page beside MCP. Holders of the token can sign in with it.
@@ -155,14 +196,14 @@ func (l *Listener) page(b *Backend, tokens httpd.Authenticator) *Page {
 	if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		address = net.JoinHostPort("127.0.0.1", "0") // where a browser of this machine finds it
 	}
-	return NewPage(b, URL(address, l), options, tokens)
+	return NewPage(b, l.urlOf(address), options, tokens)
 }
 
 // tellToken prints where clients find a token that they do not know yet, or who needs none.
 func (l *Listener) tellToken() {
 	switch who := httpd.WithoutToken; {
 	case l.token.Made:
-		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.From, URL(l.settings.Listen, l)+transport.Path)
+		fmt.Fprintf(l.stderr, "Clients send the token in %s: \"skills-mcp connect CLIENT --http %s --write\" gives it to them.\n", l.token.From, l.urlOf(l.settings.Listen)+transport.Path)
 	case l.settings.NoToken:
 		if !endpoint.IsLoopback(l.Addr().String()) {
 			who = "everybody who reaches the address"
@@ -192,7 +233,16 @@ func (l *Listener) url() string {
 	if l.offersSSE() {
 		path += " and " + transport.SSEPath
 	}
-	return URL(l.settings.Listen, l) + path
+	return l.urlOf(l.settings.Listen) + path
+}
+
+// urlOf returns the URL of an address at which it listens.
+func (l *Listener) urlOf(address string) string {
+	url := URL(address, l)
+	if l.certificate != nil {
+		url = "https" + strings.TrimPrefix(url, "http")
+	}
+	return url
 }
 
 // URL returns the URL of a server that listens on a configured address, with the host

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -155,6 +156,17 @@ func (s *views) listen(clients *transport.HTTP) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clients, s.first.clients = clients, clients
+}
+
+// Drain starts no more calls in any view, and returns when those under way have ended, or ctx
+// has.
+func (s *views) Drain(ctx context.Context) {
+	s.mu.Lock()
+	open := slices.Collect(maps.Values(s.open))
+	s.mu.Unlock()
+	for _, v := range open {
+		v.server.Drain(ctx)
+	}
 }
 
 // close ends all views and waits for them.

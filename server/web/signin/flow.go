@@ -182,13 +182,14 @@ func (s *Sessions) ask(w http.ResponseWriter, status int, next, problem string) 
 }
 
 // newCookie returns the cookie of a session. Browsers send it to this origin's requests
-// alone, but for other ports of the host.
+// alone, but for other ports of the host. The scheme is the browser's, also behind a proxy.
 func newCookie(r *http.Request, secret string) *http.Cookie {
 	return &http.Cookie{Name: cookieName(r), Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure(r)}
 }
 
-// secure reports whether the browser sent a request over TLS.
-func secure(r *http.Request) bool { return r.TLS != nil || r.URL.Scheme == "https" }
+// secure reports whether the browser sent a request over TLS, to this server or to a trusted
+// proxy.
+func secure(r *http.Request) bool { return r.URL.Scheme == "https" }
 
 // cookieName has the port in it: cookies are not bound to one, so two servers of a host
 // would otherwise end each other's sessions. Over TLS no other host of the domain can set
