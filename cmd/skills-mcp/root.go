@@ -79,7 +79,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"Decide what they may do", []*cobra.Command{
 			newApprovalsCommand(a), newApproveCommand(a), newDenyCommand(a), newRevokeCommand(a), newWhyCommand(a),
-			newGrantCommand(a), newSecretCommand(a), newTrustCommand(a), newUntrustCommand(a), newPinCommand(a), newEnableCommand(a),
+			newGrantCommand(a), newSecretCommand(a), newProfileCommand(a), newTrustCommand(a), newUntrustCommand(a), newPinCommand(a), newEnableCommand(a),
 			newDisableCommand(a),
 		}},
 		{"Make your own", []*cobra.Command{

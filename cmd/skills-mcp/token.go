@@ -82,7 +82,7 @@ no other's. You are asked on the terminal. An older link of the token ends.`,
 func (c *tokenCommand) add(ctx context.Context, s *setup.Settings, args []string) error {
 	token := tokens.Token{Name: args[0], Profiles: c.profiles}
 	for _, profile := range c.profiles {
-		if err := setup.CheckProfile(s.Policy, "--profile", profile); err != nil {
+		if err := setup.CheckProfile(s.Profiles, "--profile", profile); err != nil {
 			return err
 		}
 	}

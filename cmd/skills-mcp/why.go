@@ -37,7 +37,7 @@ func (c *whyCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := setup.CheckProfile(s.Policy, "--as", c.as); err != nil {
+	if err := setup.CheckProfile(s.Profiles, "--as", c.as); err != nil {
 		return err
 	}
 	e, err := report.Explain(ctx, s, skill, c.as)

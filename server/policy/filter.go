@@ -121,7 +121,7 @@ func (p *Policy) open(page *page, who identity.Principal) bool {
 	if slices.ContainsFunc(p.current().Rules, disables) || slices.ContainsFunc(page.rules, disables) {
 		return false
 	}
-	all, unknown := p.bounds(page, who)
+	all, unknown := p.current().bounds(page, who)
 	return unknown == "" && !slices.ContainsFunc(all, func(b bound) bool {
 		return b.Allow != nil || b.Deny != nil || b.Capabilities != nil || b.highest() != ""
 	})
@@ -155,7 +155,7 @@ func without(catalog *skills.Catalog, gone []Off) *skills.Catalog {
 // the profile.
 func (f *Filter) marks(page *page, catalog *skills.Catalog) []mark {
 	all := page.pinnedIn(catalog)
-	own, _ := f.policy.profile(page, f.who.Profile)
+	own, _ := f.policy.current().profile(page, f.who.Profile)
 	if own.Pin == nil {
 		return all
 	}

@@ -99,7 +99,7 @@ func (p *Policy) decideSkill(ctx context.Context, proposal *run.Proposal, accept
 	if err != nil {
 		return nil, err
 	}
-	own, _ := p.profile(p.current().Book.read(ctx), s.who.Profile)
+	own := p.current().own(ctx, s.who)
 	d := &run.Decision{
 		Grant:      sandbox.Grant{Workspaces: proposal.Workspaces, Write: t.write, Unprotected: t.paths, Hosts: t.hosts},
 		Variables:  slices.Concat(p.variables(trusted, own.Env), t.env),
@@ -169,7 +169,7 @@ func (p *Policy) decideInstall(ctx context.Context, proposal *run.Proposal) (*ru
 	}
 	return &run.Decision{
 		Class: skills.Dangerous, Rule: t.rule(), Signatures: t.signatures(), Each: true, Version: t.version(),
-		Concurrent: p.slots(ctx, proposal.Principal),
+		Concurrent: p.current().own(ctx, proposal.Principal).MaxConcurrent,
 	}, nil
 }
 
@@ -202,18 +202,18 @@ func (p *Policy) decideFolder(ctx context.Context, proposal *run.Proposal) (*run
 			return nil, denied("%s is not available: %s", skill.QualifiedName(), why).Told(stop)
 		}
 	}
-	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.slots(ctx, proposal.Principal)}
-	all, _ := p.bounds(p.current().Book.read(ctx), proposal.Principal)
+	d := &run.Decision{Grant: sandbox.Grant{Workspaces: proposal.Workspaces}, Class: skills.Safe, Rule: "the class safe", Concurrent: p.current().own(ctx, proposal.Principal).MaxConcurrent}
+	all, _ := p.current().bounds(p.current().Book.read(ctx), proposal.Principal)
 	for _, b := range all {
 		d.Timeout = shorter(d.Timeout, time.Duration(b.Timeout))
 	}
 	return d, nil
 }
 
-// slots returns how many calls of a principal's profile run at once; 0 is any number.
-func (p *Policy) slots(ctx context.Context, who identity.Principal) int {
-	own, _ := p.profile(p.current().Book.read(ctx), who.Profile)
-	return own.MaxConcurrent
+// Workspace returns the folder in place of the server's workspaces for the calls of a
+// principal; "" is none.
+func (p *Policy) Workspace(ctx context.Context, who identity.Principal) string {
+	return p.current().own(ctx, who).Workspace
 }
 
 // Approve implements [run.Decider].

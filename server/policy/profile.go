@@ -2,17 +2,16 @@ package policy
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 // A Profile bounds the calls of some principals: which skills exist for them, and what
@@ -70,7 +69,7 @@ func (t *Timeout) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // CheckProfileName returns an error for a name that no profile can have.
 func CheckProfileName(name string) error {
@@ -109,6 +108,41 @@ func (p *Profile) Check(key string) error {
 	return nil
 }
 
+// Fields returns the fields that are set, by their keys, in words.
+func (p *Profile) Fields() [][2]string {
+	var all [][2]string
+	add := func(key, text string) { all = append(all, [2]string{key, text}) }
+	list := func(key string, values []string) {
+		if values != nil {
+			add(key, cmp.Or(strings.Join(values, ", "), "none"))
+		}
+	}
+	if p.Mode != "" {
+		add("mode", string(p.Mode))
+	}
+	list("allow", p.Allow)
+	list("deny", p.Deny)
+	if p.Class != "" {
+		add("class", string(p.Class))
+	}
+	list("capabilities", p.Capabilities)
+	if p.MaxConcurrent > 0 {
+		add("max_concurrent_executions", strconv.Itoa(p.MaxConcurrent))
+	}
+	if p.Timeout > 0 {
+		add("execution_timeout", p.Timeout.String())
+	}
+	list("pin", p.Pin)
+	if p.Workspace != "" {
+		add("workspace", p.Workspace)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		add("env", name+"="+p.Env[name])
+	}
+	list("secrets", p.Secrets)
+	return all
+}
+
 func words[T ~string](list []T) string {
 	all := make([]string, len(list))
 	for i, word := range list {
@@ -125,89 +159,10 @@ type NamedProfile struct {
 	Profile
 }
 
-// NamedProfiles returns the profiles of the configuration and of the book, by name. Of two of a
-// name it returns the former.
-func (o *Options) NamedProfiles(ctx context.Context) []NamedProfile {
-	all := []NamedProfile{}
-	for name, p := range o.Profiles {
-		if name != "" {
-			all = append(all, NamedProfile{name, true, p})
-		}
-	}
-	for name, p := range o.Book.read(ctx).profiles {
-		if _, taken := o.Profiles[name]; !taken {
-			all = append(all, NamedProfile{name, false, p})
-		}
-	}
-	slices.SortFunc(all, func(a, b NamedProfile) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
-
-// Workspace returns the folder in place of the server's workspaces for the calls of a
-// principal; "" is none.
-func (p *Policy) Workspace(ctx context.Context, who identity.Principal) string {
-	own, _ := p.profile(p.current().Book.read(ctx), who.Profile)
-	return own.Workspace
-}
-
 // highest returns the highest class of the skills that exist; "" is any.
 func (p *Profile) highest() skills.Class {
 	if p.Mode == ReadOnly {
 		return skills.Safe
 	}
 	return p.Class
-}
-
-// A bound is a profile that bounds a principal.
-type bound struct {
-	Profile
-	key string // begins messages for people: "policy.profiles.ci"
-}
-
-// bounds returns the profiles that bound a principal: that of all, its own, and the one of
-// read-only principals. why says that its own does not exist.
-func (p *settler) bounds(page *page, who identity.Principal) (all []bound, why string) {
-	all = []bound{{p.current().Profiles[""], "policy"}}
-	if who.Profile != "" {
-		own, known := p.profile(page, who.Profile)
-		if !known {
-			return nil, fmt.Sprintf("there is no profile %q", who.Profile)
-		}
-		all = append(all, own)
-	}
-	if who.ReadOnly {
-		all = append(all, bound{Profile{Mode: ReadOnly}, "the read-only access of the client"})
-	}
-	return all, ""
-}
-
-// profile returns a profile by its name. That of the configuration comes first.
-func (p *settler) profile(page *page, name string) (own bound, known bool) {
-	own.key = "policy.profiles." + name
-	if own.Profile, known = p.current().Profiles[name]; !known {
-		own.key = "the profile " + name
-		own.Profile, known = page.profiles[name]
-	}
-	return own, known
-}
-
-// excludes returns why a skill does not exist for a profile, whatever its class is, or "".
-func (p *bound) excludes(skill *skills.Skill) string {
-	key := p.key
-	denied, pattern := narrowest(p.Deny, skill)
-	allowed, _ := narrowest(p.Allow, skill)
-	switch {
-	case denied >= 0 && denied >= allowed:
-		return fmt.Sprintf("%s.deny has %q", key, pattern)
-	case allowed < 0 && p.Allow != nil:
-		return fmt.Sprintf("%s.allow does not have it", key)
-	case p.Capabilities == nil:
-		return ""
-	}
-	for _, capability := range skill.Requires.Capabilities {
-		if !slices.Contains(p.Capabilities, capability) {
-			return fmt.Sprintf("it requires the capability %q, which %s.capabilities does not have", capability, key)
-		}
-	}
-	return ""
 }

@@ -62,7 +62,7 @@ func (p *settler) settle(ctx context.Context, s subject) (*terms, error) {
 	if why := p.missing(page, found, s); why != "" {
 		return nil, denied("skill %s is not available: %s", s.skill.QualifiedName(), why).Told(stop)
 	}
-	all, _ := p.bounds(page, s.who)
+	all, _ := p.current().bounds(page, s.who)
 	t, err := p.terms(found, s, all)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (p *settler) missing(page *page, found []match, s subject) string {
 	if by := disabledBy(found); by != "" {
 		return "it is disabled by " + by
 	}
-	all, why := p.bounds(page, s.who)
+	all, why := p.current().bounds(page, s.who)
 	if why == "" {
 		why = p.excluded(found, s, all)
 	}

@@ -126,7 +126,7 @@ func New(runner *sandbox.Runner, snapshots *snapshot.Store, decider Decider, opt
 // Workspaces returns the absolute host folders that the calls of a principal may be granted,
 // which are those of its client if it has some.
 func (x *Executor) Workspaces(ctx context.Context, who identity.Principal, client []string) []string {
-	return x.workspaces(ctx, &Call{Principal: who, Workspaces: client})
+	return x.options.workspaces(ctx, &Call{Principal: who, Workspaces: client})
 }
 
 // resolve returns the workspaces that a call may be granted, and the command for which
@@ -140,21 +140,21 @@ func (x *Executor) resolve(ctx context.Context, c *Call) (workspaces []string, o
 		}
 		return command.Grant.Workspaces, &command, nil
 	}
-	return x.workspaces(ctx, c), nil, nil
+	return x.options.workspaces(ctx, c), nil, nil
 }
 
 // workspaces returns the workspaces that a call without a session may be granted.
-func (x *Executor) workspaces(ctx context.Context, c *Call) []string {
+func (o *Options) workspaces(ctx context.Context, c *Call) []string {
 	if c.Parent != "" {
 		return c.Workspaces
 	}
-	if own := x.options.Assigned(ctx, c.Principal); own != "" {
+	if own := o.Assigned(ctx, c.Principal); own != "" {
 		return []string{own}
 	}
 	if len(c.Workspaces) > 0 {
 		return c.Workspaces
 	}
-	return x.options.Workspaces
+	return o.Workspaces
 }
 
 // perform takes a job through the pipeline from its snapshot to its record.

@@ -38,7 +38,7 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 			return nil, x.refuse(ctx, &refused, c, err)
 		}
 	}
-	c.Workspaces = x.workspaces(ctx, c)
+	c.Workspaces = x.options.workspaces(ctx, c)
 	return x.options.Hooks.Around(ctx, &HookedCall{
 		Call: c, Skill: refused.Skill, Code: refused.Action == ActionCode, Args: refused.Args,
 		Do: func(ctx context.Context, args map[string]any, ask string) (*Outcome, error) {

@@ -47,7 +47,7 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 	if err := v.apply(s.Config); err != nil {
 		return nil, exitcode.Usage(err)
 	}
-	if err := setup.CheckProfile(s.Policy, "--profile", v.Profile); err != nil {
+	if err := setup.CheckProfile(s.Profiles, "--profile", v.Profile); err != nil {
 		return nil, err
 	}
 	if v.ui && s.Serve.Transport != "http" {

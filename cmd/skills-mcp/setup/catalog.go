@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/live"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/requirements"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
@@ -64,7 +65,9 @@ func (s *Settings) View(ctx context.Context, catalog *skills.Catalog) *describe.
 	names, decider := server.ToolNames(catalog.Skills), s.Sandboxes.Decider(nil)
 	approved := run.ApprovedFor(ctx, s.Standing(), identity.Principal{Kind: identity.Person}, nil)
 	return &describe.View{
-		State:   func(skill *skills.Skill) string { return stateUnder(ctx, decider, skill, approved) },
+		State: func(skill *skills.Skill) string {
+			return manage.StateOf(ctx, decider, identity.Principal{Kind: identity.Model}, skill, approved)
+		},
 		Scan:    s.Sandboxes.Verdicts.Counts,
 		Has:     s.Gate.Has,
 		Catalog: catalog, Exposed: s.Exposed(ctx, catalog), Library: skillsext.New(catalog, &skillsext.Digests{}),

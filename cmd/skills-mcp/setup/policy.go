@@ -3,17 +3,13 @@ package setup
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
-	"github.com/skillsmcp/skills-mcp/server/describe"
-	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
-	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 // newRules returns the rules of a configuration with those of a book.
@@ -43,28 +39,17 @@ func ResolveWorkspace(p *policy.Profile) error {
 	return err
 }
 
-// CheckProfile returns an error for a profile that the configuration does not have.
-func CheckProfile(p config.Policy, flag, name string) error {
-	if _, known := p.Profiles[name]; known || name == "" {
+// CheckProfile returns an error for a profile that does not exist.
+func CheckProfile(profiles *manage.Profiles, flag, name string) error {
+	var known []string
+	for _, p := range profiles.List(context.Background()) {
+		known = append(known, p.Name)
+	}
+	switch {
+	case name == "" || slices.Contains(known, name):
 		return nil
+	case len(known) == 0:
+		return exitcode.Usage(fmt.Errorf("%s is %q, and there are no profiles; skills-mcp profile add NAME makes one", flag, name))
 	}
-	known := slices.Sorted(maps.Keys(p.Profiles))
-	if len(known) == 0 {
-		return exitcode.Usage(fmt.Errorf("%s is %q, and the configuration has no policy.profiles", flag, name))
-	}
-	return exitcode.Usage(fmt.Errorf("%s is %q; the configuration has %s", flag, name, strings.Join(known, ", ")))
-}
-
-// stateUnder returns whether a skill can be used under a policy, in a few words.
-func stateUnder(ctx context.Context, p *policy.Policy, skill *skills.Skill, approved func(*skills.Skill) string) string {
-	client := identity.Principal{Kind: identity.Model}
-	if why := p.Missing(ctx, client, skill); why != "" {
-		return "off: " + why
-	}
-	proposal := run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: client, DryRun: true}
-	if skill.OfHooks() {
-		proposal.Way = run.WayHook
-	}
-	d, err := p.Decide(ctx, &proposal)
-	return describe.StateUnder(skill, d, err, approved)
+	return exitcode.Usage(fmt.Errorf("%s is %q; the profiles are %s", flag, name, strings.Join(known, ", ")))
 }

@@ -61,6 +61,7 @@ type Settings struct {
 	Machine    *manage.Machine  // its installed skills
 	key        *seal.Key        // of the person's decisions, beside the store
 	Secrets    *manage.Secrets
+	Profiles   *manage.Profiles
 	Store      *store.Store // opens its file when it is used
 	Tokens     *tokens.Tokens
 	Recorder   *audit.Recorder
@@ -113,6 +114,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	}
 	signed := &seal.Options{Signers: []string{seal.Person, seal.Script}, Logger: logger}
 	s.Tokens = tokens.New(seal.NewTable(tokens.TokenRow, state, key, signed), seal.NewTable(tokens.LinkRow, state, key, signed), state.Generation)
+	s.Profiles = &manage.Profiles{ProfileOptions: manage.ProfileOptions{Rules: &s.Sandboxes.Rules, Resolve: ResolveWorkspace, Decider: func() *policy.Policy { return s.Sandboxes.Decider(nil) }}}
 	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: c.Policy.Configured, Pins: s.OpenPins}}
 	return s, nil
 }
