@@ -3,12 +3,12 @@ package manage
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
 )
 
@@ -18,7 +18,7 @@ var agentModes = map[string]policy.Mode{
 }
 
 // agentTool matches a tool in a list, with what is in its parentheses.
-var agentTool = regexp.MustCompile(`[^\s,()]+(?:\([^)]*\))?`)
+var agentTool = lazyregexp.New(`[^\s,()]+(?:\([^)]*\))?`)
 
 // AgentProfile reads the profile that an agent's file describes, by its frontmatter: the mode,
 // and the tools that are skills of a catalog. notes say, a line each, what has no counterpart.
@@ -78,8 +78,9 @@ func agentTools(value any) (all []string) {
 		list = []any{value}
 	}
 	for _, one := range list {
-		if text, ok := one.(string); ok {
-			all = append(all, agentTool.FindAllString(text, -1)...)
+		text, _ := one.(string)
+		for _, tool := range agentTool.FindAll([]byte(text), -1) {
+			all = append(all, string(tool))
 		}
 	}
 	return all

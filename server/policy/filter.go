@@ -19,7 +19,7 @@ func (p *Policy) Offers(ctx context.Context, who identity.Principal, tool run.Wa
 
 // HasProfile reports whether there is a profile of a name; "" is the default one.
 func (p *Policy) HasProfile(ctx context.Context, name string) bool {
-	_, why := p.bounds(p.current().Book.read(ctx), identity.Principal{Profile: name})
+	_, why := p.current().bounds(p.current().Book.read(ctx), identity.Principal{Profile: name})
 	return why == ""
 }
 

@@ -50,7 +50,7 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	case !byPerson(proposal) && !proposal.Picked:
 		return nil, denied("skill %s may be called by a person only", skill.QualifiedName()).Told("tell them what you would call it for")
 	}
-	grown, ancestors, err := p.grown(ctx, proposal)
+	grown, ancestors, err := grownSince(ctx, p.current().Pins, proposal)
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func (p *Policy) Decide(ctx context.Context, proposal *run.Proposal) (*run.Decis
 	return d, nil
 }
 
-// grown returns the capabilities that the skill of a proposal has gained, and the
+// grownSince returns the capabilities that the skill of a proposal has gained, and the
 // decision's Ancestors. A preview has no files.
-func (p *Policy) grown(ctx context.Context, proposal *run.Proposal) (grown, ancestors []string, err error) {
-	if p.current().Pins == nil || proposal.Skill == nil || proposal.Digest == "" {
+func grownSince(ctx context.Context, pins Pins, proposal *run.Proposal) (grown, ancestors []string, err error) {
+	if pins == nil || proposal.Skill == nil || proposal.Digest == "" {
 		return nil, nil, nil
 	}
-	return p.current().Pins.Grown(ctx, proposal)
+	return pins.Grown(ctx, proposal)
 }
 
 // decideSkill decides about the call of a skill. accepted says that it has gained nothing.
