@@ -38,7 +38,7 @@ func (f *Filter) traces(page *page, catalog *skills.Catalog, gone []Off) traces 
 	if f.who.Profile == "" && !f.who.ReadOnly {
 		return traces{catalog.Problems, catalog.Plugins}
 	}
-	all, unknown := f.policy.bounds(page, f.who)
+	all, unknown := f.policy.current().bounds(page, f.who)
 	excluded := func(name, plugin string) bool {
 		return unknown != "" || slices.ContainsFunc(all, func(b bound) bool { return b.excludes(&skills.Skill{Name: name, Plugin: plugin}) != "" })
 	}
