@@ -22,6 +22,7 @@ type Account struct {
 	driver                  string
 	Home, Workspace, Skills string
 	Under                   []string // the command that starts servers; none starts them itself
+	Env                     []string // further variables of its programs
 }
 
 // AllForms is the policy of a person whose client has them answer its forms, as these tests
@@ -71,7 +72,7 @@ func (a *Account) Skill(path, content string) {
 
 // environ returns the environment of the account's programs.
 func (a *Account) environ() []string {
-	return []string{"HOME=" + a.Home, "PATH=" + filepath.Dir(Binary) + ":" + os.Getenv("PATH"), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"), "SKILLS_MCP_SANDBOX=" + a.driver}
+	return append([]string{"HOME=" + a.Home, "PATH=" + filepath.Dir(Binary) + ":" + os.Getenv("PATH"), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST"), "SKILLS_MCP_SANDBOX=" + a.driver}, a.Env...)
 }
 
 // Command returns a command of the program under test, or of another one with a path.

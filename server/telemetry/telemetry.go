@@ -70,6 +70,18 @@ func New(meters metric.MeterProvider, tracers trace.TracerProvider, log *slog.Lo
 	t.traffic = counter("skills_mcp.egress.io", "Bytes that commands sent and got.", "By")
 	t.approvals = counter("skills_mcp.approvals", "Calls that needed a yes, by how that ended.", "{call}")
 	t.authRefused = counter("skills_mcp.auth.refusals", "Requests whose sender was not proved, or not allowed.", "{request}")
+	for _, known := range []struct {
+		counter metric.Int64Counter
+		key     string
+		values  []string
+	}{ // which are there from the start: else a first event is no increase
+		{t.takes, "result", []string{"hit", "miss"}}, {t.connections, "outcome", []string{"made", "denied"}}, {t.traffic, "network.io.direction", []string{"transmit", "receive"}},
+	} {
+		for _, value := range known.values {
+			known.counter.Add(context.Background(), 0, metric.WithAttributes(attribute.String(known.key, value)))
+		}
+	}
+	t.faults.Add(context.Background(), 0)
 	t.engine, err = t.meter.Int64Gauge("skills_mcp.engine.up", metric.WithDescription("Whether the last command got a sandbox: 1, or 0."))
 	return t, errors.Join(append(errs, err)...)
 }

@@ -70,11 +70,11 @@ type edge struct {
 // progress messages came after the result they belong to.
 func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) (line []byte) {
 	s := &session{peer: p, emit: emit}
-	ctx, ended := e.begin(ctx, p, m)
+	e.await(ctx, m.method)
+	ctx, ended := e.begin(ctx, p, m) // it knows the tools now
 	if ended != nil {
 		defer func() { ended(line, s.toolFailed) }()
 	}
-	e.await(ctx, m.method)
 	if ctx.Err() != nil {
 		f := rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
 		return f.encode()
