@@ -34,7 +34,8 @@ server-sent events at /sse. --tls-cert and --tls-key serve HTTPS. When it is sto
 calls under way have 30 seconds to end (serve.drain). Clients must send a bearer token, which is read from
 --token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
 workspace or where skills are found, and nobody else may read it (chmod 600).
-"skills-mcp token add NAME" makes more tokens, each for a caller of its own.
+"skills-mcp token add NAME" makes more tokens, each for a caller of its own, and
+serve.oidc in the configuration accepts those of an OpenID provider.
 Without both, a server on a loopback address, which only programs on this machine
 reach, makes a token in a file of yours, and "skills-mcp connect CLIENT --http URL
 --write" gives it to a client. Web pages are refused, but those of this machine,
