@@ -37,6 +37,22 @@ func (p *fakeProvider) Finish(_ context.Context, query url.Values, secret string
 	return identity.Principal{Kind: identity.Subject, ID: query.Get("code"), Expires: time.Now().Add(time.Hour)}, nil
 }
 
+// A token that may not read reads no page.
+func TestScope(t *testing.T) {
+	scopes := []identity.Scope{identity.ScopeApprove}
+	s := New(Options{Tokens: func(*http.Request) (identity.Principal, error) {
+		return identity.Principal{Kind: identity.Token, ID: "bot", Scopes: scopes}, nil
+	}})
+	b := newBrowser(t, s)
+	if w := b.get(Path, "Authorization", "Bearer x"); w.Code != 403 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	scopes = append(scopes, identity.ScopeRead)
+	if w := b.get(Path, "Authorization", "Bearer x"); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // begin starts an attempt, and returns its state.
 func (b *browser) begin(next string) string {
 	b.t.Helper()

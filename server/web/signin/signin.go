@@ -49,6 +49,8 @@ func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler)
 		ok = err == nil
 	}
 	switch {
+	case ok && !p.May(identity.ScopeRead):
+		http.Error(w, "the page needs the scope "+string(identity.ScopeRead), http.StatusForbidden)
 	case ok:
 		ctx, cancel := context.WithCancel(identity.NewContext(r.Context(), p))
 		defer cancel()
