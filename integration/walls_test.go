@@ -249,7 +249,7 @@ var walls = map[string]string{
 	"skills/truncate":             "",
 	"skills/watch":                "skills/scan skills/skillfs",
 	"skills/infer/python/syntax":  "",
-	"server/telemetry":            "sandbox server/identity server/run server/transport",
+	"server/telemetry":            "sandbox server/identity server/run server/transport skills/lazyregexp",
 	"server/work":                 "sandbox server/identity",
 	"skills/infer/python/fileuse": "skills/infer/python/syntax",
 	"cmd/skills-mcp/diagnosis":    "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/plain cmd/skills-mcp/setup sandbox server/approval server/exposure server/run server/skillshost skills skills/snapshot skills/verdict skills/watch",

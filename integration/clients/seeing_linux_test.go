@@ -111,7 +111,7 @@ func TestSeeing(t *testing.T) {
 		a := lab.NewAccount(t, driver, fmt.Sprintf(`
 serve: {access_log: true}
 telemetry: {metrics: {listen: "127.0.0.1:0"}, traces: {endpoint: %q, sample: 1}}
-policy: {skills: {connects: {network: [granted.example]}}, profiles: {one: {max_concurrent_executions: 1}, two: {}}}
+policy: {skills: {connects: {network: [granted.example]}}, profiles: {one: {max_concurrent_executions: 1}, two: {deny: [broken]}}}
 `, traces.URL))
 		a.Env = []string{"OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b"}
 		skill := func(name, more, script string) {
@@ -150,6 +150,7 @@ policy: {skills: {connects: {network: [granted.example]}}, profiles: {one: {max_
 		s.Says(regexp.MustCompile(`"msg":"request","request":"` + id + `","principal":\{"kind":"token","id":"ann".*"method":"tools/call","tool":"traced","outcome":"ok".*"status":200`))
 
 		ann.call("broken", `{"args":["private argument"]}`, "nonsense")
+		ben.call("broken", `{}`, "") // which does not exist for him
 		ben.call("guess1", `{}`, "")
 		ben.call("guess2", `{}`, "")
 		ben.call("asks", `{}`, "")
@@ -197,7 +198,7 @@ policy: {skills: {connects: {network: [granted.example]}}, profiles: {one: {max_
 			operation("broken", "one", "tool_error"): "1",
 			operation("asks", "two", "tool_error"):   "1",
 			operation("waits", "one", "tool_error"):  "1",
-			strings.Replace(operation("_OTHER", "two", "-32602"), `",skills_mcp_profile="two"`, `",rpc_response_status_code="-32602",skills_mcp_profile="two"`, 1): "2",
+			strings.Replace(operation("_OTHER", "two", "-32602"), `",skills_mcp_profile="two"`, `",rpc_response_status_code="-32602",skills_mcp_profile="two"`, 1): "3",
 			calls("traced", "one", "OK"):                                       "1",
 			calls("broken", "one", "FAILED"):                                   "1",
 			calls("waits", "one", "BUSY"):                                      "1",

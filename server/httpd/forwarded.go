@@ -15,6 +15,7 @@ const (
 	headerFor       = "X-Forwarded-For"
 	headerProto     = "X-Forwarded-Proto"
 	headerHost      = "X-Forwarded-Host"
+	headerRequest   = "X-Request-Id"
 )
 
 var (
@@ -36,6 +37,7 @@ func (p proxies) resolve(r *http.Request, knows func(*http.Request) bool) error 
 	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !p.contain(from.Addr()) {
+		r.Header.Del(headerRequest) // logs would have the ids that a stranger makes up
 		return nil
 	}
 	custom, standard := strings.Split(strings.Join(r.Header.Values(headerFor), ","), ","), parseForwarded(r.Header.Values(headerForwarded))

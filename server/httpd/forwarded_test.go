@@ -15,6 +15,22 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
 
+// The id of a request is a trusted proxy's, or nobody's.
+func TestForwardedID(t *testing.T) {
+	s := New(&Options{Access: Access{Hosts: []string{"server.lan"}, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/29")}}})
+	var got string
+	s.Handle("/", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get(headerRequest) }))
+	for from, want := range map[string]string{"10.0.0.1:70": "seven", "192.0.2.1:70": ""} {
+		r := httptest.NewRequest("GET", "http://server.lan/", nil)
+		r.RemoteAddr = from
+		r.Header.Set(headerRequest, "seven")
+		got = "none"
+		if s.ServeHTTP(httptest.NewRecorder(), r); got != want {
+			t.Errorf("%s: %q, not %q", from, got, want)
+		}
+	}
+}
+
 // Headers of forwarding count from a trusted proxy alone: the client is the last address that
 // is none of a trusted proxy.
 func TestForwarded(t *testing.T) {

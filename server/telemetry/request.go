@@ -19,9 +19,10 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
-// RequestHeader carries the id of a request, in its answer.
+// RequestHeader carries the id of a request, from a trusted proxy and in the answer.
 const RequestHeader = "X-Request-Id"
 
 // other stands for all names that the server does not know: clients could invent any
@@ -59,7 +60,7 @@ func (t *Telemetry) Around(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began, entry, counted := time.Now(), &request{id: rand.Text()[:16]}, &countingWriter{ResponseWriter: w, status: http.StatusOK}
+		began, entry, counted := time.Now(), &request{id: idFrom(r)}, &countingWriter{ResponseWriter: w, status: http.StatusOK}
 		w.Header().Set(RequestHeader, entry.id)
 		ctx := context.WithValue(r.Context(), requestKey{}, entry)
 		r = r.WithContext(t.wire.Extract(ctx, propagation.HeaderCarrier(r.Header)))
@@ -69,6 +70,18 @@ func (t *Telemetry) Around(next http.Handler) http.Handler {
 		t.logRequest(ctx, entry, time.Since(began), "http_method", r.Method, "route", r.Pattern, "status", counted.status, "bytes", counted.bytes, "client", r.RemoteAddr)
 	})
 }
+
+// idFrom returns the id that a trusted proxy has given a request, or a new one. Package httpd
+// has removed those of others.
+func idFrom(r *http.Request) string {
+	id := r.Header.Get(RequestHeader)
+	if len(id) > 64 || !wellFormed.MatchString(id) {
+		return rand.Text()[:16]
+	}
+	return id
+}
+
+var wellFormed = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 
 func (t *Telemetry) logRequest(ctx context.Context, r *request, took time.Duration, more ...any) {
 	if t.log == nil {

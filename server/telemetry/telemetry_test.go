@@ -27,6 +27,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/skills"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,7 +58,7 @@ func (l *lab) span(t *testing.T, name string) (sdktrace.ReadOnlySpan, map[string
 		if s.Name() == name {
 			all := map[string]string{}
 			for _, a := range s.Attributes() {
-				all[string(a.Key)] = a.Value.Emit()
+				all[string(a.Key)] = a.Value.String()
 			}
 			return s, all
 		}
@@ -198,6 +199,19 @@ func TestParents(t *testing.T) {
 	}
 }
 
+// A trusted proxy's id is kept if no log can be confused by it.
+func TestRequestID(t *testing.T) {
+	l := newLab(t)
+	for sent, kept := range map[string]bool{"7f3a-11.b_c": true, "": false, "a b": false, "x\nlevel=ERROR": false, strings.Repeat("a", 65): false} {
+		r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+		r.Header.Set(RequestHeader, sent)
+		l.Around(http.NotFoundHandler()).ServeHTTP(w, r)
+		if got := w.Header().Get(RequestHeader); got == "" || (got == sent) != kept {
+			t.Errorf("%q became %q", sent, got)
+		}
+	}
+}
+
 // The access log has who sent a request, how it ended and how long its answer is; a refused
 // one is counted, and its credential is nowhere.
 func TestAccessLog(t *testing.T) {
@@ -313,6 +327,29 @@ func TestCalls(t *testing.T) {
 	}
 	if got := l.points(t, "skills_mcp.calls"); len(got) != 3 {
 		t.Errorf("%v", got)
+	}
+}
+
+type fakeHooks struct{ run.Hooks }
+
+func (fakeHooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, error) {
+	return c.Hook(ctx, run.Request{Skill: &skills.Skill{Name: "lint"}})
+}
+
+// Each hook that runs has a span, below that of its call.
+func TestHooks(t *testing.T) {
+	l := newLab(t)
+	ctx, root := l.tracer.Start(t.Context(), "root")
+	c := &run.HookedCall{Hook: func(ctx context.Context, _ run.Request) (*run.Outcome, error) {
+		_, span := l.tracer.Start(ctx, "sandbox")
+		span.End()
+		return nil, &run.Error{Code: run.Timeout}
+	}}
+	_, _ = l.Hooks(fakeHooks{}).Around(ctx, c)
+	hook, all := l.span(t, "hook lint")
+	inner, _ := l.span(t, "sandbox")
+	if hook.Parent().SpanID() != root.SpanContext().SpanID() || inner.Parent().SpanID() != hook.SpanContext().SpanID() || all["error.type"] != "TIMEOUT" {
+		t.Errorf("%v %v %v", hook.Parent(), inner.Parent(), all)
 	}
 }
 
