@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -215,13 +216,20 @@ func (p *pipe) close() {}
 type httpClient struct {
 	client  *http.Client
 	url     string
+	token   func() string
 	session string
 	modern  bool
 	last    atomic.Int64
 }
 
 func dial(ctx context.Context, url string, modern bool) (*httpClient, error) {
-	c := &httpClient{url: url, modern: modern, client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}}
+	return dialAs(ctx, url, modern, nil, func() string { return token })
+}
+
+// dialAs is dial with a bearer token, which is asked for before each request, and the
+// certificates of TLS.
+func dialAs(ctx context.Context, url string, modern bool, trusted *tls.Config, token func() string) (*httpClient, error) {
+	c := &httpClient{url: url, modern: modern, token: token, client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1, TLSClientConfig: trusted}}}
 	if modern {
 		return c, nil
 	}
@@ -250,7 +258,7 @@ func (c *httpClient) do(ctx context.Context, method, body string, q question) ([
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Authorization", "Bearer "+c.token())
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	switch {

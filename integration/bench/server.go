@@ -33,6 +33,7 @@ type process struct {
 // A serveOptions says how a server is started.
 type serveOptions struct {
 	http     bool              // Streamable HTTP instead of standard input and output
+	named    bool              // clients prove who they are, each by a token of their own
 	blocking bool              // one request at a time, whose reply is read by the asking thread
 	args     []string          // more arguments
 	env      []string          // more variables
@@ -45,7 +46,9 @@ func (b binary) serve(home string, o serveOptions) (*process, error) {
 	cmd := exec.Command(b.file, append([]string{"serve", "--config", filepath.Join(home, "config.yaml")}, o.args...)...)
 	if o.http {
 		cmd.Args = append(cmd.Args, "--transport", "http", "--listen", "127.0.0.1:0")
-		o.env = append(o.env, "SKILLS_MCP_TOKEN="+token)
+		if !o.named {
+			o.env = append(o.env, "SKILLS_MCP_TOKEN="+token)
+		}
 	}
 	cmd.Dir = filepath.Join(home, "work")
 	cmd.Env = append([]string{"HOME=" + home, "XDG_CACHE_HOME=" + cacheOf(home), "XDG_CONFIG_HOME=" + home, "PATH=" + searchPath}, o.env...)
