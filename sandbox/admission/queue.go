@@ -17,7 +17,7 @@ import (
 // [DefaultSlots]; a zero PerSkill follows Total.
 type Slots struct {
 	Total     int // commands running, of all tenants
-	PerTenant int // commands running for one tenant, or for all tenants of one principal
+	PerTenant int // commands running for one tenant, or for all tenants of one principal, which never has more than half of Total
 	PerSkill  int // commands running of one skill; by default all slots but one
 	Queue     int // commands waiting, of all tenants
 }
@@ -234,7 +234,16 @@ func (q *Queue) flow(tenant sandbox.Tenant) *flow {
 
 // admits reports whether a command may have a slot now.
 func (q *Queue) admits(tenant sandbox.Tenant, skill string) bool {
-	return q.taken < q.slots.Total && q.tenants[payerOf(tenant)] < q.slots.PerTenant && q.skills[skill] < q.slots.PerSkill
+	return q.taken < q.slots.Total && q.tenants[payerOf(tenant)] < q.share(tenant) && q.skills[skill] < q.slots.PerSkill
+}
+
+// share returns how many slots a tenant may have. With more than half of them, one principal
+// would fill the processors, and the slots of a skill that others call too.
+func (q *Queue) share(t sandbox.Tenant) int {
+	if t.Principal == "" {
+		return q.slots.PerTenant
+	}
+	return min(q.slots.PerTenant, max(q.slots.Total/2, 1))
 }
 
 // take counts a slot as taken.

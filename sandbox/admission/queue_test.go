@@ -327,10 +327,11 @@ func TestQueueGroups(t *testing.T) {
 	})
 }
 
-// A principal with many sessions has the slots of one caller, and the turns of one.
+// A principal with many sessions has the turns of one caller, and half of the slots: the
+// calls of another run at once, also of the same skill.
 func TestQueuePrincipals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New(&Slots{Total: 4, PerTenant: 3, PerSkill: 4, Queue: 8})
+		q := New(&Slots{Total: 4, PerTenant: 3, Queue: 8})
 		order := make(chan string, 200)
 		busy := make(chan string, 200)
 		begin := func(principal string, session int) {
@@ -349,14 +350,14 @@ func TestQueuePrincipals(t *testing.T) {
 		for i := range 50 {
 			begin("greedy", i)
 		}
-		if len(order) != 3 || len(busy) != 50-3-8 {
+		if len(order) != 2 || len(busy) != 50-2-8 {
 			t.Errorf("%d of its calls run, and %d were sent away", len(order), len(busy))
 		}
 		for i := range 3 {
 			begin("other", i)
 		}
-		if len(order) != 4 {
-			t.Errorf("%d calls run, and one of the other's should beside three", len(order))
+		if len(order) != 3 {
+			t.Errorf("%d calls run, and one of the other's should beside two", len(order))
 		}
 		time.Sleep(time.Hour)
 		close(order)
@@ -365,7 +366,7 @@ func TestQueuePrincipals(t *testing.T) {
 		for who := range order {
 			ran = append(ran, who)
 		}
-		if got := strings.Join(ran[:8], " "); got != "greedy greedy greedy other other greedy other greedy" && got != "greedy greedy greedy other greedy other greedy other" {
+		if got := strings.Join(ran[:8], " "); strings.Count(got, "other") != 3 {
 			t.Errorf("in order: %s", got)
 		}
 		for who := range busy {
