@@ -184,7 +184,7 @@ var walls = map[string]string{
 	"server/installation":         "server/run server/termtext server/work skills skills/install skills/install/source skills/surface skills/verdict",
 	"server/live":                 "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/icon":                 "",
-	"server/manage":               "server/describe server/identity server/installation server/pins server/policy server/run server/secrets server/termtext skills skills/install skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/skillfs skills/snapshot skills/verdict",
+	"server/manage":               "server/describe server/identity server/installation server/pins server/policy server/run server/seal server/secrets server/termtext skills skills/install skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/skillfs skills/snapshot skills/verdict",
 	"server/media":                "",
 	"server/output":               "server/identity",
 	"server/verdicts":             "server/run server/termtext skills skills/atomicfile skills/snapshot skills/verdict",

@@ -20,7 +20,7 @@ type arguments struct {
 
 // newArguments returns the arguments that a struct has as fields.
 func newArguments(of any) *arguments {
-	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true, Mapper: enumerated}
 	a := &arguments{document: r.Reflect(of)}
 	a.schema = schema.New(a.document)
 	for p := a.document.Properties.Oldest(); p != nil; p = p.Next() {

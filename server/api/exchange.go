@@ -38,6 +38,7 @@ const (
 	persons             // a session of the page that the person of this machine began
 	answering           // they, and others about their own calls
 	andScripts          // they, and a script with policy.script_token
+	overseers           // the person of this machine, and principals with skills:admin
 )
 
 // Media types.

@@ -173,6 +173,7 @@ func newBenchOf(t testing.TB, mode policy.Mode) *bench {
 		}
 	}
 	service := api.New(api.Options{
+		Profiles: &manage.Profiles{ProfileOptions: manage.ProfileOptions{Rules: rules, Resolve: func(*policy.Profile) error { return nil }, Decider: func() *policy.Policy { return decider }}},
 		Secrets: &manage.Secrets{SecretOptions: manage.SecretOptions{
 			Store: kept, Rules: rules, Pins: func() (*pins.Pins, error) { return accepted, nil },
 			Configured: func(r *policy.Rule) string {

@@ -175,6 +175,8 @@ func permitted(x *exchange) error {
 		return nil
 	case x.who == persons:
 		return onlyPersons(x.request.Context())
+	case x.who == overseers:
+		return onlyOverseers(x.request.Context())
 	}
 	return onlyAnswering(x.request.Context())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -87,6 +88,9 @@ func (c components) operation(o *operation) node {
 	case persons:
 		n["security"] = []node{{"session": []string{}}}
 		description += " Only the person who runs the server may."
+	case overseers:
+		n["security"] = []node{{"session": []string{}}, {"bearer": []string{}}}
+		description += " The person who runs the server may, and a principal with the scope skills:admin."
 	case answering:
 		n["security"] = []node{{"session": []string{}}, {"bearer": []string{}}}
 		description += answerers
@@ -210,6 +214,8 @@ func enumerated(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[run.Code]():
 		values = []any{run.InvalidParam, run.NotFound, run.PermissionDenied, run.ApprovalRequired, run.Unavailable, run.Busy, run.Timeout, run.ExecutionError, run.InternalError}
+	case reflect.TypeFor[policy.Timeout]():
+		return &jsonschema.Schema{Type: "string"}
 	case reflect.TypeFor[map[string]any]():
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: jsonschema.TrueSchema}
 	case reflect.TypeFor[jobs.State]():

@@ -56,6 +56,8 @@ type Options struct {
 	Passphrases approval.Passphrases
 	// Secrets has the operations on the machine's secrets.
 	Secrets *manage.Secrets
+	// Profiles has the operations on the machine's profiles.
+	Profiles *manage.Profiles
 	// Workspaces are the absolute folders that runs may be granted.
 	Workspaces []string
 	Runs       store.Runs

@@ -2,12 +2,14 @@ package manage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/seal"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -71,10 +73,7 @@ func (p *Profiles) Put(ctx context.Context, to policy.NamedProfile, add bool) (p
 	if err != nil {
 		return to, err
 	}
-	if err := p.Rules.Book.PutProfile(ctx, to); err != nil {
-		return to, fmt.Errorf("write the profile: %w", err)
-	}
-	return to, nil
+	return to, written(p.Rules.Book.PutProfile(ctx, to))
 }
 
 // Remove removes a profile. No skill exists then for the clients that have it.
@@ -86,7 +85,7 @@ func (p *Profiles) Remove(ctx context.Context, name string) error {
 	case now.Configured:
 		return configured(name)
 	}
-	return p.Rules.Book.RemoveProfile(ctx, name)
+	return written(p.Rules.Book.RemoveProfile(ctx, name))
 }
 
 // A Trial says what a call of a skill meets for the clients of a profile.
@@ -120,6 +119,17 @@ func StateOf(ctx context.Context, p *policy.Policy, who identity.Principal, skil
 	}
 	d, err := p.Decide(ctx, &proposal)
 	return describe.StateUnder(skill, d, err, approved)
+}
+
+// written returns the error of a profile that could not be written.
+func written(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, seal.ErrLocked):
+		return &run.Error{Code: run.PermissionDenied, Message: err.Error(), Err: err}
+	}
+	return fmt.Errorf("write the profile: %w", err)
 }
 
 func configured(name string) error {

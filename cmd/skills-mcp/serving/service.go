@@ -39,7 +39,7 @@ func (b *Backend) service() *apiServer {
 	return &apiServer{running: running, Service: api.New(api.Options{
 		Directory: directory, Rules: rules{b.views, b.filter}, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.settings.Store), Jobs: running,
 		Page:   func(approval string) string { url, _ := endpoint.PagesOf(b.settings).Approval(approval); return url },
-		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.settings.Config), Workspaces: b.settings.Workspaces.Folders, Secrets: b.settings.Secrets, Trusting: b.approvalsFor,
+		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.settings.Config), Workspaces: b.settings.Workspaces.Folders, Secrets: b.settings.Secrets, Profiles: b.settings.Profiles, Trusting: b.approvalsFor,
 	})}
 }
 
