@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
@@ -86,38 +87,25 @@ func New(meters metric.MeterProvider, tracers trace.TracerProvider, log *slog.Lo
 	return t, errors.Join(append(errs, err)...)
 }
 
-// Sources have values that are read whenever the measures are collected; nil is none.
-type Sources struct {
-	Load   func() (running, waiting, slots int) // of the queue
-	Skills func() int                           // in the catalog
-	Asked  func(ctx context.Context) int        // questions that wait for a person
+// Gauge has a value measured, which read returns whenever the measures are collected.
+func (t *Telemetry) Gauge(name, description string, read func(ctx context.Context) int) {
+	if t == nil {
+		return
+	}
+	_, err := t.meter.Int64ObservableGauge(name, metric.WithDescription(description), metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
+		o.Observe(int64(read(ctx)))
+		return nil
+	}))
+	if err != nil { // of a name that is none
+		otel.Handle(err)
+	}
 }
 
-// Watch has the values of s collected.
-func (t *Telemetry) Watch(s Sources) error {
-	if t == nil {
-		return nil
-	}
-	var errs []error
-	gauge := func(name, description string, read func(ctx context.Context) int) {
-		_, err := t.meter.Int64ObservableGauge(name, metric.WithDescription(description), metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(read(ctx)))
-			return nil
-		}))
-		errs = append(errs, err)
-	}
-	if s.Load != nil {
-		gauge("skills_mcp.slots.used", "Commands that run.", func(context.Context) int { running, _, _ := s.Load(); return running })
-		gauge("skills_mcp.slots.limit", "Commands that may run at once.", func(context.Context) int { _, _, slots := s.Load(); return slots })
-		gauge("skills_mcp.queue.waiting", "Commands that wait for a slot.", func(context.Context) int { _, waiting, _ := s.Load(); return waiting })
-	}
-	if s.Skills != nil {
-		gauge("skills_mcp.catalog.skills", "Skills in the catalog.", func(context.Context) int { return s.Skills() })
-	}
-	if s.Asked != nil {
-		gauge("skills_mcp.approvals.waiting", "Questions that wait for a person.", s.Asked)
-	}
-	return errors.Join(errs...)
+// Queue has the load of a queue measured.
+func (t *Telemetry) Queue(load func() (running, waiting, slots int)) {
+	t.Gauge("skills_mcp.slots.used", "Commands that run.", func(context.Context) int { running, _, _ := load(); return running })
+	t.Gauge("skills_mcp.slots.limit", "Commands that may run at once.", func(context.Context) int { _, _, slots := load(); return slots })
+	t.Gauge("skills_mcp.queue.waiting", "Commands that wait for a slot.", func(context.Context) int { _, waiting, _ := load(); return waiting })
 }
 
 // PoolTaken returns the function that counts the sandboxes that were ready, or not.

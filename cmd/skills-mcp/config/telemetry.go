@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -31,7 +32,7 @@ func (t Telemetry) validate() error {
 	}
 	u, err := url.Parse(t.Traces.Endpoint)
 	if t.Traces.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil) {
-		return fmt.Errorf("telemetry.traces.endpoint is %q; write a URL without credentials, such as http://127.0.0.1:4318", t.Traces.Endpoint)
+		return errors.New("telemetry.traces.endpoint must be a URL without credentials, such as http://127.0.0.1:4318")
 	}
 	if t.Traces.Sample < 0 || t.Traces.Sample > 1 {
 		return fmt.Errorf("telemetry.traces.sample is %v; write a number from 0 to 1", t.Traces.Sample)

@@ -28,7 +28,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
-	"github.com/skillsmcp/skills-mcp/server/telemetry"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/server/usage"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -99,9 +98,8 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	b.reloader.Start(ctx) // requests wait for the first scan, but clients can connect
 	b.onClose(b.reloader.Close)
 	b.onClose(setup.FollowServers(ctx, s.Host, b.reloader))
-	if err := s.Sandboxes.Telemetry.Watch(telemetry.Sources{Skills: func() int { return len(b.views.first.server.Catalog().Skills) }, Asked: b.asked}); err != nil {
-		return b, errors.Join(err, b.Close())
-	}
+	s.Sandboxes.Telemetry.Gauge("skills_mcp.catalog.skills", "Skills in the catalog.", func(context.Context) int { return len(b.views.first.server.Catalog().Skills) })
+	s.Sandboxes.Telemetry.Gauge("skills_mcp.approvals.waiting", "Questions that wait for a person.", b.asked)
 	return b, nil
 }
 

@@ -66,9 +66,7 @@ type Sandboxes struct {
 func (s *Sandboxes) Runner() *sandbox.Runner {
 	slots := admission.Slots(s.Sandbox.Slots)
 	queue := admission.New(&slots)
-	if err := s.Telemetry.Watch(telemetry.Sources{Load: queue.Load}); err != nil {
-		s.logger.Warn("the queue is not measured", "err", err)
-	}
+	s.Telemetry.Queue(queue.Load)
 	return sandbox.New(s.driver(), &sandbox.Options{Admission: queue, Limits: s.Limits(), Observe: s.Telemetry.Command()})
 }
 
