@@ -257,7 +257,7 @@ func TestExpiry(t *testing.T) {
 }
 
 // Questions are bounded for each client about a skill, for a client, for a principal, and in
-// all: none of them takes the questions of another.
+// all but those of named ones: none of them takes the questions of another.
 func TestFlooding(t *testing.T) {
 	a := newApprovals(t, nil)
 	first := deferred(t, a, proposed(nil))
@@ -265,15 +265,18 @@ func TestFlooding(t *testing.T) {
 		t.Errorf("%s and %s", first.ID, again.ID)
 	}
 	n := 0
-	ask := func(id, session, skill string) string {
+	ask := func(profile, session, skill string) string {
 		p := proposed(nil)
 		n++
-		p.Principal.ID, p.Principal.Session, p.Skill.Name, p.Args["n"] = id, session, skill, n
+		p.Principal.Profile, p.Principal.Session, p.Skill.Name, p.Args["n"] = profile, session, skill, n
+		if strings.HasPrefix(profile, "named ") {
+			p.Principal.Kind, p.Principal.ID = identity.Token, profile
+		}
 		return outcome(a.Approve(t.Context(), p))
 	}
-	flood := func(id, session string, skills ...string) (asked int) {
+	flood := func(profile, session string, skills ...string) (asked int) {
 		for i := range 20 {
-			switch got := ask(id, session, skills[i%len(skills)]); got {
+			switch got := ask(profile, session, skills[i%len(skills)]); got {
 			case "APPROVAL_REQUIRED+id!":
 				asked++
 			case "BUSY!":
@@ -308,6 +311,12 @@ func TestFlooding(t *testing.T) {
 	}
 	if got := ask("e", "1", "z"); got != "BUSY!" {
 		t.Errorf("beyond all: %s", got)
+	}
+	for _, session := range []string{"1", "2", "3"} {
+		flood("named ann", session, "x"+session, "y"+session)
+	}
+	if ann, bea := ask("named ann", "4", "z"), ask("named bea", "1", "z"); ann != "BUSY!" || bea != "APPROVAL_REQUIRED+id!" {
+		t.Errorf("beyond ann's own: %s; bea has room of her own: %s", ann, bea)
 	}
 }
 

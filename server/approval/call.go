@@ -23,13 +23,18 @@ type call struct {
 	pending  *Record                               // the row of the same question; nil is none
 	page     func(id string) (url string, ok bool) // that of the [Options]
 	remote   bool                                  // the caller has no terminal of the server's machine
+	machine  bool                                  // the caller's person cannot answer, but that of the machine
 }
 
 // newCall returns the call of a proposal.
 func newCall(p *run.Proposal, o *Options) *call {
 	q := newQuestion(p)
 	q.Home = o.Home
-	return &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page, remote: o.Shared || p.Principal.Named()}
+	c := &call{Proposal: p, question: q, subject: subject(p), owner: ownerOf(p.Principal), exact: bind(p, q, false), every: bind(p, q, true), page: o.Page, remote: o.Shared || p.Principal.Named(), machine: p.Principal.Named() && q.OfMachine()}
+	if c.machine {
+		c.page = nil
+	}
+	return c
 }
 
 // ancestors returns the digests whose approvals of all calls cover the call, too.

@@ -36,7 +36,7 @@ type ladder struct {
 
 // askTerminal asks the person whose own call it is.
 func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
-	if l.terminal == nil || !c.Principal.Answers() || c.Principal.Named() && c.question.OfMachine() {
+	if l.terminal == nil || !c.Principal.Answers() || c.machine {
 		return "", errCannotAsk
 	}
 	c.offerPlugin(ctx)
@@ -60,7 +60,7 @@ func (l *ladder) askTerminal(ctx context.Context, c *call) (Scope, error) {
 // askForm asks by a form of the call's client.
 func (l *ladder) askForm(ctx context.Context, c *call) (Scope, error) {
 	q := l.forms.of(c)
-	if q == nil || c.Principal.Kind == identity.Person || c.Principal.Named() && (!c.Principal.Answers() || q.OfMachine()) || !c.Client.ShowsForms() || !q.fitsForm() {
+	if q == nil || c.Principal.Kind == identity.Person || c.Principal.Named() && !c.Principal.Answers() || c.machine || !c.Client.ShowsForms() || !q.fitsForm() {
 		return "", errCannotAsk
 	}
 	request, err := elicit.NewForm(q.Form(), q.schema())

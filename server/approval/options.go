@@ -95,7 +95,7 @@ type Options struct {
 	// Asking bounds how calls wait for answers; zero fields: elicit.DefaultLimits.
 	Asking elicit.Limits
 	// Pending bounds the questions that wait for an answer; zero fields: 8 of a
-	// client about one skill, 16 of a client, 32 of one principal, and 64 in all.
+	// client about one skill, 16 of a client, 32 of one principal, and 64 in all but those of named ones.
 	Pending Limits
 	// Key seals questions, and signs answers; nil is a file beside the store's. A question
 	// that was asked under another person's key is not answered under this one.

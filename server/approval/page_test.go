@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 )
 
@@ -133,5 +134,26 @@ func TestRefusalNamesThePage(t *testing.T) {
 				t.Errorf("the second person is asked about %s, not %s", again, id)
 			}
 		})
+	}
+}
+
+// The person of a named principal is not led to a page on which only the person of the machine
+// could answer.
+func TestNoPageForQuestionsAboutTheServer(t *testing.T) {
+	a := newApprovals(t, &Options{Forms: FormsAll, Page: func(id string) (string, bool) { return "http://127.0.0.1:1/ui/approvals/" + id, true }})
+	for name, change := range map[string]func(*run.Proposal){
+		"a call":              func(*run.Proposal) {},
+		"trust":               func(p *run.Proposal) { p.Decision.Trust = &run.Trust{Workspace: "/work"} },
+		"a gained capability": func(p *run.Proposal) { p.Decision.Grown = []string{"runs a shell"} },
+	} {
+		who := &person{answers: []string{choose(No)}}
+		p := proposed(who.client())
+		p.Principal = identity.Principal{Kind: identity.Subject, ID: "ann", Scopes: []identity.Scope{identity.ScopeRun, identity.ScopeApprove}}
+		p.Args["n"] = name // a no stands for equal calls
+		change(p)
+		err := a.Approve(t.Context(), p)
+		if own := name == "a call"; (len(who.asked) > 0) != own || !own && (strings.Contains(err.Error(), "/ui/") || !strings.Contains(err.Error(), "operator of this server")) {
+			t.Errorf("%s: %q, %v", name, who.asked, err)
+		}
 	}
 }

@@ -226,13 +226,16 @@ var (
 )
 
 // Limits bound the questions that wait for an answer: of one client about one subject, of a
-// client, of a principal, and in all.
+// client, of a principal, and in all but those of named principals.
 type Limits struct{ Subject, Client, Owner, Total int }
 
 // admit returns an error for a question that may not wait beside others.
 func (l Limits) admit(r *Record, pending []*Record) error {
-	var subject, client, owner int
+	var subject, client, owner, others int
 	for _, other := range pending {
+		if !isNamed(other.Owner) {
+			others++
+		}
 		switch {
 		case other.key() == r.key():
 			return errSame
@@ -247,7 +250,7 @@ func (l Limits) admit(r *Record, pending []*Record) error {
 			}
 		}
 	}
-	if subject >= l.Subject || client >= l.Client || owner >= l.Owner || len(pending) >= l.Total {
+	if subject >= l.Subject || client >= l.Client || owner >= l.Owner || others >= l.Total && !isNamed(r.Owner) {
 		return errTooMany
 	}
 	return nil

@@ -52,6 +52,7 @@ func (s *Sessions) serve(w http.ResponseWriter, r *http.Request, h http.Handler)
 	case ok && !p.May(identity.ScopeRead):
 		http.Error(w, "the page needs the scope "+string(identity.ScopeRead), http.StatusForbidden)
 	case ok:
+		p.Remote = identity.FromContext(r.Context()).Remote // of this request, as the listener knows it
 		ctx, cancel := context.WithCancel(identity.NewContext(r.Context(), p))
 		defer cancel()
 		if !p.Expires.IsZero() {

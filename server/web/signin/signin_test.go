@@ -353,6 +353,22 @@ func TestGuestsEndNoPerson(t *testing.T) {
 	}
 }
 
+// Whether a reader is on this machine is of each request, not of the sign-in.
+func TestRemote(t *testing.T) {
+	s := New(Options{})
+	b, remote := newBrowser(t, s), false
+	b.get(s.Link())
+	guarded := s.Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { remote = identity.FromContext(r.Context()).Remote }))
+	for _, want := range []bool{true, false} {
+		b.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			guarded.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), identity.Principal{Remote: want})))
+		})
+		if b.get(Path); remote != want {
+			t.Errorf("remote: %t, want %t", remote, want)
+		}
+	}
+}
+
 // A request that goes on, such as a stream of events, ends when its session does.
 func TestSignOutEndsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
