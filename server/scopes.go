@@ -11,13 +11,12 @@ import (
 
 // scope returns the scope that a request of a method needs, about the tool, prompt or
 // resource of a name or URI. What is not known to be harmless needs that of calls.
-func (s *Server) scope(method, name, uri string) identity.Scope {
-	v := s.published.view.Load()
+func (v *view) scope(method, name, uri string) identity.Scope {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall:
 		return toolScope(name)
 	case mcp.MethodPromptsGet:
-		if name == installPrompt && s.options.Installer != nil {
+		if name == installPrompt { // which no skill is called
 			return identity.ScopeAdmin
 		}
 		if skill := v.called(name); skill != nil && skill.Entry == nil && skill.Unavailable == "" && len(skill.Tools) == 0 {

@@ -43,7 +43,7 @@ func TestScopeOfRequests(t *testing.T) {
 		{"tasks/get", "", "", identity.ScopeRun},
 		{"tasks/update", "", "", identity.ScopeRun},
 	} {
-		if got := b.scope(test.method, test.name, test.uri); got != test.want {
+		if got := b.published.view.Load().scope(test.method, test.name, test.uri); got != test.want {
 			t.Errorf("%s %s%s needs %q, want %q", test.method, test.name, test.uri, got, test.want)
 		}
 	}

@@ -141,7 +141,10 @@ func (s *Server) Backend() transport.Backend {
 	return transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: s.options.Name, Version: s.options.Version},
 		Methods: s.extension.methods(), State: s.published.state.Load,
-		Scope: s.scope, Lists: s.readiness.lists, Calls: s.readiness.calls,
+		Scope: func(method, name, uri string) identity.Scope {
+			return s.published.view.Load().scope(method, name, uri)
+		},
+		Lists: s.readiness.lists, Calls: s.readiness.calls,
 	}
 }
 

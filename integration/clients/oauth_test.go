@@ -1,9 +1,11 @@
 package clients
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,4 +78,45 @@ func refusedWith(t *testing.T, url, token, challenge string) string {
 		t.Errorf("%s: %s, %s", answer.Status, got, body)
 	}
 	return string(body)
+}
+
+// The token of one person is revoked by a command: the stream that it has open ends, and its
+// next request is refused. Another's goes on.
+func TestRevokedToken(t *testing.T) {
+	t.Parallel()
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}
+	url, stop := lab.ServeHTTP(t, append(env, "SKILLS_MCP_TOKEN="+testToken))
+	t.Cleanup(func() { stop() })
+	command := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(lab.Binary, append([]string{"token"}, args...)...)
+		cmd.Env = append(cmd.Environ(), env...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	open := func(token string) *http.Response {
+		return post(t, url+"/mcp", listenRequest, "Authorization: Bearer "+token, "Accept: application/json, text/event-stream", "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen")
+	}
+	tokens, streams := map[string]string{}, map[string]*bufio.Reader{}
+	for _, name := range []string{"ann", "bob"} {
+		tokens[name] = command("add", name)
+		answer := open(tokens[name])
+		streams[name] = bufio.NewReader(answer.Body)
+		if line, err := streams[name].ReadString('\n'); err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s %q, %v", name, answer.Status, line, err)
+		}
+	}
+	command("revoke", "ann")
+	if _, err := io.Copy(io.Discard, streams["ann"]); err != nil { // to its end
+		t.Error(err)
+	}
+	refusedWith(t, url+"/mcp", tokens["ann"], `Bearer error="invalid_token", scope="skills:run"`)
+	if answer := open(tokens["bob"]); answer.StatusCode != http.StatusOK {
+		t.Errorf("bob: %s", answer.Status)
+	}
 }
