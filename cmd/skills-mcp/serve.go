@@ -56,7 +56,8 @@ search decide otherwise.
 
 --profile bounds what the clients of this server may do, by a profile of the
 configuration: which skills exist for them, of which class, and how many run at
-once.`,
+once. Without it, clients over HTTP choose one: /mcp/p/NAME, /mcp/readonly or the
+header Skills-Profile.`,
 		Example: "  skills-mcp serve --transport http --profile ci",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}

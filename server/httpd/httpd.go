@@ -13,11 +13,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 )
@@ -65,6 +69,9 @@ type Options struct {
 	// [http.Error].
 	Fail func(w http.ResponseWriter, r *http.Request, message string, status int)
 
+	// Rate bounds the requests of each principal.
+	Rate Rate
+
 	// CORS lists the methods and headers that those pages may send and read.
 	CORS CORS
 
@@ -99,6 +106,7 @@ type Server struct {
 	options  Options
 	guard    atomic.Pointer[guard]
 	refusals refusals
+	rates    rates
 	mux      *http.ServeMux
 	handler  http.Handler // of all requests but probes
 
@@ -123,7 +131,7 @@ func New(options *Options) *Server {
 		}
 	}
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
-	s := &Server{options: o, refusals: refusals{log: o.Logger}, mux: http.NewServeMux()}
+	s := &Server{options: o, refusals: refusals{log: o.Logger}, rates: rates{Rate: o.Rate, by: map[identity.Key]*rate.Limiter{}}, mux: http.NewServeMux()}
 	s.Admit(o.Access)
 	s.handler = http.HandlerFunc(s.serve)
 	if o.Around != nil {
@@ -210,6 +218,11 @@ func (s *Server) authenticated(h http.Handler) http.Handler {
 			var err error
 			if p, err = a.Authenticate(r); err != nil {
 				s.challenge(w, r, err)
+				return
+			}
+			if wait := s.rates.wait(p); wait > 0 {
+				w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+				s.options.Fail(w, r, "BUSY: you send too many requests; wait as long as the header Retry-After says", http.StatusTooManyRequests)
 				return
 			}
 			defer recheck(r, p, a.Authenticate, cancel)()

@@ -61,9 +61,13 @@ func (f *Filter) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Cat
 	page, last := f.policy.current().Book.read(ctx), f.last.Load()
 	gone := f.missing(page, catalog)
 	pinned := f.marks(page, catalog)
-	left := f.traces(page, catalog, gone)
+	lost := make([]*skills.Skill, len(gone))
+	for i, off := range gone {
+		lost[i] = off.Skill
+	}
+	left := tracesFor(f.policy, page, f.who, catalog, lost)
 	if catalog != last.before || !slices.Equal(gone, last.gone) || !slices.Equal(pinned, last.pinned) || !left.equal(last.traces) {
-		after := marked(left.in(without(catalog, gone), gone), pinned)
+		after := marked(left.in(without(catalog, gone), lost), pinned)
 		if f.policy.current().PersonOnly {
 			after = opened(after)
 		}

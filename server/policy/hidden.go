@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
@@ -20,7 +21,7 @@ func (t traces) equal(other traces) bool {
 
 // in returns a catalog that tells no more, without the servers and hooks of plugins whose
 // skills are gone.
-func (t traces) in(catalog *skills.Catalog, gone []Off) *skills.Catalog {
+func (t traces) in(catalog *skills.Catalog, gone []*skills.Skill) *skills.Catalog {
 	if len(t.problems) == len(catalog.Problems) && len(t.plugins) == len(catalog.Plugins) && len(gone) == 0 {
 		return catalog
 	}
@@ -32,13 +33,14 @@ func (t traces) in(catalog *skills.Catalog, gone []Off) *skills.Catalog {
 	return &next
 }
 
-// traces returns what a catalog tells of those skills that are not gone: a problem of a file,
-// and a plugin, could name another one. To those whom no profile bounds it tells all.
-func (f *Filter) traces(page *page, catalog *skills.Catalog, gone []Off) traces {
-	if f.who.Profile == "" && !f.who.ReadOnly {
+// tracesFor returns what a catalog tells a principal of those skills that are not gone: a
+// problem of a file, and a plugin, could name another one. To those whom no profile bounds it
+// tells all.
+func tracesFor(p *Policy, page *page, who identity.Principal, catalog *skills.Catalog, gone []*skills.Skill) traces {
+	if who.Profile == "" && !who.ReadOnly {
 		return traces{catalog.Problems, catalog.Plugins}
 	}
-	all, unknown := f.policy.current().bounds(page, f.who)
+	all, unknown := p.current().bounds(page, who)
 	excluded := func(name, plugin string) bool {
 		return unknown != "" || slices.ContainsFunc(all, func(b bound) bool { return b.excludes(&skills.Skill{Name: name, Plugin: plugin}) != "" })
 	}
@@ -46,9 +48,9 @@ func (f *Filter) traces(page *page, catalog *skills.Catalog, gone []Off) traces 
 	var hidden []*skills.Plugin
 	for _, p := range catalog.Plugins {
 		of := func(s *skills.Skill) bool { return s.Plugin == p.Name && s.PluginDir == p.Dir }
-		lost := slices.ContainsFunc(gone, func(o Off) bool { return of(o.Skill) })
+		lost := slices.ContainsFunc(gone, of)
 		kept := slices.ContainsFunc(catalog.Skills, func(s *skills.Skill) bool {
-			return of(s) && !slices.ContainsFunc(gone, func(o Off) bool { return o.Skill == s })
+			return of(s) && !slices.Contains(gone, s)
 		})
 		if kept || !lost && !excluded(p.Name, p.Name) {
 			t.plugins = append(t.plugins, p)
@@ -74,7 +76,7 @@ func (f *Filter) traces(page *page, catalog *skills.Catalog, gone []Off) traces 
 		}
 		switch {
 		case slices.ContainsFunc(hidden, func(p *skills.Plugin) bool { return within(problem.Path, p.Dir) }):
-		case slices.ContainsFunc(gone, func(o Off) bool { return of(o.Skill.Owner()) }):
+		case slices.ContainsFunc(gone, func(s *skills.Skill) bool { return of(s.Owner()) }):
 		case !slices.ContainsFunc(catalog.Skills, of) && excluded(name, plugin): // it does not load
 		default:
 			t.problems = append(t.problems, problem)
@@ -84,13 +86,13 @@ func (f *Filter) traces(page *page, catalog *skills.Catalog, gone []Off) traces 
 }
 
 // trimmed returns plugins without the servers and hooks whose skills are gone.
-func trimmed(plugins []*skills.Plugin, gone []Off) []*skills.Plugin {
+func trimmed(plugins []*skills.Plugin, gone []*skills.Skill) []*skills.Plugin {
 	all := slices.Clone(plugins)
 	for i, p := range all {
 		next := *p
 		next.Servers = slices.Clone(p.Servers)
-		for _, o := range gone {
-			switch s := o.Skill; {
+		for _, s := range gone {
+			switch {
 			case s.Plugin != p.Name || s.PluginDir != p.Dir:
 			case s.OfHooks():
 				next.Hooks = nil

@@ -29,6 +29,7 @@ type Serve struct {
 	URL       string `yaml:"url"`        // by which clients reach the server, without a path; "" is Listen
 	OIDC      OIDC   `yaml:"oidc"`       // whose access tokens are accepted
 	AccessLog bool   `yaml:"access_log"` // log each request and each call
+	Rate      Rate   `yaml:"rate"`       // of the requests of each principal
 	// AllowHosts are names that clients may call the server by, and AllowOrigins
 	// the web pages that may use it.
 	AllowHosts   []string `yaml:"allow_hosts"`
@@ -59,6 +60,14 @@ func (s Serve) Access() httpd.Access {
 // serverName matches the names that a Server Card may have, too.
 var serverName = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
 
+// Rate bounds the requests of each principal. Zero fields are the defaults: 50 a second and
+// 200 at once where other machines reach the server, and no bound where none does. A negative
+// RequestsPerSecond is no bound.
+type Rate struct {
+	RequestsPerSecond float64 `yaml:"requests_per_second"`
+	Burst             int     `yaml:"burst"`
+}
+
 // DefaultListen is the default address and port of the server.
 const DefaultListen = "127.0.0.1:8765"
 
@@ -82,6 +91,9 @@ func (s Serve) Validate() error {
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return fmt.Errorf("serve.listen is %q; write an address and a port, such as %s", s.Listen, DefaultListen)
+	}
+	if s.Rate.Burst < 0 {
+		return errors.New("serve.rate.burst is too small; write at least 1")
 	}
 	if s.NoToken && s.TokenFile != "" {
 		return errors.New("serve.no_token asks for no token, and serve.token_file names one; leave one of them out")

@@ -128,7 +128,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	}
 	seen := b.settings.Sandboxes.Telemetry
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.tls(),
+		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.tls(), Rate: l.rate(),
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
 	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})
@@ -181,6 +181,15 @@ func (l *Listener) tls() *tls.Config {
 		return nil
 	}
 	return l.certificate.Config()
+}
+
+// rate returns the bound of a principal's requests.
+func (l *Listener) rate() httpd.Rate {
+	r := l.settings.Rate
+	if r.RequestsPerSecond == 0 && endpoint.IsLoopback(l.Addr().String()) {
+		return httpd.Rate{}
+	}
+	return httpd.Rate{PerSecond: cmp.Or(r.RequestsPerSecond, 50), Burst: cmp.Or(r.Burst, 200)}
 }
 
 // page returns the page beside MCP. Holders of the token can sign in with it.
