@@ -169,8 +169,7 @@ func (t *Telemetry) Observer() transport.Observer {
 
 type observer struct{ *Telemetry }
 
-// Begin implements [transport.Observer]. The trace of _meta is the parent; that of the HTTP
-// request, which may serve several messages, is a link then.
+// Begin implements [transport.Observer].
 func (t observer) Begin(ctx context.Context, r transport.Observed) (context.Context, func(transport.Ended)) {
 	began := time.Now()
 	var params struct {
@@ -181,15 +180,8 @@ func (t observer) Begin(ctx context.Context, r transport.Observed) (context.Cont
 		} `json:"_meta"`
 	}
 	_ = json.Unmarshal(r.Params, &params) // fields of another type stay empty: the handler refuses them
-	var links []trace.Link
-	if of := t.wire.Extract(context.Background(), propagation.MapCarrier{"traceparent": params.Meta.Parent, "tracestate": params.Meta.State}); trace.SpanContextFromContext(of).IsValid() {
-		if ambient := trace.SpanContextFromContext(ctx); ambient.IsValid() {
-			links = append(links, trace.Link{SpanContext: ambient})
-		}
-		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContextFromContext(of))
-	}
-	name, tool := r.Method, ""
-	attributes := attributesOf(r.Client)
+	ctx, links := t.parent(ctx, propagation.MapCarrier{"traceparent": params.Meta.Parent, "tracestate": params.Meta.State})
+	name, tool, attributes := r.Method, "", attributesOf(r.Client)
 	if r.Method == string(mcpconv.MethodNameToolsCall) {
 		tool = other
 		if r.HasTool(params.Name) {
@@ -204,31 +196,42 @@ func (t observer) Begin(ctx context.Context, r transport.Observed) (context.Cont
 		ctx = context.WithValue(ctx, requestKey{}, entry)
 	}
 	return ctx, func(e transport.Ended) {
-		method, failed := r.Method, failureOf(e)
+		method, outcome := r.Method, outcomeOfRequest(e)
 		if e.Code == methodNotFound {
 			method = other
 			span.SetName(other)
 		}
-		if failed != "" {
-			attributes = append(attributes, t.operations.AttrErrorType(mcpconv.ErrorTypeAttr(failed)))
+		if outcome != "ok" {
+			attributes = append(attributes, t.operations.AttrErrorType(mcpconv.ErrorTypeAttr(outcome)))
 			span.SetStatus(codes.Error, "")
 		}
 		if e.Code != 0 {
-			attributes = append(attributes, t.operations.AttrRPCResponseStatusCode(failed))
+			attributes = append(attributes, t.operations.AttrRPCResponseStatusCode(outcome))
 		}
 		t.operations.Record(ctx, seconds(began), mcpconv.MethodNameAttr(method), attributes...)
 		span.SetAttributes(append(attributes, attribute.String("mcp.method.name", method), attribute.String("jsonrpc.request.id", idOf(r.ID)))...)
 		span.End()
 		entry.mu.Lock()
 		defer entry.mu.Unlock()
-		entry.method, entry.outcome = method, failed
-		if failed == "" {
-			entry.outcome = "ok"
-		}
+		entry.method, entry.outcome = method, outcome
 		if own {
 			t.logRequest(ctx, entry, time.Since(began), "bytes", e.Bytes)
 		}
 	}
+}
+
+// parent returns the context of a span whose parent is the trace of _meta. That of the HTTP
+// request, which may serve several messages, is a link then, and else the parent.
+func (t observer) parent(ctx context.Context, meta propagation.MapCarrier) (context.Context, []trace.Link) {
+	sent := trace.SpanContextFromContext(t.wire.Extract(context.Background(), meta))
+	if !sent.IsValid() {
+		return ctx, nil
+	}
+	var links []trace.Link
+	if ambient := trace.SpanContextFromContext(ctx); ambient.IsValid() {
+		links = append(links, trace.Link{SpanContext: ambient})
+	}
+	return trace.ContextWithSpanContext(ctx, sent), links
 }
 
 // entry returns the entry of the access log for a request: that of its POST, or, for one of
@@ -268,15 +271,15 @@ func attributesOf(c transport.Client) []attribute.KeyValue {
 // profileKey is the attribute that tells the measures of profiles apart.
 const profileKey = "skills_mcp.profile"
 
-// failureOf returns error.type, as the conventions for MCP have it; "" is a success.
-func failureOf(e transport.Ended) string {
+// outcomeOfRequest returns "ok", or error.type as the conventions for MCP have it.
+func outcomeOfRequest(e transport.Ended) string {
 	switch {
 	case e.Code != 0:
 		return strconv.Itoa(e.Code)
 	case e.ToolFailed:
 		return "tool_error"
 	}
-	return ""
+	return "ok"
 }
 
 // idOf returns the id of a request as text.
