@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/endpoint"
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/heap"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/serving"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/shortcut"
@@ -69,6 +71,7 @@ header Skills-Profile.`,
 }
 
 func (c *serveCommand) run(ctx context.Context) (err error) {
+	again := exitcode.Hangups(ctx)
 	collector := heap.New()
 	defer collector.Close()
 	s, err := c.settings()
@@ -109,6 +112,11 @@ func (c *serveCommand) run(ctx context.Context) (err error) {
 			s.Logger.Warn("the page is not among your applications", "error", err)
 		}
 	}
+	following, leave := context.WithCancel(running)
+	var followed sync.WaitGroup
+	followed.Go(func() { c.flags.Follow(following, again, b, listener) })
+	defer followed.Wait()
+	defer leave()
 	if listener != nil {
 		return listener.Serve(ctx, b)
 	}

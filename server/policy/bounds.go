@@ -13,14 +13,17 @@ import (
 // NamedProfiles returns the profiles of the configuration and of the book, by name. Of two of a
 // name it returns the former.
 func (o *Options) NamedProfiles(ctx context.Context) []NamedProfile {
-	all := []NamedProfile{}
-	for name, p := range o.Profiles {
+	all, configured := []NamedProfile{}, o.Profiles
+	if o.Live != nil && o.Live.now.Load() != nil {
+		configured = o.Live.now.Load().Profiles
+	}
+	for name, p := range configured {
 		if name != "" {
 			all = append(all, NamedProfile{name, true, p})
 		}
 	}
 	for name, p := range o.Book.read(ctx).profiles {
-		if _, taken := o.Profiles[name]; !taken {
+		if _, taken := configured[name]; !taken {
 			all = append(all, NamedProfile{name, false, p})
 		}
 	}

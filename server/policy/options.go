@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -50,6 +51,8 @@ type Options struct {
 	// Rules are the rules of the person, and those of a workspace that narrow them. Of
 	// rules of equal width the first counts.
 	Rules []Rule
+	// Live replaces Mode, Rules, Profiles and Hosts in policies that are used; nil does not.
+	Live *Live
 	// Book has more rules of the person, and the origins to which Rules belong; nil has
 	// none.
 	Book *Book
@@ -75,6 +78,13 @@ type Options struct {
 	// Approver gets confirmations; without one, the runs that need some are refused.
 	Approver Approver
 }
+
+// A Live has the part of the [Options] that a configuration decides, which may change while
+// policies use it.
+type Live struct{ now atomic.Pointer[Options] }
+
+// Replace makes the mode, the rules, the profiles and the hosts of o count from now on.
+func (l *Live) Replace(o *Options) { l.now.Store(o) }
 
 // stop tells a model that only a person can change a refusal.
 const stop = "tell the person, and do not try again"

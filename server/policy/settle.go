@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
@@ -18,11 +19,35 @@ import (
 )
 
 // A settler applies the rules of its options.
-type settler struct{ options Options }
+type settler struct {
+	options Options
+	merged  atomic.Pointer[merged]
+}
+
+// merged are options with those of a [Live].
+type merged struct {
+	from    *Options
+	options Options
+}
 
 // current returns the options. Nothing else reads them, so that a new configuration can
 // replace them.
-func (p *settler) current() *Options { return &p.options }
+func (p *settler) current() *Options {
+	if p.options.Live == nil {
+		return &p.options
+	}
+	from, last := p.options.Live.now.Load(), p.merged.Load()
+	if from == nil {
+		return &p.options
+	}
+	if last == nil || last.from != from {
+		last = &merged{from, p.options}
+		o := &last.options
+		o.Mode, o.Rules, o.Profiles, o.Hosts = cmp.Or(from.Mode, Confirm), from.Rules, from.Profiles, from.Hosts
+		p.merged.Store(last)
+	}
+	return &last.options
+}
 
 // A subject is a skill whose call is decided about.
 type subject struct {

@@ -49,6 +49,31 @@ func (c *Config) Values() []Value {
 	return all
 }
 
+// A Change is a setting that differs between two configurations, without any secret.
+type Change struct{ Key, Old, New string }
+
+// Changes returns the settings of next that differ from those of old, also where the texts of
+// secrets are alike.
+func Changes(old, next *Config) (all []Change) {
+	var before, after valueWriter
+	before.add("", reflect.ValueOf(*old))
+	after.add("", reflect.ValueOf(*next))
+	find := func(w *valueWriter, key string) (text string, raw any) {
+		if i := slices.IndexFunc(w.all, func(v Value) bool { return v.Key == key }); i >= 0 {
+			return cmp.Or(w.all[i].Text, "none"), w.raw[i]
+		}
+		return "none", nil
+	}
+	for _, v := range slices.Concat(before.all, after.all) {
+		was, a := find(&before, v.Key)
+		is, b := find(&after, v.Key)
+		if change := (Change{v.Key, was, is}); !reflect.DeepEqual(a, b) && !slices.Contains(all, change) {
+			all = append(all, change)
+		}
+	}
+	return all
+}
+
 // values returns the settings without their origins.
 func (c *Config) values() []Value {
 	var w valueWriter
@@ -57,7 +82,10 @@ func (c *Config) values() []Value {
 }
 
 // A valueWriter renders settings.
-type valueWriter struct{ all []Value }
+type valueWriter struct {
+	all []Value
+	raw []any // the value of each
+}
 
 // add adds a value, or those in it.
 func (w *valueWriter) add(key string, v reflect.Value) {
@@ -67,9 +95,9 @@ func (w *valueWriter) add(key string, v reflect.Value) {
 		if v.IsZero() {
 			text = "not set"
 		}
-		w.put(key, text)
+		w.put(key, text, v)
 	case strings.HasPrefix(key, "policy.profiles.") && strings.Contains(key, ".env."):
-		w.put(key, "…")
+		w.put(key, "…", v)
 	case v.Kind() == reflect.Struct && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()): // which has a text of its own
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
@@ -82,7 +110,7 @@ func (w *valueWriter) add(key string, v reflect.Value) {
 			w.add(join(key, k), asMap(v)[k])
 		}
 	default:
-		w.put(key, render(v))
+		w.put(key, render(v), v)
 	}
 }
 
@@ -101,8 +129,8 @@ func asMap(v reflect.Value) map[string]reflect.Value {
 
 func join(key, name string) string { return strings.TrimPrefix(key+"."+name, ".") }
 
-func (w *valueWriter) put(key, text string) {
-	w.all = append(w.all, Value{Key: key, Text: text})
+func (w *valueWriter) put(key, text string, v reflect.Value) {
+	w.all, w.raw = append(w.all, Value{Key: key, Text: text}), append(w.raw, v.Interface())
 }
 
 // secret reports whether the value of a key proves who somebody is.

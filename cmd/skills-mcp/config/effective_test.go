@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -88,5 +89,25 @@ func TestValuesOfDefaults(t *testing.T) {
 	}
 	if len(all) < 50 {
 		t.Errorf("%d settings", len(all))
+	}
+}
+
+// Changes are of each key that differs, with no secret, also where only the secret does.
+func TestChanges(t *testing.T) {
+	parse := func(text string) *Config {
+		c, err := Parse([]byte(text), "/etc/c.yaml", "/home/ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	old := parse("sandbox: {env: [\"KEY=s3cret\"]}\npolicy: {mode: confirm, deny: [a]}\n")
+	next := parse("sandbox: {env: [\"KEY=an0ther\"]}\npolicy: {mode: read-only, deny: [a], skills: {docx: {class: safe}}}\n")
+	want := []Change{{"sandbox.env", "KEY=…", "KEY=…"}, {"policy.mode", "confirm", "read-only"}, {"policy.skills", "none", "none"}, {"policy.skills.docx.class", "none", "safe"}}
+	if got := Changes(old, next); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := Changes(next, parse("sandbox: {env: [\"KEY=an0ther\"]}\npolicy: {mode: read-only, deny: [a], skills: {docx: {class: safe}}}\n")); len(got) > 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
@@ -38,6 +40,9 @@ type Listener struct {
 	profile     string
 	logger      *slog.Logger
 	stderr      io.Writer
+
+	server   atomic.Pointer[httpd.Server] // set by Serve
+	patience atomic.Int64                 // of a drain, a time
 }
 
 // Listen listens on the address, before anything else is done, so that a wrong one is
@@ -88,7 +93,9 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 			return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 		}
 	}
-	return &Listener{l, s.Serve, token, s.Tokens, login, certificate, v.Profile, s.Logger, stderr}, nil
+	listener := &Listener{Listener: l, settings: s.Serve, token: token, tokens: s.Tokens, login: login, certificate: certificate, profile: v.Profile, logger: s.Logger, stderr: stderr}
+	listener.patience.Store(int64(s.Serve.Drain))
+	return listener, nil
 }
 
 // newLogin returns the sign-in on the page at the issuer; nil is none.
@@ -131,6 +138,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.tls(), Rate: l.rate(),
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
+	l.server.Store(srv)
 	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})
 	b.views.listen(clients)
 	streamable := func(h *transport.HTTP) http.Handler { return h }
@@ -169,10 +177,17 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		defer end()
 		notify(l.logger, daemon.SdNotifyStopping)
 		srv.Drain()
-		drain(ctx, l.settings.Drain, l.logger, runs, inTurn{clients, b.views}) // calls under way may become tasks
+		drain(ctx, time.Duration(l.patience.Load()), l.logger, runs, inTurn{clients, b.views}) // calls under way may become tasks
 	})()
 	notify(l.logger, daemon.SdNotifyReady)
 	return srv.Serve(serving, l.Listener, append(mounted, clients)...)
+}
+
+// admit replaces the access of the server, if it serves already.
+func (l *Listener) admit(a httpd.Access) {
+	if srv := l.server.Load(); srv != nil {
+		srv.Admit(a)
+	}
 }
 
 // tls returns the TLS configuration; nil serves HTTP.
