@@ -19,6 +19,8 @@ type Answer struct {
 	Passphrase string `json:"passphrase,omitempty" jsonschema_description:"of that person"`
 	// Token is the one of policy.script_token, with which a script answers once; "" is none.
 	Token string `json:"-"`
+	// Bearer reports that a bearer token proves the principal, and no session of the page.
+	Bearer bool `json:"-"`
 }
 
 // An ApprovalService has the operations on approvals.
@@ -96,8 +98,11 @@ func answered(ctx context.Context, s *ApprovalService, id string, a *Answer) (*a
 
 // way returns the way in which an answer came.
 func (a *Answer) way() approval.Way {
-	if a.Token != "" {
+	switch {
+	case a.Token != "":
 		return approval.ByScript
+	case a.Bearer:
+		return approval.ByToken
 	}
 	return approval.ByPage
 }

@@ -150,7 +150,7 @@ func approvalOperations() []operation {
 			serve: func(x *exchange) (any, error) {
 				var a Answer
 				return take(x, &a, func() (*approval.Record, error) {
-					a.Token = x.request.Header.Get(tokenHeader)
+					a.Token, a.Bearer = x.request.Header.Get(tokenHeader), x.request.Header.Get("Authorization") != ""
 					return x.service.Answer(x.request.Context(), x.request.PathValue("id"), a)
 				})
 			},

@@ -26,6 +26,7 @@ const (
 	ByForm     Way = "form"     // of the client, which a program may have answered
 	ByTerminal Way = "terminal" // with keystrokes
 	ByPage     Way = "page"
+	ByToken    Way = "token"  // over the REST API, of a principal who may answer
 	ByScript   Way = "script" // with the token of a script
 )
 
@@ -38,6 +39,8 @@ func (w Way) String() string {
 		return "on a terminal"
 	case ByPage:
 		return "on the page"
+	case ByToken:
+		return "with a token, over the REST API"
 	case ByScript:
 		return "by a script with its token"
 	}

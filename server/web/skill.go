@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/pins"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -68,6 +69,9 @@ func (p skillScreens) skill(r *http.Request) (*content, error) {
 	screen, err := newSkillScreen(info, found.Files, r.URL.Query().Get("view") == "raw")
 	if err != nil {
 		return nil, err
+	}
+	if who := identity.FromContext(ctx); who.Named() && (describe.NeedsPerson(info.State) || !strings.HasPrefix(info.State, "approved") && !strings.HasPrefix(info.State, "needs")) {
+		screen.Remedy = "" // it is for the person who runs the server
 	}
 	screen.Switches, screen.Wanted = p.switches(ctx, info.Name), found.MissingSecrets(info.Call.Has)
 	if screen.Change, err = p.change(ctx, found); err != nil {
