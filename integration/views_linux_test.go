@@ -110,6 +110,11 @@ var waysIn = []wayIn{
 	{key: "rest:listPlugins", params: `GET plugins`},
 	{key: "rest:grantSecret", params: `POST skills/NAME/secrets {"name":"X"}`, fails: true},
 	{key: "rest:revokeSecret", params: `DELETE skills/NAME/secrets/X`, fails: true},
+	{key: "rest:listProfiles", params: `GET profiles`, fails: true}, // which name skills
+	{key: "rest:addProfile", params: `POST profiles {"name":"x","allow":["NAME"]}`, fails: true},
+	{key: "rest:setProfile", params: `PUT profiles/north {"allow":["NAME"]}`, fails: true},
+	{key: "rest:removeProfile", params: `DELETE profiles/north`, fails: true},
+	{key: "rest:tryProfile", params: `GET profiles/north/skills`, fails: true},
 	{key: "rest:getOutput", params: `GET runs/NAME/outputs/stdout`, fails: true},
 }
 
@@ -136,6 +141,7 @@ type forest struct {
 	t         *testing.T
 	url, root string
 	sessions  map[string]string // of legacy clients, by path
+	headers   []string          // of all requests
 }
 
 // plant starts a server with all skills but some.
@@ -166,7 +172,7 @@ func plant(t *testing.T, lacks []string, policy string) *forest {
 	lab.WriteFile(t, config, fmt.Sprintf("skills: [%s]\nplugins: [%s]\nroots: {session: false, user: false, system: false, samples: false}\nexpose: {max_tools: 3}\ntools: {run_code: true, kept_sandboxes: true, match_skills: true, install_skill: true}\nsandbox: {kept: {total: 64, per_caller: 64}}\n%s", filepath.Join(root, "skills"), filepath.Join(root, "plugins"), policy))
 	url, stop := lab.ServeHTTP(t, []string{"XDG_CONFIG_HOME=" + root, "XDG_STATE_HOME=" + root, "XDG_DATA_HOME=" + root}, "--config", config)
 	t.Cleanup(func() { stop() })
-	return &forest{t, strings.TrimSuffix(url, "/mcp"), root, map[string]string{}}
+	return &forest{t, strings.TrimSuffix(url, "/mcp"), root, map[string]string{}, nil}
 }
 
 // changing are the parts of an answer that differ from one to the next.
@@ -175,7 +181,7 @@ var changing = regexp.MustCompile(`\b(run|session)-[0-9a-z]+|wall_time_ms\\?":\d
 // send sends a request and returns what comes back, without what changes each time.
 func (f *forest) send(method, url, body string, headers ...string) string {
 	f.t.Helper()
-	response := lab.Request(f.t, method, f.url+url, strings.NewReader(body), append(headers, "Content-Type: application/json", "Accept: application/json, text/event-stream")...)
+	response := lab.Request(f.t, method, f.url+url, strings.NewReader(body), append(slices.Concat(f.headers, headers), "Content-Type: application/json", "Accept: application/json, text/event-stream")...)
 	if id := response.Header.Get("Mcp-Session-Id"); id != "" {
 		f.sessions[url] = id
 	}
@@ -446,5 +452,118 @@ func TestViewsNotices(t *testing.T) {
 		if strings.Contains(got, "ash/notes.md") {
 			break
 		}
+	}
+}
+
+// TestViewsScopes asks by each way in with tokens of two scopes: only one that may run calls
+// skills, and each is kept to its own profiles.
+func TestViewsScopes(t *testing.T) {
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
+	a := lab.NativeAccount(t, "tools: {run_code: true, kept_sandboxes: true, match_skills: true}\nexpose: {max_tools: 3}\npolicy: {profiles: {north: {deny: [birch]}, south: {deny: [ash]}}}\n")
+	for _, name := range []string{"ash", "birch", "caller"} {
+		a.Skill(name+"/SKILL.md", "---\nname: "+name+"\ndescription: Handles trees.\nscript: run.sh\nclass: safe\nparams:\n  tree: {type: string}\n---\n")
+		a.Skill(name+"/run.sh", "#!/bin/sh\necho ran\n")
+	}
+	tokens := map[string]string{}
+	for name, profiles := range map[string][]string{"reader": {"north"}, "runner": {"north", "south"}} {
+		args := []string{"token", "add", name, "--scope", map[string]string{"reader": "read", "runner": "run"}[name]}
+		for _, p := range profiles {
+			args = append(args, "--profile", p)
+		}
+		out, code := a.Run(args...)
+		found := regexp.MustCompile(`\bsmcp_[A-Za-z0-9_-]+`).FindString(out)
+		if code != 0 || found == "" {
+			t.Fatalf("%d: %s", code, out)
+		}
+		tokens[name] = found
+	}
+	server := a.Listens("127.0.0.1:0")
+	as := func(name string) *forest {
+		return &forest{t: t, url: server.Address, root: a.Home, sessions: map[string]string{}, headers: []string{"Authorization: Bearer " + tokens[name]}}
+	}
+	reader, runner := as("reader"), as("runner")
+	north, south := stands[1], stands[2]
+	allowed, refused := 0, 0
+	for _, era := range []string{"modern", "legacy"} {
+		for _, way := range waysIn {
+			if strings.HasPrefix(way.key, "rest:") && era == "legacy" || way.key == "method:resources/subscribe" && era == "modern" || way.fails {
+				continue
+			}
+			needs := way.runs || way.key == "method:prompts/get" || way.key == "tool:reload_skills"
+			got := reader.ask(era, north, way, "ash", "okapiroot")
+			if forbidden := strings.HasPrefix(got, "403 "); forbidden != needs {
+				t.Errorf("%s, %s %s with the scope read: %s", era, way.key, way.params, excerpt(got, ""))
+			} else if forbidden {
+				refused++
+			}
+			if got := runner.ask(era, north, way, "ash", "okapiroot"); strings.HasPrefix(got, "403 ") {
+				t.Errorf("%s, %s with the scope run: %s", era, way.key, excerpt(got, ""))
+			} else {
+				allowed++
+			}
+		}
+	}
+	if refused < 10 || allowed < 40 {
+		t.Errorf("%d refused, %d allowed", refused, allowed)
+	}
+	list := wayIn{key: "method:tools/list", params: `{}`}
+	foreign := reader.ask("modern", south, list, "", "")
+	missing := reader.ask("modern", stand{path: "/mcp/p/south2"}, list, "", "")
+	if !strings.HasPrefix(foreign, "404 ") || foreign != strings.ReplaceAll(missing, "south2", "south") {
+		t.Errorf("another's profile: %s; one that is missing: %s", foreign, missing)
+	}
+	if got := runner.ask("modern", south, list, "", ""); !strings.HasPrefix(got, "200 ") || strings.Contains(got, `"name":"ash"`) {
+		t.Errorf("its second profile: %s", excerpt(got, ""))
+	}
+	if got := runner.ask("modern", stands[0], list, "", ""); !strings.HasPrefix(got, "200 ") || strings.Contains(got, `"name":"birch"`) {
+		t.Errorf("its first profile, by default: %s", excerpt(got, ""))
+	}
+}
+
+// A profile that another process changes counts at once, and one that is removed is not found
+// any more, and ends its streams.
+func TestViewsRemoved(t *testing.T) {
+	lab.Requires(t, "SKILLS_MCP_REQUIRE_SANDBOX", lab.CheckNative(t.Context()))
+	a := lab.NativeAccount(t, "")
+	for _, name := range []string{"ash", "birch"} {
+		a.Skill(name+"/SKILL.md", "---\nname: "+name+"\ndescription: Handles trees.\n---\nInstructions.\n")
+	}
+	profile := func(args ...string) {
+		t.Helper()
+		if screen, code := a.Terminal("yes", append([]string{"profile"}, args...)...); code != 0 {
+			t.Fatalf("%v: %s", args, screen)
+		}
+	}
+	profile("add", "east", "--deny", "birch")
+	f := &forest{t: t, url: a.Listens("127.0.0.1:0", "--no-token").Address, root: a.Home, sessions: map[string]string{}}
+	east, get := stand{path: "/mcp/p/east"}, wayIn{key: "tool:get_skill", params: `{"name":"NAME"}`}
+	is := func(name string, exists bool) {
+		t.Helper()
+		if got := f.ask("modern", east, get, name, ""); strings.Contains(got, "NOT_FOUND") == exists {
+			t.Errorf("%s: %s", name, got[:min(len(got), 300)])
+		}
+	}
+	is("ash", true)
+	is("birch", false)
+	profile("set", "east", "--deny", "ash")
+	is("ash", false)
+	is("birch", true)
+	session := f.session(east.path)
+	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`
+	stream := lab.Request(t, http.MethodPost, f.url+east.path, strings.NewReader(body), "Content-Type: application/json", "Accept: application/json, text/event-stream", "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: subscriptions/listen")
+	if stream.StatusCode != http.StatusOK {
+		t.Fatal(stream.Status)
+	}
+	profile("rm", "east")
+	if _, err := io.Copy(io.Discard, stream.Body); err != nil { // until it ends
+		t.Logf("the stream: %v", err)
+	}
+	if got := f.ask("modern", east, get, "ash", ""); !strings.HasPrefix(got, "404 ") {
+		t.Errorf("then: %s", got)
+	}
+	profile("add", "east", "--deny", "birch")
+	is("ash", true) // by a new view, with no session of the old one
+	if got := f.send("POST", east.path, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Mcp-Session-Id: "+session); !strings.HasPrefix(got, "404 ") {
+		t.Errorf("a session of the view before: %s", got[:min(len(got), 300)])
 	}
 }
