@@ -99,7 +99,7 @@ func screens(run string) []struct{ name, path string } {
 	return []struct{ name, path string }{
 		{"skills", "/ui/"}, {"skill", "/ui/skills/report"}, {"try", "/ui/skills/report/try"},
 		{"approvals", "/ui/approvals"}, {"secrets", "/ui/secrets"}, {"grant", "/ui/secrets/grant?skill=issues&name=GITHUB_TOKEN"}, {"runs", "/ui/runs"}, {"run", "/ui/runs/" + run},
-		{"sources", "/ui/sources"}, {"clients", "/ui/clients"}, {"doctor", "/ui/doctor"}, {"settings", "/ui/settings"},
+		{"profiles", "/ui/profiles"}, {"profile", "/ui/profiles/team"}, {"sources", "/ui/sources"}, {"clients", "/ui/clients"}, {"doctor", "/ui/doctor"}, {"settings", "/ui/settings"},
 	}
 }
 
@@ -116,6 +116,14 @@ func TestPageScreens(t *testing.T) {
 	v.Show("/ui/doctor")
 	v.Click("main form .button-primary")
 	v.Says("verdict")
+	v.Show("/ui/profiles")
+	v.Focus("#name")
+	v.Press("team\r")
+	v.At("/ui/profiles/team")
+	v.Enter(`main button[value="first"]`)
+	v.Says("place 1")
+	v.Enter(`main button[value="deny"]`)
+	v.Says("does not exist")
 	for _, s := range screens(run) {
 		v.Show(s.path)
 		v.At(strings.Split(s.path, "?")[0])

@@ -29,7 +29,7 @@ func sections(person bool) []section {
 		return all
 	}
 	return append(all, []section{
-		{"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
+		{"profiles", "Profiles", Path + "profiles"}, {"sources", "Sources", Path + "sources"}, {"clients", "Clients", Path + "clients"},
 		{"doctor", "Doctor", Path + "doctor"}, {"settings", "Settings", Path + "settings"},
 	}...)
 }

@@ -102,6 +102,7 @@ func newSecretBench(t *testing.T) *secretBench {
 	logger := slog.New(slog.NewTextHandler(&b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.page = New(Options{Logger: logger, Service: api.New(api.Options{
 		Directory: m, Jobs: running, Rules: &rules{}, Runs: store.NewRuns(state), Approvals: approval.New(state, nil),
+		Profiles: &manage.Profiles{ProfileOptions: manage.ProfileOptions{Rules: options, Resolve: func(*policy.Profile) error { return nil }, Decider: func() *policy.Policy { return policy.New(options) }}},
 		Secrets: &manage.Secrets{SecretOptions: manage.SecretOptions{
 			Store: b.kept, Rules: options, Pins: func() (*pins.Pins, error) { return accepted, nil },
 			Configured: func(r *policy.Rule) string {

@@ -53,7 +53,18 @@ func (p *Page) Handler() http.Handler {
 		r.mux.HandleFunc(pattern, h)
 	}
 	(&management{manage: p.options.Manage, service: p.options.Service}).mount(r)
+	profileScreens{p.options.Service.Profiles()}.mount(r)
 	return r.mux
+}
+
+// mount mounts the screens of the profiles, which are for a person alone.
+func (s profileScreens) mount(r *router) {
+	for path, screen := range map[string]screen{"profiles": s.list, "profiles/{name}": s.show, "profiles/{name}/remove": s.confirmRemove} {
+		r.get(path, forPerson(screen))
+	}
+	for path, action := range map[string]action{"profiles": s.add, "profiles/{name}": s.save, "profiles/{name}/skill": s.chooseSkill, "profiles/{name}/remove": s.remove} {
+		r.post(path, forPerson(action))
+	}
 }
 
 // mount mounts the screens of the machine, which are for a person alone. No GET request asks
