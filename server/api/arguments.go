@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/skillsmcp/skills-mcp/server/jobs"
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
@@ -88,4 +92,23 @@ func object(text []byte) (map[string]any, error) {
 		return nil, refuse(http.StatusBadRequest, "the body must be a JSON object")
 	}
 	return fields, nil
+}
+
+// enumerated returns the schema of a type with few values, or of any object; nil is of
+// another type.
+func enumerated(t reflect.Type) *jsonschema.Schema {
+	var values []any
+	switch t {
+	case reflect.TypeFor[run.Code]():
+		values = []any{run.InvalidParam, run.NotFound, run.PermissionDenied, run.ApprovalRequired, run.Unavailable, run.Busy, run.Timeout, run.ExecutionError, run.InternalError}
+	case reflect.TypeFor[policy.Timeout]():
+		return &jsonschema.Schema{Type: "string"}
+	case reflect.TypeFor[map[string]any]():
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: jsonschema.TrueSchema}
+	case reflect.TypeFor[jobs.State]():
+		values = []any{jobs.Running, jobs.Asking, jobs.Ended}
+	default:
+		return nil
+	}
+	return &jsonschema.Schema{Type: "string", Enum: values}
 }

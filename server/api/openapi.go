@@ -12,7 +12,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
-	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -205,23 +204,4 @@ func schemaName(t reflect.Type) string {
 		return strings.ToUpper(of[:1]) + of[1:] + name
 	}
 	return name
-}
-
-// enumerated returns the schema of a type with few values, or of any object; nil is of
-// another type.
-func enumerated(t reflect.Type) *jsonschema.Schema {
-	var values []any
-	switch t {
-	case reflect.TypeFor[run.Code]():
-		values = []any{run.InvalidParam, run.NotFound, run.PermissionDenied, run.ApprovalRequired, run.Unavailable, run.Busy, run.Timeout, run.ExecutionError, run.InternalError}
-	case reflect.TypeFor[policy.Timeout]():
-		return &jsonschema.Schema{Type: "string"}
-	case reflect.TypeFor[map[string]any]():
-		return &jsonschema.Schema{Type: "object", AdditionalProperties: jsonschema.TrueSchema}
-	case reflect.TypeFor[jobs.State]():
-		values = []any{jobs.Running, jobs.Asking, jobs.Ended}
-	default:
-		return nil
-	}
-	return &jsonschema.Schema{Type: "string", Enum: values}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/manage"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 )
 
 // A List is all items of a kind.
@@ -191,6 +192,50 @@ func secretOperations() []operation {
 			method: "DELETE", path: "skills/{name}/secrets/{secret}", id: "revokeSecret", does: "Take a secret away from a skill", who: persons, status: http.StatusNoContent,
 			serve: func(x *exchange) (any, error) {
 				return nil, x.service.Secrets().Revoke(x.request.Context(), x.request.PathValue("name"), x.request.PathValue("secret"))
+			},
+		},
+	}
+}
+
+func profileOperations() []operation {
+	const example = `{"name":"ci","configured":false,"allow":["team/*"],"class":"safe","execution_timeout":"1m0s"}`
+	return []operation{
+		{
+			method: "GET", path: "profiles", id: "listProfiles", does: "List the profiles of clients", who: overseers, result: List[Profile]{},
+			answer: `{"items":[` + example + `]}`,
+			serve:  func(x *exchange) (any, error) { return list(x.service.Profiles().List(x.request.Context())) },
+		},
+		{
+			method: "POST", path: "profiles", id: "addProfile", does: "Make a profile", who: overseers, body: NewProfile{}, result: Profile{},
+			ask: `{"name":"ci","allow":["team/*"],"class":"safe","execution_timeout":"1m"}`, answer: example,
+			serve: func(x *exchange) (any, error) {
+				var to NewProfile
+				return take(x, &to, func() (policy.NamedProfile, error) {
+					return x.service.Profiles().Put(x.request.Context(), to.Name, to.Profile, true)
+				})
+			},
+		},
+		{
+			method: "PUT", path: "profiles/{name}", id: "setProfile", does: "Replace a profile. One of the configuration is changed there", who: overseers, body: ProfileFields{}, result: Profile{},
+			ask: `{"allow":["team/*"],"class":"safe"}`, answer: example,
+			serve: func(x *exchange) (any, error) {
+				var to ProfileFields
+				return take(x, &to, func() (policy.NamedProfile, error) {
+					return x.service.Profiles().Put(x.request.Context(), x.request.PathValue("name"), to.Profile, false)
+				})
+			},
+		},
+		{
+			method: "DELETE", path: "profiles/{name}", id: "removeProfile", does: "Remove a profile. No skill exists then for clients that have it", who: overseers, status: http.StatusNoContent,
+			serve: func(x *exchange) (any, error) {
+				return nil, x.service.Profiles().Remove(x.request.Context(), x.request.PathValue("name"))
+			},
+		},
+		{
+			method: "GET", path: "profiles/{name}/skills", id: "tryProfile", does: "Say which skills exist for clients of a profile, and what their calls meet", who: overseers, result: List[manage.Trial]{},
+			answer: `{"items":[{"skill":"hello","state":"ready"},{"skill":"deploy","state":"off: it is dangerous, and the profile ci allows at most safe"}]}`,
+			serve: func(x *exchange) (any, error) {
+				return list(x.service.Profiles().Try(x.request.Context(), x.request.PathValue("name")))
 			},
 		},
 	}
