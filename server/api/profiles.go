@@ -36,8 +36,8 @@ type Profile struct {
 // A ProfileService has the operations on profiles, which are for those who oversee others.
 type ProfileService struct{ service *Service }
 
-// Profiles returns the operations on profiles.
-func (s *Service) Profiles() ProfileService { return ProfileService{s} }
+// ProfilesOf returns the operations of a service on profiles.
+func ProfilesOf(s *Service) ProfileService { return ProfileService{s} }
 
 // onlyOverseers returns an error unless ctx is of a principal that oversees others.
 func onlyOverseers(ctx context.Context) error {

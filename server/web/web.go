@@ -8,6 +8,7 @@ package web
 import (
 	"net/http"
 
+	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/web/markup"
 )
 
@@ -53,7 +54,7 @@ func (p *Page) Handler() http.Handler {
 		r.mux.HandleFunc(pattern, h)
 	}
 	(&management{manage: p.options.Manage, service: p.options.Service}).mount(r)
-	profileScreens{p.options.Service.Profiles()}.mount(r)
+	profileScreens{api.ProfilesOf(p.options.Service)}.mount(r)
 	return r.mux
 }
 
