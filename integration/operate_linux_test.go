@@ -288,3 +288,53 @@ func TestSocketActivation(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The image serves as another user than root on a read-only root, and a call through it runs in
+// a container of the engine.
+func TestImage(t *testing.T) {
+	t.Parallel()
+	const socket = "/var/run/docker.sock"
+	base := os.Getenv("SKILLS_MCP_TEST_IMAGE")
+	info, err := os.Stat(socket)
+	if err != nil || base == "" || os.Getuid() != 0 {
+		t.Skip("NOT TESTED: there is no engine at " + socket + ", no SKILLS_MCP_TEST_IMAGE, or the test is not root")
+	}
+	docker := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("docker", append([]string{"--host", "unix://" + socket}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("docker %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	beside, state := t.TempDir(), operatedDir(t, "images: {default: "+base+"}\n")
+	lab.WriteFile(t, filepath.Join(state, "work/go"), "")
+	recipe, err := os.ReadFile("../packaging/Dockerfile")
+	program, err2 := os.ReadFile(lab.Binary)
+	if err = errors.Join(err, err2, os.WriteFile(filepath.Join(beside, "Dockerfile"), recipe, 0o600), os.WriteFile(filepath.Join(beside, "skills-mcp"), program, 0o755), os.WriteFile(filepath.Join(beside, "ca-certificates.crt"), nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.Walk(state, func(name string, _ os.FileInfo, err error) error {
+		return errors.Join(err, os.Lchown(name, 65532, 65532))
+	})
+	if err = errors.Join(err, os.Chmod(filepath.Dir(state), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	image, address := docker("build", "-q", beside), freePort(t)
+	lines := strings.Fields(image)
+	image = lines[len(lines)-1]
+	id := docker("run", "-d", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--group-add", fmt.Sprint(info.Sys().(*syscall.Stat_t).Gid),
+		"-e", "HOME="+state, "-e", "SKILLS_MCP_TOKEN="+operatorToken, "-v", state+":"+state, "-v", socket+":"+socket, "-p", address+":8765",
+		image, "serve", "--transport", "http", "--listen", "0.0.0.0:8765", "--sandbox", "docker", "--skills", state+"/skills", "--workspace", state+"/work")
+	t.Cleanup(func() { docker("rm", "-f", id); docker("rmi", image) })
+	o := &operated{t: t, url: "http://" + address, client: &http.Client{}}
+	defer o.client.CloseIdleConnections()
+	o.until("ready", func() bool { return o.status("/readyz") == 200 })
+	if status, body := o.ask("tools/call", "ash", `"name":"ash","arguments":{},`); status != 200 || !strings.Contains(body, "went on") || strings.Contains(body, `"isError":true`) {
+		t.Errorf("%d %s\n%s", status, body, docker("logs", id))
+	}
+	docker("kill", "-s", "TERM", id)
+	if code := docker("wait", id); code != "0" {
+		t.Errorf("it ended with %s", code)
+	}
+}
