@@ -53,6 +53,15 @@ func TestObjectsOfOthers(t *testing.T) {
 				continue
 			}
 			kind := strings.SplitN(strings.TrimPrefix(pattern, "/v1/"), "/", 2)[0]
+			if kind == "profiles" { // of those who oversee all
+				for _, who := range readers {
+					a := b.call(who, method, strings.ReplaceAll(pattern, "{name}", "none"), "")
+					if oversees := who == "boss" || who == "person"; (a.StatusCode == http.StatusForbidden) == oversees {
+						t.Errorf("%s %s as %s: %d %s", method, pattern, who, a.StatusCode, a.body)
+					}
+					checked++
+				}
+			}
 			if kind != "approvals" && kind != "runs" || method == http.MethodDelete { // those end below
 				continue
 			}

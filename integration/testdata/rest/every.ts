@@ -149,6 +149,15 @@ assert.equal(secret?.grants[0]?.skill, "greet");
 ok(await person.call("delete", "/v1/skills/{name}/secrets/{secret}", granted), 204);
 assert.equal((await person.call("delete", "/v1/secrets/{name}", { path: { name: "TOKEN" } })).status, 404);
 
+// profiles
+const profile = { path: { name: "ci" } };
+assert.equal((await program.call("get", "/v1/profiles")).status, 403);
+ok(await person.call("post", "/v1/profiles", { body: { name: "ci", class: "safe" } }));
+assert.equal(ok(await person.call("put", "/v1/profiles/{name}", { ...profile, body: { allow: ["greet"] } })).name, "ci");
+assert(ok(await person.call("get", "/v1/profiles")).items.some((p) => p.name === "ci"));
+assert(ok(await person.call("get", "/v1/profiles/{name}/skills", profile)).items.some((s) => s.skill === "greet" && s.state === "ready"));
+ok(await person.call("delete", "/v1/profiles/{name}", profile), 204);
+
 // the rest
 assert(ok(await program.call("get", "/v1/plugins")).items.some((p) => p.name === "tools"));
 assert(ok(await person.call("get", "/v1/doctor")).sections.length > 0);
