@@ -68,21 +68,26 @@ type edge struct {
 //
 // mcp-go's transport pumps notifications beside the replies, so 295 of 300
 // progress messages came after the result they belong to.
-func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) (line []byte) {
-	s := &session{peer: p, emit: emit}
+func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line []byte)) []byte {
 	e.await(ctx, m.method)
 	ctx, ended := e.begin(ctx, p, m) // it knows the tools now
+	line, toolFailed := e.reply(ctx, p, m, emit)
 	if ended != nil {
-		defer func() { ended(line, s.toolFailed) }()
+		ended(line, toolFailed)
 	}
+	return line
+}
+
+// reply returns the reply to a request, and whether it is a tool's result with isError.
+func (e *edge) reply(ctx context.Context, p *peer, m message, emit func(line []byte)) (line []byte, toolFailed bool) {
 	if ctx.Err() != nil {
 		f := rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "not started: " + context.Cause(ctx).Error()}
-		return f.encode()
+		return f.encode(), false
 	}
 	a, ok := e.lists.ask(m, p)
 	if ok {
 		if line := e.lists.answer(m.id, a); line != nil {
-			return line
+			return line, false
 		}
 	}
 	box := newMailbox(ctx, func(n mcp.JSONRPCNotification) {
@@ -91,12 +96,12 @@ func (e *edge) exchange(ctx context.Context, p *peer, m message, emit func(line 
 		}
 	})
 	defer box.close()
-	s.mailbox = box
+	s := &session{peer: p, mailbox: box, emit: emit}
 	line = e.call(ctx, s, m)
 	if ok {
 		e.lists.store(m.id, a, line)
 	}
-	return line
+	return line, s.toolFailed
 }
 
 // begin tells the observer of a request. ended, which is called with its reply, is nil if
@@ -109,9 +114,10 @@ func (e *edge) begin(ctx context.Context, p *peer, m message) (_ context.Context
 	if m.version != "" {
 		client.Version = m.version
 	}
+	id := m.id // m itself would go to the heap, also where nobody observes
 	ctx, end := e.observer.Begin(ctx, Observed{client, m.method, m.id, m.params, func(name string) bool { return e.Core.GetTool(name) != nil }})
 	return ctx, func(reply []byte, toolFailed bool) {
-		code, _ := errorCode(m.id, reply)
+		code, _ := errorCode(id, reply)
 		end(Ended{code, toolFailed, len(reply)})
 	}
 }

@@ -78,7 +78,7 @@ func (c *sseClient) close() {
 }
 
 func (h sseEndpoint) streamOptions() Options {
-	o := Options{Logger: h.log, bounds: bounds{message: h.options.bounds.message, grace: h.options.bounds.grace}}
+	o := Options{Logger: h.log, Observer: h.options.Observer, bounds: bounds{message: h.options.bounds.message, grace: h.options.bounds.grace}}
 	return o.withDefaults(stdioBounds())
 }
 
