@@ -155,6 +155,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		srv.Handle(transport.SSEPath, unoffered)
 		srv.Handle(transport.MessagePath, unoffered)
 	}
+	srv.HandlePublic("GET "+cardPath, serverCard(l.settings))
 	srv.Handle("/", notFound(hint))
 	if l.settings.OIDC.Issuer != "" {
 		srv.HandlePublic(oauth.MetadataPath, resource.Metadata())
