@@ -3,7 +3,6 @@ package serving
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -86,9 +85,10 @@ func (s *views) offers(ctx context.Context, k viewKey) [2]bool {
 	return [2]bool{s.decider.Offers(ctx, k.principal(), run.WayCode), s.decider.Offers(ctx, k.principal(), run.WaySession)}
 }
 
-var errManyProfiles = errors.New("BUSY: too many profiles are in use at once; try again later")
+func noProfile(name string) string { return fmt.Sprintf("there is no profile %q for you", name) }
 
-// of returns the view of a principal, whose profile exists. It makes one at the first request.
+// of returns the view of a principal. It makes one at the first request. The error is a
+// [*run.Error].
 func (s *views) of(ctx context.Context, who identity.Principal) (*view, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +100,11 @@ func (s *views) at(ctx context.Context, who identity.Principal) (*view, error) {
 	key := viewKey{who.Profile, who.ReadOnly}
 	v := s.open[key]
 	if v == nil {
-		if s.closed || len(s.open) >= maxViews && !s.evict() {
-			return nil, errManyProfiles
+		switch {
+		case s.first != nil && !s.decider.HasProfile(ctx, who.Profile):
+			return nil, &run.Error{Code: run.NotFound, Message: noProfile(who.Profile)}
+		case s.closed, len(s.open) >= maxViews && !s.evict():
+			return nil, &run.Error{Code: run.Busy, Message: "too many profiles are in use at once; try again later", Retryable: true}
 		}
 		v = &view{views: s, key: key, filter: policy.NewFilter(s.decider, key.principal()), offers: s.offers(ctx, key), stays: s.first == nil}
 		v.live = s.reloader.View(v)
@@ -185,7 +188,7 @@ func (s *views) directory() *server.Directory {
 	return server.NewDirectory(func(ctx context.Context, who identity.Principal) (*server.Server, error) {
 		v, err := s.of(ctx, who)
 		if err != nil {
-			return nil, &run.Error{Code: run.Busy, Message: err.Error(), Retryable: true}
+			return nil, err
 		}
 		return v.server, nil
 	})
@@ -255,7 +258,7 @@ func (s *views) choosing(readOnly bool, next http.Handler) http.Handler {
 			api.Fail(w, r, "the path and the header "+transport.ProfileHeader+" name different profiles", http.StatusBadRequest)
 			return
 		case named != "" && who.Profiles != nil && !slices.Contains(who.Profiles, named), !s.decider.HasProfile(r.Context(), cmp.Or(named, who.Profile)):
-			api.Fail(w, r, fmt.Sprintf("there is no profile %q for you", cmp.Or(named, who.Profile)), http.StatusNotFound)
+			api.Fail(w, r, noProfile(cmp.Or(named, who.Profile)), http.StatusNotFound)
 			return
 		}
 		who.Profile, who.ReadOnly = cmp.Or(named, who.Profile), who.ReadOnly || readOnly
