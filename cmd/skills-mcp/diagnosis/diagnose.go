@@ -242,7 +242,10 @@ func (d *diagnosis) policy() string {
 	if stored := len(o.Book.Rules(context.Background())); stored > 0 {
 		text += fmt.Sprintf(", %d of your commands", stored)
 	}
-	names := slices.Sorted(maps.Keys(d.settings.Policy.Profiles))
+	var names []string
+	for _, p := range o.NamedProfiles(context.Background()) {
+		names = append(names, p.Name)
+	}
 	if len(names) > 0 {
 		text += ", profiles " + strings.Join(names, ", ")
 	}
