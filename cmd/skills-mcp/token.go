@@ -41,7 +41,7 @@ Servers that are running follow at once.`,
 		Short: "Make a token, and show it once",
 		Long: `Make a token, and show it once: only its hash is stored. Clients send it as "Authorization:
 Bearer TOKEN". Of several profiles the first is its default; without --profile it has
-that of the server, and may choose any other.
+that of the server, or may choose any if that has none.
 
 The scopes are read (find and read skills), run (also call them; the default), admin
 (also install skills, and see the runs of all) and approve (answer questions about its
