@@ -88,7 +88,9 @@ func TestEndOverHTTP(t *testing.T) {
 	skills := t.TempDir()
 	lab.WriteFile(t, filepath.Join(skills, "slow", "SKILL.md"), "---\nname: slow\ndescription: d\nscript: run.sh\n---\n")
 	lab.WriteFile(t, filepath.Join(skills, "slow", "run.sh"), "echo begun >&2\nsleep 600\n")
-	url, stop := lab.ServeHTTP(t, nil, "--skills", skills)
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	lab.WriteFile(t, config, lab.Configuration()+"serve: {drain: 0s}\n") // else the call would have half a minute
+	url, stop := lab.ServeHTTP(t, nil, "--skills", skills, "--config", config)
 	url += "/mcp"
 	session := "Mcp-Session-Id: " + post(t, url, initialize).Header.Get("Mcp-Session-Id")
 	r, _ := http.NewRequestWithContext(t.Context(), "GET", url, nil)
