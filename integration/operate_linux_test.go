@@ -101,7 +101,7 @@ func (o *operated) ask(method, name, params string) (int, string) {
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	r, err := http.NewRequest("POST", o.url+"/mcp", strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, params, meta)))
 	if err != nil {
-		o.t.Fatal(err)
+		return 0, err.Error()
 	}
 	for key, value := range map[string]string{"Authorization": "Bearer " + operatorToken, "Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name} {
 		r.Header.Set(key, value)

@@ -19,7 +19,7 @@ const (
 )
 
 var (
-	errTwoClients = errors.New("Forwarded and X-Forwarded-For name different clients: the proxy passes on the one that it does not set")
+	errTwoClients = errors.New("the headers Forwarded and X-Forwarded-For name different clients: the proxy passes on the one that it does not set")
 	errTwoHosts   = errors.New("the server is not called by the name in X-Forwarded-Host (--allow-host lets it)")
 )
 
