@@ -1,10 +1,8 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -26,27 +24,6 @@ func newRules(c *config.Config, book *policy.Book, workspaces policy.Workspaces)
 	options.Hosts, options.Variables = c.Hosts(), entryNames(c.Sandbox.Env)
 	options.Live, options.Book, options.Workspaces = &policy.Live{}, book, workspaces
 	return options, nil
-}
-
-// Reread reads the configuration again, with the flags of the start, and returns the rules of
-// it. A file that is gone is an error: no configuration would allow more.
-func (s *Settings) Reread() (*config.Config, *policy.Options, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := s.Flags.configuration(s.Home, folder, s.Logger)
-	if err != nil {
-		return nil, nil, err
-	}
-	if c.File != s.Config.File {
-		return nil, nil, fmt.Errorf("the configuration file %s is not there any more", cmp.Or(s.Config.File, c.File))
-	}
-	rules, err := newRules(c, s.Sandboxes.Rules.Book, s.Trust)
-	if project := s.Workspaces.Project; err == nil && project != nil {
-		err = project.Policy.Narrow(&rules)
-	}
-	return c, &rules, err
 }
 
 // ResolveWorkspace follows the links in the path of a profile's workspace, which must be a

@@ -243,6 +243,27 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 	return c, nil
 }
 
+// Reread reads the configuration again, with the flags of the start, and returns the rules of
+// it. A file that is gone is an error: no configuration would allow more.
+func (s *Settings) Reread() (*config.Config, *policy.Options, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := s.Flags.configuration(s.Home, folder, s.Logger)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.File != s.Config.File {
+		return nil, nil, fmt.Errorf("the configuration file %s is not there any more", cmp.Or(s.Config.File, c.File))
+	}
+	rules, err := newRules(c, s.Sandboxes.Rules.Book, s.Trust)
+	if project := s.Workspaces.Project; err == nil && project != nil {
+		err = project.Policy.Narrow(&rules)
+	}
+	return c, &rules, err
+}
+
 // loadConfig reads the file of --config (or its variable), else the one in the user's
 // configuration folder.
 func (f *Flags) loadConfig(home string) (*config.Config, error) {
