@@ -26,19 +26,6 @@ func newRules(c *config.Config, book *policy.Book, workspaces policy.Workspaces)
 	return options, nil
 }
 
-// ResolveWorkspace follows the links in the path of a profile's workspace, which must be a
-// folder.
-func ResolveWorkspace(p *policy.Profile) error {
-	if p.Workspace == "" {
-		return nil
-	}
-	real, err := resolveWorkspaces([]string{p.Workspace})
-	if err == nil {
-		p.Workspace = real[0]
-	}
-	return err
-}
-
 // CheckProfile returns an error for a profile that does not exist.
 func CheckProfile(profiles *manage.Profiles, flag, name string) error {
 	var known []string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
+	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/skillfs"
 )
@@ -65,6 +66,19 @@ func resolveWorkspaces(chosen []string) ([]string, error) {
 		real = append(real, resolved)
 	}
 	return real, nil
+}
+
+// ResolveWorkspace follows the links in the path of a profile's workspace, which must be a
+// folder.
+func ResolveWorkspace(p *policy.Profile) error {
+	if p.Workspace == "" {
+		return nil
+	}
+	real, err := resolveWorkspaces([]string{p.Workspace})
+	if err == nil {
+		p.Workspace = real[0]
+	}
+	return err
 }
 
 // defaultWorkspace returns folder as the only workspace, or the reason for none if it is /,
