@@ -11,7 +11,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
@@ -65,8 +64,8 @@ terminal whether you mean it.`
 		RunE: with(c.settings, c.rm),
 	}
 	test := &cobra.Command{
-		Use: "test NAME [SKILL]", Short: "Say which skills clients of a profile have, and what calls meet", Example: "  skills-mcp profile test ci",
-		Long:              "Say which skills exist for the clients of a profile, and what their calls meet; of one\nskill in full, like why SKILL --as NAME. Nothing is run, and nobody is asked.",
+		Use: "test NAME", Short: "Say which skills clients of a profile have, and what calls meet", Example: "  skills-mcp profile test ci",
+		Long:              "Say which skills exist for the clients of a profile, and what their calls meet;\nwhy SKILL --as NAME says more of one. Nothing is run, and nobody is asked.",
 		ValidArgsFunction: c.completeProfiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.test(cmd.Context(), args) },
 	}
@@ -236,20 +235,6 @@ func (c *profileCommand) rm(ctx context.Context, s *setup.Settings, args []strin
 }
 
 func (c *profileCommand) test(ctx context.Context, args []string) error {
-	if len(args) > 1 {
-		s, skill, _, err := c.skill(ctx, args[1])
-		if err != nil {
-			return err
-		}
-		if _, err := s.Profiles.Find(ctx, args[0]); err != nil {
-			return usage(err)
-		}
-		e, err := report.Explain(ctx, s, skill, args[0])
-		if err != nil || c.json {
-			return cmp.Or(err, c.printJSON(e))
-		}
-		return e.Print(c.stdout)
-	}
 	s, catalog, err := c.catalog(ctx)
 	if err != nil {
 		return err

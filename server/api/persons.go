@@ -40,6 +40,14 @@ func onlyAnswering(ctx context.Context) error {
 	return onlyPersons(ctx)
 }
 
+// onlyOverseers returns an error unless ctx is of a principal that oversees others.
+func onlyOverseers(ctx context.Context) error {
+	if identity.FromContext(ctx).Oversees() {
+		return nil
+	}
+	return denied("only the person who runs this server, or a principal with the scope skills:admin, may do this")
+}
+
 // MayAnswer reports whether the principal of ctx may confirm or deny a question: the person
 // of this machine any, others their own, and one who oversees the calls of all a question that
 // needs several people, once another one has confirmed it.

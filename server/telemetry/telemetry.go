@@ -7,6 +7,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -129,13 +130,5 @@ func seconds(began time.Time) float64 { return time.Since(began).Seconds() }
 // who returns a principal for the log. No attribute of a measure has it: there may be
 // thousands.
 func who(p identity.Principal) slog.Attr {
-	name := p.Name
-	if name == "" {
-		name = p.ID
-	}
-	kind := string(p.Kind)
-	if kind == "" {
-		kind = "anonymous"
-	}
-	return slog.Group("principal", "kind", kind, "id", p.ID, "name", name, "profile", p.Profile)
+	return slog.Group("principal", "kind", cmp.Or(string(p.Kind), "anonymous"), "id", p.ID, "name", p.Label(), "profile", p.Profile)
 }

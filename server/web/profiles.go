@@ -16,24 +16,23 @@ import (
 // maxTrials bounds the skills of a profile's screen: each has a form.
 const maxTrials = 300
 
-// profileScreens show and change the profiles of clients.
-type profileScreens struct{ service api.ProfileService }
+// profileScreens show and change the profiles of clients, for the person alone.
+type profileScreens struct{ service *api.Service }
 
 func profilePath(name string) string { return Path + "profiles/" + url.PathEscape(name) }
 
 // list lists the profiles, with a form for a new one.
 func (s profileScreens) list(r *http.Request) (*content, error) {
-	all, err := s.service.List(r.Context())
 	type row struct {
 		Name, Path string
 		Configured bool
 		Fields     [][2]string
 	}
 	var rows []row
-	for _, p := range all {
+	for _, p := range s.service.Profiles().List(r.Context()) {
 		rows = append(rows, row{p.Name, profilePath(p.Name), p.Configured, p.Fields()})
 	}
-	return &content{Title: "Profiles", Template: "profiles.html", Section: "profiles", Data: rows}, err
+	return &content{Title: "Profiles", Template: "profiles.html", Section: "profiles", Data: rows}, nil
 }
 
 // A profileField is a list of a profile, a line each in its form.
@@ -41,11 +40,11 @@ type profileField struct{ Name, Label, Help, Text string }
 
 // show shows a profile: its form, and what each skill is for its clients.
 func (s profileScreens) show(r *http.Request) (*content, error) {
-	p, err := s.service.Find(r.Context(), r.PathValue("name"))
+	p, err := s.service.Profiles().Find(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
-	trials, err := s.service.Try(r.Context(), p.Name)
+	trials, err := s.service.TryProfile(r.Context(), p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +172,7 @@ func (s profileScreens) add(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.service.Put(r.Context(), strings.TrimSpace(form.Get("name")), policy.Profile{}, true)
+	p, err := s.service.Profiles().Put(r.Context(), policy.NamedProfile{Name: strings.TrimSpace(form.Get("name"))}, true)
 	return profilePath(p.Name), err
 }
 
@@ -187,7 +186,7 @@ func (s profileScreens) save(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.service.Put(r.Context(), r.PathValue("name"), to, false)
+	p, err := s.service.Profiles().Put(r.Context(), policy.NamedProfile{Name: r.PathValue("name"), Profile: to}, false)
 	return profilePath(p.Name), err
 }
 
@@ -197,18 +196,18 @@ func (s profileScreens) chooseSkill(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.service.Find(r.Context(), r.PathValue("name"))
+	p, err := s.service.Profiles().Find(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return "", err
 	}
 	choose(&p.Profile, form.Get("skill"), form.Get("to"))
-	_, err = s.service.Put(r.Context(), p.Name, p.Profile, false)
+	_, err = s.service.Profiles().Put(r.Context(), p, false)
 	return profilePath(p.Name) + "#skills", err
 }
 
 // confirmRemove asks whether a profile is removed.
 func (s profileScreens) confirmRemove(r *http.Request) (*content, error) {
-	p, err := s.service.Find(r.Context(), r.PathValue("name"))
+	p, err := s.service.Profiles().Find(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
@@ -219,5 +218,5 @@ func (s profileScreens) confirmRemove(r *http.Request) (*content, error) {
 }
 
 func (s profileScreens) remove(r *http.Request) (string, error) {
-	return Path + "profiles", s.service.Remove(r.Context(), r.PathValue("name"))
+	return Path + "profiles", s.service.Profiles().Remove(r.Context(), r.PathValue("name"))
 }

@@ -8,7 +8,6 @@ package web
 import (
 	"net/http"
 
-	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/web/markup"
 )
 
@@ -54,7 +53,7 @@ func (p *Page) Handler() http.Handler {
 		r.mux.HandleFunc(pattern, h)
 	}
 	(&management{manage: p.options.Manage, service: p.options.Service}).mount(r)
-	profileScreens{api.ProfilesOf(p.options.Service)}.mount(r)
+	profileScreens{p.options.Service}.mount(r)
 	return r.mux
 }
 
