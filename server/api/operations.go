@@ -204,7 +204,7 @@ func profileOperations() []operation {
 			method: "GET", path: "profiles", id: "listProfiles", does: "List the profiles of clients", who: overseers, result: List[Profile]{},
 			answer: `{"items":[` + example + `]}`,
 			serve: func(x *exchange) (any, error) {
-				return List[policy.NamedProfile]{Items: x.service.Profiles().List(x.request.Context())}, nil
+				return List[policy.NamedProfile]{Items: ProfilesOf(x.service).List(x.request.Context())}, nil
 			},
 		},
 		{
@@ -213,7 +213,7 @@ func profileOperations() []operation {
 			serve: func(x *exchange) (any, error) {
 				var to NewProfile
 				return take(x, &to, func() (policy.NamedProfile, error) {
-					return x.service.Profiles().Put(x.request.Context(), policy.NamedProfile{Name: to.Name, Profile: to.Profile}, true)
+					return ProfilesOf(x.service).Put(x.request.Context(), policy.NamedProfile{Name: to.Name, Profile: to.Profile}, true)
 				})
 			},
 		},
@@ -223,21 +223,21 @@ func profileOperations() []operation {
 			serve: func(x *exchange) (any, error) {
 				var to ProfileFields
 				return take(x, &to, func() (policy.NamedProfile, error) {
-					return x.service.Profiles().Put(x.request.Context(), policy.NamedProfile{Name: x.request.PathValue("name"), Profile: to.Profile}, false)
+					return ProfilesOf(x.service).Put(x.request.Context(), policy.NamedProfile{Name: x.request.PathValue("name"), Profile: to.Profile}, false)
 				})
 			},
 		},
 		{
 			method: "DELETE", path: "profiles/{name}", id: "removeProfile", does: "Remove a profile. No skill exists then for clients that have it", who: overseers, status: http.StatusNoContent,
 			serve: func(x *exchange) (any, error) {
-				return nil, x.service.Profiles().Remove(x.request.Context(), x.request.PathValue("name"))
+				return nil, ProfilesOf(x.service).Remove(x.request.Context(), x.request.PathValue("name"))
 			},
 		},
 		{
 			method: "GET", path: "profiles/{name}/skills", id: "tryProfile", does: "Say which skills exist for clients of a profile, and what their calls meet", who: overseers, result: List[manage.Trial]{},
 			answer: `{"items":[{"skill":"hello","state":"ready"},{"skill":"deploy","state":"off: it is dangerous, and the profile ci allows at most safe"}]}`,
 			serve: func(x *exchange) (any, error) {
-				return list(x.service.TryProfile(x.request.Context(), x.request.PathValue("name")))
+				return list(TryProfile(x.request.Context(), x.service, x.request.PathValue("name")))
 			},
 		},
 	}

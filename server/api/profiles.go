@@ -32,13 +32,13 @@ type Profile struct {
 	Configured bool `json:"configured"`
 }
 
-// Profiles returns the profiles of this machine. The caller checks that the principal oversees
+// ProfilesOf returns the profiles of the machine of a service. The caller checks that the principal oversees
 // others.
-func (s *Service) Profiles() *manage.Profiles { return s.options.Profiles }
+func ProfilesOf(s *Service) *manage.Profiles { return s.options.Profiles }
 
 // TryProfile returns what the calls of a model would meet with a profile, for each skill. The
 // caller checks that the principal oversees others.
-func (s *Service) TryProfile(ctx context.Context, name string) ([]manage.Trial, error) {
+func TryProfile(ctx context.Context, s *Service, name string) ([]manage.Trial, error) {
 	view, err := s.options.Directory.View(ctx)
 	if err != nil {
 		return nil, err

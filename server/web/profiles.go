@@ -29,7 +29,7 @@ func (s profileScreens) list(r *http.Request) (*content, error) {
 		Fields     [][2]string
 	}
 	var rows []row
-	for _, p := range s.service.Profiles().List(r.Context()) {
+	for _, p := range api.ProfilesOf(s.service).List(r.Context()) {
 		rows = append(rows, row{p.Name, profilePath(p.Name), p.Configured, p.Fields()})
 	}
 	return &content{Title: "Profiles", Template: "profiles.html", Section: "profiles", Data: rows}, nil
@@ -40,11 +40,11 @@ type profileField struct{ Name, Label, Help, Text string }
 
 // show shows a profile: its form, and what each skill is for its clients.
 func (s profileScreens) show(r *http.Request) (*content, error) {
-	p, err := s.service.Profiles().Find(r.Context(), r.PathValue("name"))
+	p, err := api.ProfilesOf(s.service).Find(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
-	trials, err := s.service.TryProfile(r.Context(), p.Name)
+	trials, err := api.TryProfile(r.Context(), s.service, p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (s profileScreens) add(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.service.Profiles().Put(r.Context(), policy.NamedProfile{Name: strings.TrimSpace(form.Get("name"))}, true)
+	p, err := api.ProfilesOf(s.service).Put(r.Context(), policy.NamedProfile{Name: strings.TrimSpace(form.Get("name"))}, true)
 	return profilePath(p.Name), err
 }
 
@@ -186,7 +186,7 @@ func (s profileScreens) save(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.service.Profiles().Put(r.Context(), policy.NamedProfile{Name: r.PathValue("name"), Profile: to}, false)
+	p, err := api.ProfilesOf(s.service).Put(r.Context(), policy.NamedProfile{Name: r.PathValue("name"), Profile: to}, false)
 	return profilePath(p.Name), err
 }
 
@@ -196,18 +196,18 @@ func (s profileScreens) chooseSkill(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p, err := s.service.Profiles().Find(r.Context(), r.PathValue("name"))
+	p, err := api.ProfilesOf(s.service).Find(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return "", err
 	}
 	choose(&p.Profile, form.Get("skill"), form.Get("to"))
-	_, err = s.service.Profiles().Put(r.Context(), p, false)
+	_, err = api.ProfilesOf(s.service).Put(r.Context(), p, false)
 	return profilePath(p.Name) + "#skills", err
 }
 
 // confirmRemove asks whether a profile is removed.
 func (s profileScreens) confirmRemove(r *http.Request) (*content, error) {
-	p, err := s.service.Profiles().Find(r.Context(), r.PathValue("name"))
+	p, err := api.ProfilesOf(s.service).Find(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
@@ -218,5 +218,5 @@ func (s profileScreens) confirmRemove(r *http.Request) (*content, error) {
 }
 
 func (s profileScreens) remove(r *http.Request) (string, error) {
-	return Path + "profiles", s.service.Profiles().Remove(r.Context(), r.PathValue("name"))
+	return Path + "profiles", api.ProfilesOf(s.service).Remove(r.Context(), r.PathValue("name"))
 }
