@@ -20,7 +20,6 @@ type OIDC struct {
 	Audience   Words         `yaml:"audience"`
 	Algorithms []string      `yaml:"algorithms"`
 	Skew       time.Duration `yaml:"skew"`
-	JWKSURL    string        `yaml:"jwks_url"`
 
 	Scopes        map[string]identity.Scope `yaml:"scopes"` // ours, by the issuer's names
 	DefaultScopes []identity.Scope          `yaml:"default_scopes"`
@@ -52,8 +51,8 @@ func (o OIDC) validate(url string) error {
 		return nil
 	case url == "":
 		return errors.New("serve.oidc needs serve.url, by which clients reach the server: its /mcp is the audience of their tokens")
-	case !isSafe(o.Issuer), o.JWKSURL != "" && !isSafe(o.JWKSURL):
-		return errors.New("serve.oidc: issuer and jwks_url must be URLs of https, or of http on this machine")
+	case !isSafe(o.Issuer):
+		return errors.New("serve.oidc: issuer must be a URL of https, or of http on this machine")
 	case weak >= 0:
 		return fmt.Errorf("serve.oidc.algorithms has %q; write some of %s", o.Algorithms[weak], strings.Join(oauth.Algorithms(), ", "))
 	case o.Skew < 0 || o.Skew > 10*time.Minute:

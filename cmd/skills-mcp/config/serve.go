@@ -134,7 +134,7 @@ func (s Serve) Validate() error {
 func (s Serve) OAuth() oauth.Options {
 	o := s.OIDC
 	return oauth.Options{
-		URL: s.URL, Issuer: o.Issuer, Audience: o.Audience, Algorithms: o.Algorithms, Skew: o.Skew, JWKSURL: o.JWKSURL, Scopes: o.Scopes, DefaultScopes: o.DefaultScopes,
+		URL: s.URL, Issuer: o.Issuer, Audience: o.Audience, Algorithms: o.Algorithms, Skew: o.Skew, Scopes: o.Scopes, DefaultScopes: o.DefaultScopes,
 		ProfileClaim: o.ProfileClaim, Profiles: o.Profiles, DefaultProfile: o.DefaultProfile, NameClaim: o.NameClaim,
 	}
 }

@@ -38,7 +38,8 @@ type keys struct {
 
 	mu      sync.Mutex // guards the fields below
 	known   []jose.JSONWebKey
-	fetched time.Time // known
+	found   *metadata // of the issuer; nil before the first fetch that succeeded
+	fetched time.Time // known and found
 	tried   time.Time
 	failed  error // the last try
 }
@@ -127,28 +128,36 @@ func (k *keys) fetch(ctx context.Context, wait bool) error {
 	if time.Since(tried) < refetchTime {
 		return failed
 	}
-	all, err := k.download(context.WithoutCancel(ctx)) // others wait for it, too
+	all, found, err := k.download(context.WithoutCancel(ctx)) // others wait for it, too
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.tried, k.failed = time.Now(), err; err == nil {
-		k.known, k.fetched = all, k.tried
+		k.known, k.found, k.fetched = all, found, k.tried
 	}
 	return err
 }
 
-// download returns the signing keys of the issuer.
-func (k *keys) download(ctx context.Context) (all []jose.JSONWebKey, err error) {
-	from := k.options.JWKSURL
-	if from == "" {
-		found, err := k.discover(ctx)
-		if err != nil {
-			return nil, err
-		}
-		from = found.JWKSURI
+// metadata returns the metadata of the issuer, the last that was read while it is away.
+func (k *keys) metadata(ctx context.Context) (found *metadata, err error) {
+	if _, fresh := k.get(); !fresh {
+		err = k.fetch(ctx, true)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.found == nil {
+		return nil, err
+	}
+	return k.found, nil
+}
+
+// download returns the signing keys and the metadata of the issuer.
+func (k *keys) download(ctx context.Context) (all []jose.JSONWebKey, found *metadata, err error) {
+	if found, err = k.discover(ctx); err != nil {
+		return nil, nil, err
 	}
 	var set jose.JSONWebKeySet
-	if err := k.document(ctx, from, &set); err != nil {
-		return nil, err
+	if err := k.document(ctx, found.JWKSURI, &set); err != nil {
+		return nil, nil, err
 	}
 	for _, key := range set.Keys {
 		if key.IsPublic() && key.Valid() && key.Use != "enc" && len(all) < maxKeys {
@@ -156,9 +165,9 @@ func (k *keys) download(ctx context.Context) (all []jose.JSONWebKey, err error) 
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no key for signatures", from)
+		return nil, nil, fmt.Errorf("%s has no key for signatures", found.JWKSURI)
 	}
-	return all, nil
+	return all, found, nil
 }
 
 // metadata are the parts of an issuer's metadata that are used.

@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"golang.org/x/oauth2"
 
@@ -26,11 +24,6 @@ import (
 type Login struct {
 	issuer *Issuer // of ID tokens for the client
 	client Client
-
-	mu     sync.Mutex // guards the fields below; held while the metadata is fetched
-	found  *metadata
-	tried  time.Time
-	failed error
 }
 
 // NewLogin returns the sign-in of the client of some options. It asks the issuer for nothing
@@ -49,25 +42,18 @@ func (l *Login) Name() string {
 	return u.Host
 }
 
-// metadata returns the issuer's metadata, which it fetches as rarely as its keys.
+// metadata returns the issuer's metadata, if it signs people in on this page.
 func (l *Login) metadata(ctx context.Context) (*metadata, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	age := time.Since(l.tried)
-	if l.found != nil && age < keysAge || l.failed != nil && age < refetchTime {
-		return l.found, l.failed
-	}
-	l.found, l.failed = l.issuer.keys.discover(context.WithoutCancel(ctx))
-	l.tried = time.Now()
-	switch m := l.found; {
-	case l.failed != nil:
-		l.failed = fmt.Errorf("read the metadata of the issuer: %w", l.failed)
+	m, err := l.issuer.keys.metadata(ctx)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the metadata of the issuer: %w", err)
 	case m.Authorize == "" || m.Token == "":
-		l.failed = errors.New("the issuer signs nobody in: its metadata has no authorization_endpoint or token_endpoint")
+		return nil, errors.New("the issuer signs nobody in: its metadata has no authorization_endpoint or token_endpoint")
 	case l.client.ID == "" && !m.Documents:
-		l.failed = errors.New("the issuer does not know this page: register it, and write serve.oidc.page.client_id")
+		return nil, errors.New("the issuer does not know this page: register it, and write serve.oidc.page.client_id")
 	}
-	return l.found, l.failed
+	return m, nil
 }
 
 // config returns the client of the issuer.

@@ -25,8 +25,6 @@ type Options struct {
 	Algorithms []string
 	// Skew is the accepted difference of clocks; 1 min.
 	Skew time.Duration
-	// JWKSURL has the issuer's keys; the default is found in its metadata.
-	JWKSURL string
 	// Scopes are ours by the issuer's name for them; the default is that it has our names.
 	Scopes map[string]identity.Scope
 	// DefaultScopes are those of tokens that have none of ours.
