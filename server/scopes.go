@@ -10,7 +10,7 @@ import (
 )
 
 // scope returns the scope that a request of a method needs, about the tool, prompt or
-// resource of a name or URI. What is not known to be harmless needs that of calls.
+// resource of a name or URI. Methods that neither call nor install need that of reading.
 func (v *view) scope(method, name, uri string) identity.Scope {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall:
@@ -34,7 +34,8 @@ func (v *view) scope(method, name, uri string) identity.Scope {
 	return identity.ScopeRead
 }
 
-// toolScope returns the scope that a tool needs; the tools of skills run.
+// toolScope returns the scope that a tool needs: that of calls unless the tool is known to
+// need another one.
 func toolScope(name string) identity.Scope {
 	switch name {
 	case "get_skill", "list_plugins", "list_skills", "load_skill", matchTool, "read_output", "search_skills":

@@ -18,7 +18,7 @@ import (
 func TestRefusalsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		s := New(&Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: identity.NewBearer("good")})
+		s := New(&Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: bearer("good")})
 		s.Handle("/", http.NotFoundHandler())
 		lines := func() int { return strings.Count(log.String(), "\n") }
 		ask := func(host, token, origin string) {
@@ -63,4 +63,18 @@ func TestRefusalsAreLogged(t *testing.T) {
 			t.Errorf("%v, %s", err, &log)
 		}
 	})
+}
+
+// bearer is an authenticator of one token.
+type bearer string
+
+func (b bearer) Authenticate(r *http.Request) (identity.Principal, error) {
+	sent, err := identity.BearerToken(r)
+	if err == nil && sent != string(b) {
+		err = identity.Unauthorized(identity.WrongToken)
+	}
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	return identity.Principal{Kind: identity.Token}, nil
 }

@@ -46,8 +46,11 @@ func (c *Certificate) Use(cert, key string) error {
 	return err
 }
 
-// Config returns the configuration of a TLS server with the certificate.
+// Config returns the configuration of a TLS server with the certificate; nil has none.
 func (c *Certificate) Config() *tls.Config {
+	if c == nil {
+		return nil
+	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current(), nil }}
 }
 

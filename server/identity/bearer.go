@@ -18,11 +18,10 @@ type Challenge struct {
 
 func (c *Challenge) Error() string { return c.Reason }
 
-// A Bearer lets in callers with one token, the same for all. It may be used
-// concurrently.
+// A Bearer knows one token by its hash. It may be used concurrently.
 type Bearer struct{ sum [sha256.Size]byte }
 
-// NewBearer returns an authenticator of a token.
+// NewBearer returns the hash of a token.
 func NewBearer(token string) *Bearer { return &Bearer{sha256.Sum256([]byte(token))} }
 
 // Is reports whether a text is the token. A nil Bearer has none.
@@ -32,19 +31,6 @@ func (b *Bearer) Is(text string) bool {
 	}
 	sum := sha256.Sum256([]byte(text)) // of one length, to be compared in constant time
 	return subtle.ConstantTimeCompare(sum[:], b.sum[:]) == 1
-}
-
-// Authenticate returns the principal of a request that carries the token, or a
-// [*Challenge].
-func (b *Bearer) Authenticate(r *http.Request) (Principal, error) {
-	sent, err := BearerToken(r)
-	if err == nil && !b.Is(sent) {
-		err = Unauthorized(WrongToken)
-	}
-	if err != nil {
-		return Principal{}, err
-	}
-	return Principal{Kind: Token}, nil
 }
 
 // WrongToken is the reason of a challenge for a token that nobody has.

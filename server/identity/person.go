@@ -3,7 +3,7 @@ package identity
 import "slices"
 
 // Named reports whether the principal is a party of its own: a subject of an issuer, or the
-// holder of a token with a name. Others are those who act for the person of this machine.
+// holder of a token with a name. All others act for the person of this machine.
 func (p Principal) Named() bool {
 	return p.Kind == Subject || p.Kind == Token && p.ID != ""
 }

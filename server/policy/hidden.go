@@ -9,7 +9,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// traces are what a catalog tells of skills beside the skills themselves.
+// traces are the problems and plugins of a catalog, which can name skills.
 type traces struct {
 	problems []skills.Problem
 	plugins  []*skills.Plugin

@@ -216,7 +216,7 @@ func TestRequestID(t *testing.T) {
 // one is counted, and its credential is nowhere.
 func TestAccessLog(t *testing.T) {
 	l := newLab(t)
-	authenticate := l.Authenticator(identity.NewBearer("right"))
+	authenticate := l.Authenticator(bearer("right"))
 	handler := l.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := authenticate.Authenticate(r); err != nil {
 			http.Error(w, "no", http.StatusUnauthorized)
@@ -387,4 +387,18 @@ func TestPassThrough(t *testing.T) {
 	if !slices.Equal(cmd.Env, []string{"TRACEPARENT=" + parent, "TRACESTATE=a=b"}) {
 		t.Errorf("%q", cmd.Env)
 	}
+}
+
+// bearer is an authenticator of one token.
+type bearer string
+
+func (b bearer) Authenticate(r *http.Request) (identity.Principal, error) {
+	sent, err := identity.BearerToken(r)
+	if err == nil && sent != string(b) {
+		err = identity.Unauthorized(identity.WrongToken)
+	}
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	return identity.Principal{Kind: identity.Token}, nil
 }

@@ -127,7 +127,7 @@ func (t *table) add(c *call) error {
 	return nil
 }
 
-// A use is what one sender has of the table.
+// A use counts the calls, bytes and streams of one sender in the table.
 type use struct {
 	running, waiting, held, streams int
 }

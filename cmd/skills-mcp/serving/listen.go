@@ -3,7 +3,6 @@ package serving
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
@@ -135,7 +134,7 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	}
 	seen := b.settings.Sandboxes.Telemetry
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.tls(), Rate: l.rate(),
+		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.certificate.Config(), Rate: l.rate(),
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
 	l.server.Store(srv)
@@ -189,14 +188,6 @@ func (l *Listener) admit(a httpd.Access) {
 	if srv := l.server.Load(); srv != nil {
 		srv.Admit(a)
 	}
-}
-
-// tls returns the TLS configuration; nil serves HTTP.
-func (l *Listener) tls() *tls.Config {
-	if l.certificate == nil {
-		return nil
-	}
-	return l.certificate.Config()
 }
 
 // rate returns the bound of a principal's requests.

@@ -27,7 +27,7 @@ type Options struct {
 	Skew time.Duration
 	// Scopes are ours by the issuer's name for them; the default is that it has our names.
 	Scopes map[string]identity.Scope
-	// DefaultScopes are those of tokens that have none of ours.
+	// DefaultScopes apply to tokens that have none of ours.
 	DefaultScopes []identity.Scope
 	// ProfileClaim is the claim whose values give profiles, by Profiles. Without a match
 	// DefaultProfile counts, and without that the subject is refused.
