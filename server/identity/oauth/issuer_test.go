@@ -304,6 +304,26 @@ func TestRotation(t *testing.T) {
 	})
 }
 
+// A key that was withdrawn while nobody asked counts no more, not even once.
+func TestWithdrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider()
+		i := p.issuer(nil)
+		if _, err := i.Principal(t.Context(), sign(rs("one"), claims(nil), rsaKey())); err != nil {
+			t.Fatal(err)
+		}
+		p.set(func() { p.keys = p.keys[1:] })
+		time.Sleep(12 * time.Hour)
+		left, leave := context.WithCancel(t.Context())
+		leave()
+		for name, ctx := range map[string]context.Context{"waits": t.Context(), "has left": left} {
+			if _, err := i.Principal(ctx, sign(rs("one"), claims(map[string]any{"sub": "eve"}), rsaKey())); err == nil {
+				t.Errorf("a client that %s has a token", name)
+			}
+		}
+	})
+}
+
 // The metadata is that of the issuer: not of one whose path is confused with it, too long,
 // or at an address that is not of the issuer's scheme.
 func TestDiscovery(t *testing.T) {

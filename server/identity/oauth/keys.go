@@ -70,12 +70,9 @@ func (k *keys) VerifySignature(ctx context.Context, text string) ([]byte, error)
 	if ok && fresh {
 		return payload, nil
 	}
-	err = k.fetch(ctx, !ok)
-	if !ok {
-		known, _ = k.get()
-		payload, ok = verifyWith(known, jws)
-	}
-	if ok {
+	err = k.fetch(ctx, !ok || !k.away())
+	known, _ = k.get() // without the keys that were withdrawn meanwhile
+	if payload, ok = verifyWith(known, jws); ok && ctx.Err() == nil {
 		return payload, nil
 	}
 	if away, has := ctx.Value(awayKey{}).(*error); has {
@@ -103,6 +100,13 @@ func (k *keys) get() (known []jose.JSONWebKey, fresh bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.known, time.Since(k.fetched) < keysAge
+}
+
+// away reports whether the last fetch failed.
+func (k *keys) away() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.failed != nil
 }
 
 // fetch fetches the keys if that was not tried just now, and returns why the last try
