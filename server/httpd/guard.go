@@ -165,8 +165,8 @@ func onLoopback(r *http.Request) bool {
 // passes on those of others.
 func isRemote(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	forwarded := r.Header.Get(headerForwarded) + r.Header.Get(headerFor) + r.Header.Get("Via")
-	return err == nil && !from.Addr().Unmap().IsLoopback() || forwarded != "" || !isLoopback(hostname(r.Host))
+	forwarded := slices.Concat(r.Header.Values(headerForwarded), r.Header.Values(headerFor), r.Header.Values("Via")) // a client may have sent an empty one before the proxy's
+	return err == nil && !from.Addr().Unmap().IsLoopback() || strings.Join(forwarded, "") != "" || !isLoopback(hostname(r.Host))
 }
 
 // isLoopback reports whether a name of lower case can only mean this machine.

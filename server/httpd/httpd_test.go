@@ -131,16 +131,17 @@ func TestRemote(t *testing.T) {
 		fmt.Fprint(w, identity.FromContext(r.Context()).Remote)
 	}))
 	for name, test := range map[string]struct{ from, host, header, want string }{
-		"this machine":            {"127.0.0.1:5", "localhost:80", "", "false"},
-		"this machine, by IPv6":   {"[::1]:5", "[::1]", "", "false"},
-		"another machine":         {"192.0.2.7:5", "skills.example", "", "true"},
-		"a proxy":                 {"127.0.0.1:5", "localhost", "X-Forwarded-For", "true"},
-		"a proxy with its header": {"127.0.0.1:5", "localhost", "Forwarded", "true"},
-		"a proxy with a name":     {"127.0.0.1:5", "skills.example", "", "true"},
+		"this machine":             {"127.0.0.1:5", "localhost:80", "", "false"},
+		"this machine, by IPv6":    {"[::1]:5", "[::1]", "", "false"},
+		"another machine":          {"192.0.2.7:5", "skills.example", "", "true"},
+		"a proxy":                  {"127.0.0.1:5", "localhost", "X-Forwarded-For", "true"},
+		"a proxy with its header":  {"127.0.0.1:5", "localhost", "Forwarded", "true"},
+		"a proxy after its client": {"127.0.0.1:5", "localhost", "Via", "true"},
+		"a proxy with a name":      {"127.0.0.1:5", "skills.example", "", "true"},
 	} {
 		r := httptest.NewRequest("GET", "http://"+test.host+"/who", nil)
 		if r.RemoteAddr = test.from; test.header != "" {
-			r.Header.Set(test.header, "for=192.0.2.7")
+			r.Header[test.header] = []string{"", "for=192.0.2.7"} // the first is of its client
 		}
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
