@@ -252,7 +252,7 @@ var walls = map[string]string{
 	"server/telemetry":            "sandbox server/identity server/run server/transport skills/lazyregexp",
 	"server/work":                 "sandbox server/identity",
 	"skills/infer/python/fileuse": "skills/infer/python/syntax",
-	"cmd/skills-mcp/diagnosis":    "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/plain cmd/skills-mcp/setup sandbox server/approval server/exposure server/run server/skillshost skills skills/snapshot skills/verdict skills/watch",
+	"cmd/skills-mcp/diagnosis":    "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/endpoint cmd/skills-mcp/plain cmd/skills-mcp/setup sandbox server/approval server/exposure server/httpd server/identity/oauth server/run server/skillshost skills skills/snapshot skills/verdict skills/watch",
 	"cmd/skills-mcp/endpoint":     "cmd/skills-mcp/config cmd/skills-mcp/plain cmd/skills-mcp/setup server/approval server/web skills/atomicfile",
 	"cmd/skills-mcp/invocation":   "sandbox server/termtext skills skills/schema",
 	"cmd/skills-mcp/lookup":       "cmd/skills-mcp/exitcode cmd/skills-mcp/plain server server/requirements skills skills/skillfs",

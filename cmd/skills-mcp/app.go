@@ -135,8 +135,13 @@ func (a *app) exposeFlag(cmd *cobra.Command) {
 
 // complete adds shell completion for the values of a flag.
 func complete(cmd *cobra.Command, flag string, values []string) {
+	completeBy(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeBy adds shell completion by a function for the values of a flag.
+func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	// It fails only for a flag that the command does not have.
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
@@ -127,4 +128,19 @@ func (a *app) workspaceOf(args []string) (*setup.Settings, string, error) {
 		return s, s.Workspaces.Folders[0], nil
 	}
 	return nil, "", exitcode.Usage(fmt.Errorf("there are %d workspaces; name the folder of one", len(s.Workspaces.Folders)))
+}
+
+// completeProfiles completes the names of profiles.
+func completeProfiles(a *app) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		s, err := a.settings()
+		if err != nil || len(args) > 0 && !strings.HasPrefix(cmd.Use, "add ") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, p := range s.Profiles.List(cmd.Context()) {
+			names = append(names, p.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 }

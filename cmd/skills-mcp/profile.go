@@ -42,7 +42,7 @@ that they use. Servers that are running follow at once. Profiles of the configur
 		RunE: with(c.settings, c.list),
 	}
 	show := &cobra.Command{
-		Use: "show NAME", Short: "Show a profile", Example: "  skills-mcp profile show ci", ValidArgsFunction: c.completeProfiles,
+		Use: "show NAME", Short: "Show a profile", Example: "  skills-mcp profile show ci", ValidArgsFunction: completeProfiles(a),
 		RunE: with(c.settings, c.show),
 	}
 	const fields = `
@@ -55,18 +55,18 @@ terminal whether you mean it.`
 	}
 	set := &cobra.Command{
 		Use: "set NAME", Short: "Change a profile", Example: "  skills-mcp profile set ci --deny team/deploy --timeout 1m",
-		Long: "Change a profile. What no flag names stays." + fields, ValidArgsFunction: c.completeProfiles,
+		Long: "Change a profile. What no flag names stays." + fields, ValidArgsFunction: completeProfiles(a),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.put(cmd, args[0], false) },
 	}
 	rm := &cobra.Command{
-		Use: "rm NAME", Short: "Remove a profile", Example: "  skills-mcp profile rm ci", ValidArgsFunction: c.completeProfiles,
+		Use: "rm NAME", Short: "Remove a profile", Example: "  skills-mcp profile rm ci", ValidArgsFunction: completeProfiles(a),
 		Long: "Remove a profile. No skill exists then for the clients that have it.",
 		RunE: with(c.settings, c.rm),
 	}
 	test := &cobra.Command{
 		Use: "test NAME", Short: "Say which skills clients of a profile have, and what calls meet", Example: "  skills-mcp profile test ci",
 		Long:              "Say which skills exist for the clients of a profile, and what their calls meet;\nwhy SKILL --as NAME says more of one. Nothing is run, and nobody is asked.",
-		ValidArgsFunction: c.completeProfiles,
+		ValidArgsFunction: completeProfiles(a),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.test(cmd.Context(), args) },
 	}
 	for _, shows := range []*cobra.Command{list, show, test} {
@@ -247,17 +247,4 @@ func (c *profileCommand) test(ctx context.Context, args []string) error {
 		key: "skills", none: "there are no skills", headings: "SKILL\tSTATE",
 		row: func(t manage.Trial) string { return plain.Visible(t.Skill) + "\t" + plain.Visible(t.State) },
 	}.print(c.app, c.json, trials)
-}
-
-// completeProfiles completes the names of profiles.
-func (c *profileCommand) completeProfiles(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	s, err := c.settings()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, p := range s.Profiles.List(cmd.Context()) {
-		names = append(names, p.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

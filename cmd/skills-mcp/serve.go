@@ -32,19 +32,22 @@ ends. Changes to skills are noticed while it runs. Logs go to standard error.
 
 With --transport http it serves Streamable HTTP at http://127.0.0.1:8765/mcp, or
 where --listen says, until it is interrupted; sse adds the deprecated HTTP with
-server-sent events at /sse. --tls-cert and --tls-key serve HTTPS. When it is stopped,
-calls under way have 30 seconds to end (serve.drain). Clients must send a bearer token, which is read from
---token-file or from the variable SKILLS_MCP_TOKEN. That file must not lie in a
-workspace or where skills are found, and nobody else may read it (chmod 600).
+server-sent events at /sse. --tls-cert and --tls-key serve HTTPS. When it is
+stopped, calls under way have 30 seconds to end (serve.drain). Clients must send a
+bearer token, which is read from --token-file or from the variable SKILLS_MCP_TOKEN.
+That file must not lie in a workspace or where skills are found, and nobody else
+may read it (chmod 600).
 "skills-mcp token add NAME" makes more tokens, each for a caller of its own, and
 serve.oidc in the configuration accepts those of an OpenID provider.
 Without both, a server on a loopback address, which only programs on this machine
 reach, makes a token in a file of yours, and "skills-mcp connect CLIENT --http URL
 --write" gives it to a client. Web pages are refused, but those of this machine,
 which need the token, and of --allow-origin. With --no-token nobody is asked by a
-form. /healthz and /readyz are for probes. The REST API is at /v1/. --ui adds the page for people
-at /ui/, as "skills-mcp ui" opens it. On a terminal it prints a link that signs in
-once; holders of the token can look and call, but not decide.
+form. /healthz and /readyz are for probes. The REST API is at /v1/. --ui adds the
+page for people at /ui/, as "skills-mcp ui" opens it. On a terminal it prints a link
+that signs in once; "skills-mcp token link NAME" makes one for the holder of a token.
+Who signs in with a token itself can look and call, and decides only with its scope
+approve.
 
 Add it to an MCP client as the command "skills-mcp serve". Skills that read the
 files of a project need to see them: start it in the project's folder, or add
@@ -56,8 +59,8 @@ are tools that the configuration pins, that the workspace has files for, or that
 are used most, and search_skills finds the others; --expose all and --expose
 search decide otherwise.
 
---profile bounds what the clients of this server may do, by a profile of the
-configuration: which skills exist for them, of which class, and how many run at
+--profile bounds what the clients of this server may do, by a profile of
+"skills-mcp profile" or of the configuration: which skills exist for them, of which class, and how many run at
 once. Without it, clients over HTTP choose one: /mcp/p/NAME, /mcp/readonly or the
 header Skills-Profile.`,
 		Example: "  skills-mcp serve --transport http --profile ci",
@@ -66,6 +69,7 @@ header Skills-Profile.`,
 	a.exposeFlag(cmd)
 	c.flags.Register(cmd.Flags())
 	complete(cmd, "transport", config.Transports())
+	completeBy(cmd, "profile", completeProfiles(a))
 	cmd.Flags().BoolVar(&c.shortcut, "shortcut", false, "add the page to your applications, as \"skills-mcp ui --shortcut\" does")
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ on the terminal.`,
 	list.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	revoke := &cobra.Command{
 		Use: "revoke NAME", Short: "End a token, its streams and its link", Example: "  skills-mcp token revoke ann",
-		RunE: with(c.settings, c.revoke),
+		RunE: with(c.settings, c.revoke), ValidArgsFunction: c.completeTokens,
 	}
 	link := &cobra.Command{
 		Use:   "link NAME",
@@ -71,8 +72,10 @@ on the terminal.`,
 once and within 24 hours. There they answer the questions about their own calls, and
 no other's. You are asked on the terminal. An older link of the token ends.`,
 		Example: "  skills-mcp token link ann",
-		RunE:    with(c.settings, c.link),
+		RunE:    with(c.settings, c.link), ValidArgsFunction: c.completeTokens,
 	}
+	add.ValidArgsFunction = cobra.NoFileCompletions
+	completeBy(add, "profile", completeProfiles(a))
 	c.register(add)
 	c.register(link)
 	cmd.AddCommand(add, list, revoke, link)
@@ -107,6 +110,9 @@ func (c *tokenCommand) add(ctx context.Context, s *setup.Settings, args []string
 		}
 	}
 	text, err := s.Tokens.Add(ctx, token)
+	if errors.Is(err, tokens.ErrTaken) {
+		err = fmt.Errorf("%w; for another, first: skills-mcp token revoke %s", err, token.Name)
+	}
 	if err != nil {
 		return exitcode.Usage(err)
 	}
@@ -188,6 +194,24 @@ func (c *tokenCommand) link(ctx context.Context, s *setup.Settings, args []strin
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.stdout, cmp.Or(s.Serve.URL, "http://"+s.Serve.Listen)+signin.LinkPath+text)
+	address := "http://" + s.Serve.Listen
+	if s.Serve.TLS.Cert != "" {
+		address = "https://" + s.Serve.Listen
+	}
+	_, err = fmt.Fprintln(c.stdout, cmp.Or(s.Serve.URL, address)+signin.LinkPath+text)
 	return err
+}
+
+// completeTokens completes the names of tokens.
+func (c *tokenCommand) completeTokens(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	s, err := c.settings()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, _ := s.Tokens.List(cmd.Context())
+	var names []string
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

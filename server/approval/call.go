@@ -75,7 +75,7 @@ func required(c *call, r *Record, who string) error {
 	url, ok := c.pageOf(r.ID)
 	switch {
 	case c.remote && ok:
-		way = "on the page, " + url + " ,"
+		way = "on the page, " + url
 	case c.remote:
 		way = "through the operator of this server, who runs there: skills-mcp approve " + r.ID
 	case ok:

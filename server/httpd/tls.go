@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -44,6 +45,13 @@ func (c *Certificate) Use(cert, key string) error {
 		c.cert, c.key, c.seen, c.pair = cert, key, seen, pair
 	}
 	return err
+}
+
+// Leaf returns the server's own certificate, as it was read.
+func (c *Certificate) Leaf() *x509.Certificate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pair.Leaf
 }
 
 // Config returns the configuration of a TLS server with the certificate; nil has none.

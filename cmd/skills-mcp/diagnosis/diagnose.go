@@ -86,6 +86,9 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) (
 		}
 		sections = append(sections, tried)
 	}
+	if found := checkServing(ctx, d.settings); len(found) > 0 {
+		sections = append(sections, Section{Name: "serve", Findings: found})
+	}
 	return append(sections, Section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.settings.Sandbox.Driver, sections)}}), nil
 }
 

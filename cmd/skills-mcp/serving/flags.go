@@ -24,7 +24,7 @@ func (v *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN; else one is made)")
 	f.StringVar(&v.tlsCert, "tls-cert", "", "serve HTTPS with the certificate, and its chain, in the PEM `FILE`, which is read again when it changes")
 	f.StringVar(&v.tlsKey, "tls-key", "", "the key of the certificate, in the PEM `FILE` of mode 600 and in no workspace")
-	f.StringVar(&v.Profile, "profile", "", "bound what clients may do by the profile `NAME` of policy.profiles")
+	f.StringVar(&v.Profile, "profile", "", "bound what clients may do by the profile `NAME`")
 	f.BoolVar(&v.noToken, "no-token", false, "ask clients for no token, and them for no yes: on a loopback address for programs of yours alone (Linux), on any other for everybody who reaches it")
 	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
 	f.StringArrayVar(&v.allowHosts, "allow-host", nil, "let clients call the server by the name `HOST` (repeatable)")

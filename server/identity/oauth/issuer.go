@@ -60,6 +60,9 @@ func NewIssuer(o Options) *Issuer {
 	}
 }
 
+// Reach asks the issuer for its keys, unless that was tried just now.
+func (i *Issuer) Reach(ctx context.Context) error { return i.keys.fetch(ctx, true) }
+
 // IsToken reports whether a text has the look of a token of an issuer: a JWT in its compact
 // form.
 func IsToken(text string) bool { return strings.Count(text, ".") == 2 }
