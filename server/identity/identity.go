@@ -4,6 +4,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -109,6 +110,17 @@ func (p Principal) Key() Key {
 		parts[2] += ";readonly"
 	}
 	return Key(strings.TrimRight(strings.Join(parts, "/"), "/"))
+}
+
+// Within returns p within the profile of a server, unless its credential names profiles. Such
+// a principal may choose other profiles only if the server has none, and the operator made
+// its credential: whoever an issuer knows may not.
+func (p Principal) Within(profile string) Principal {
+	if p.Profiles == nil && (profile != "" || p.Kind == Subject) {
+		p.Profile = cmp.Or(p.Profile, profile)
+		p.Profiles = []string{p.Profile}
+	}
+	return p
 }
 
 // In returns p as the principal of a session.

@@ -82,3 +82,28 @@ func TestScopes(t *testing.T) {
 		}
 	}
 }
+
+// Nobody leaves the profile of the server but by a credential that names others, and a
+// subject of an issuer chooses none of the operator's.
+func TestWithin(t *testing.T) {
+	own := []string{"dev", "ops"}
+	for _, test := range []struct {
+		p       Principal
+		server  string
+		profile string
+		choices []string
+	}{
+		{Principal{Kind: Token, ID: "ann", Profile: "dev", Profiles: own}, "", "dev", own},
+		{Principal{Kind: Token, ID: "ann", Profile: "dev", Profiles: own}, "ci", "dev", own},
+		{Principal{Kind: Token, ID: "ann"}, "", "", nil},
+		{Principal{Kind: Token, ID: "ann"}, "ci", "ci", []string{"ci"}},
+		{Principal{Kind: Subject, ID: "i ann", Profile: "dev", Profiles: own}, "ci", "dev", own},
+		{Principal{Kind: Subject, ID: "i ann"}, "", "", []string{""}},
+		{Principal{Kind: Subject, ID: "i ann"}, "ci", "ci", []string{"ci"}},
+		{Principal{}, "ci", "ci", []string{"ci"}},
+	} {
+		if got := test.p.Within(test.server); got.Profile != test.profile || !slices.Equal(got.Profiles, test.choices) || (got.Profiles == nil) != (test.choices == nil) {
+			t.Errorf("%+v within %q: %q, choices %q", test.p, test.server, got.Profile, got.Profiles)
+		}
+	}
+}

@@ -25,7 +25,7 @@ type authenticator struct {
 // token was wrong, or how.
 func (a *authenticator) Authenticate(r *http.Request) (identity.Principal, error) {
 	if a.open {
-		return a.bounded(identity.Principal{}), nil
+		return identity.Principal{}.Within(a.profile), nil
 	}
 	text, err := identity.BearerToken(r)
 	var p identity.Principal
@@ -39,15 +39,7 @@ func (a *authenticator) Authenticate(r *http.Request) (identity.Principal, error
 		}
 		c.Authenticate = a.resource.Challenge(r, failed, identity.ScopeRun)
 	}
-	return a.bounded(p), err
-}
-
-// bounded returns p, with the server's profile and no other unless its token names some.
-func (a *authenticator) bounded(p identity.Principal) identity.Principal {
-	if p.Profiles == nil && a.profile != "" {
-		p.Profile, p.Profiles = a.profile, []string{a.profile}
-	}
-	return p
+	return p.Within(a.profile), err
 }
 
 // holder returns the holder of a token.

@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -144,7 +143,7 @@ func (s *Sessions) useToken(w http.ResponseWriter, r *http.Request) {
 // have been another's.
 func (s *Sessions) begin(w http.ResponseWriter, r *http.Request, p identity.Principal, next string) {
 	s.endOld(r)
-	p.Profile = cmp.Or(p.Profile, s.options.Profile)
+	p = p.Within(s.options.Profile)
 	one := session{Principal: p}
 	if p.Kind == identity.Token && p.Named() && s.options.Watch != nil {
 		one.counts = s.options.Watch(r.Context(), p.ID)
