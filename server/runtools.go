@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -38,10 +39,19 @@ func (t *runTools) hiddenArgs() []string {
 	return []string{"container_id"}
 }
 
-// session returns the ID of a session from the argument container_id.
-func (t *runTools) session(id string) (string, error) {
-	if id != "" && !t.kept {
+// session returns the ID of a session from the argument container_id. One with the folder of
+// a skill that exists no more for the principal ends.
+func (t *runTools) session(r *request, id string) (string, error) {
+	switch {
+	case id == "":
+		return "", nil
+	case !t.kept:
 		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
+	}
+	if skill := t.invoke.executor.SessionSkill(r.principal.Key(), id); skill != "" {
+		if _, err := t.find.named(r, skill); err != nil {
+			return "", errors.Join(err, t.invoke.executor.CloseSession(r.ctx, r.principal.Key(), id))
+		}
 	}
 	return id, nil
 }
@@ -73,7 +83,7 @@ func (t *runTools) runSkill() mcpserver.ServerTool {
 			if req.Timeout, err = seconds(args.Timeout); err != nil {
 				return nil, err
 			}
-			if req.Session, err = t.session(args.ContainerID); err != nil {
+			if req.Session, err = t.session(r, args.ContainerID); err != nil {
 				return nil, err
 			}
 			return t.invoke.asTask(r, skill.Task, func(r *request) (*mcp.CallToolResult, error) { return t.invoke.report(r, req) })
@@ -165,7 +175,7 @@ func (t *runTools) runCode() mcpserver.ServerTool {
 			if req.Timeout, err = seconds(args.Timeout); err != nil {
 				return nil, err
 			}
-			if req.Session, err = t.session(args.ContainerID); err != nil {
+			if req.Session, err = t.session(r, args.ContainerID); err != nil {
 				return nil, err
 			}
 			if req.Skill, err = t.find.optional(r, args.Skill); err != nil {

@@ -13,6 +13,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
 )
 
@@ -186,6 +187,15 @@ func TestKeptSandboxTools(t *testing.T) {
 	if got := code(b.as(ann, "open_sandbox", `{"skill": "nothing"}`)); got != "NOT_FOUND" {
 		t.Errorf("for a skill that is not there: %v", got)
 	}
+
+	// So does the end of its skill for the client, whose folder it has.
+	lost := b.as(ann, "open_sandbox", `{"skill": "run"}`)["container_id"].(string)
+	catalog := b.Catalog()
+	b.Publish(&skills.Catalog{})
+	if got := code(b.as(ann, "run_code", `{"language": "bash", "code": "cat /skill/*", "container_id": "`+lost+`"}`)); got != "NOT_FOUND" || driver.open.Load() != 0 {
+		t.Errorf("in a sandbox of a skill that is gone: %v, %d open", got, driver.open.Load())
+	}
+	b.Publish(catalog)
 
 	// Its client's leaving ends it too.
 	again := b.as(ann, "open_sandbox", `{}`)["container_id"].(string)

@@ -68,6 +68,16 @@ func ChooseWorkspace(all []string, one string) ([]string, error) {
 	return nil, invalid("%q is no workspace; the workspaces are %s", one, strings.Join(all, ", "))
 }
 
+// SessionSkill returns the name of the skill whose folder is in a session of the principal
+// with a key; "" is none.
+func (x *Executor) SessionSkill(owner identity.Key, id string) string {
+	command, err := x.options.Sessions.Command(sandbox.Tenant{ID: string(owner)}, id)
+	if err != nil || command.Folder == "" {
+		return ""
+	}
+	return command.Skill
+}
+
 // CloseSession ends a session of the principal with a key and waits until it is gone.
 // The error is an [*Error].
 func (x *Executor) CloseSession(ctx context.Context, owner identity.Key, id string) error {
