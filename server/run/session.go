@@ -42,7 +42,7 @@ func (x *Executor) sessionJob(ctx context.Context, r *OpenRequest) (*job, error)
 		return nil, err
 	}
 	j := &job{
-		Call: &r.Call, action: ActionSession, id: newID("box-"), skill: r.Skill, label: "open_sandbox", subject: "the opening",
+		Call: &r.Call, action: ActionSession, id: newID("box-"), skill: r.Skill, label: string(WaySession), subject: "the opening",
 		role: cmp.Or(r.Role, roleOf(r.Skill)), lease: x.options.Sessions.Limits().Lifetime, workspaces: workspaces,
 		warm: -1, // without a skill's entry, sandboxes are seldom opened twice alike
 	}
@@ -72,7 +72,7 @@ func ChooseWorkspace(all []string, one string) ([]string, error) {
 // with a key; "" is none.
 func (x *Executor) SessionSkill(owner identity.Key, id string) string {
 	command, err := x.options.Sessions.Command(sandbox.Tenant{ID: string(owner)}, id)
-	if err != nil || command.Folder == "" {
+	if err != nil || command.Skill == string(WaySession) { // the label without a skill
 		return ""
 	}
 	return command.Skill
