@@ -309,7 +309,7 @@ func TestImage(t *testing.T) {
 	}
 	beside, state := t.TempDir(), operatedDir(t, "images: {default: "+base+"}\n")
 	lab.WriteFile(t, filepath.Join(state, "work/go"), "")
-	recipe, err := os.ReadFile("../packaging/Dockerfile")
+	recipe, err := os.ReadFile("../docs/packaging/Dockerfile")
 	program, err2 := os.ReadFile(lab.Binary)
 	if err = errors.Join(err, err2, os.WriteFile(filepath.Join(beside, "Dockerfile"), recipe, 0o600), os.WriteFile(filepath.Join(beside, "skills-mcp"), program, 0o755), os.WriteFile(filepath.Join(beside, "ca-certificates.crt"), nil, 0o644)); err != nil {
 		t.Fatal(err)
