@@ -27,7 +27,6 @@ func TestEnding(t *testing.T) {
 			"end of input": func(t *testing.T, s *process) { s.stdin.Close() },
 			"SIGTERM":      func(t *testing.T, s *process) { s.signal(t, syscall.SIGTERM) },
 			"SIGINT":       func(t *testing.T, s *process) { s.signal(t, syscall.SIGINT) },
-			"SIGHUP":       func(t *testing.T, s *process) { s.signal(t, syscall.SIGHUP) },
 			"SIGQUIT":      func(t *testing.T, s *process) { s.signal(t, syscall.SIGQUIT) },
 			"client gone":  func(t *testing.T, s *process) { s.stdout.Close(); s.stdin.Close() },
 		} {
