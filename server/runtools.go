@@ -48,7 +48,7 @@ func (t *runTools) session(r *request, id string) (string, error) {
 	case !t.kept:
 		return "", &run.Error{Code: run.InvalidParam, Message: `"container_id" is not used: sandboxes are not kept here; leave it out (a person can set tools.kept_sandboxes in the configuration)`}
 	}
-	if skill := t.invoke.executor.SessionSkill(r.principal.Key(), id); skill != "" {
+	if skill := run.SessionSkill(t.invoke.executor, r.principal.Key(), id); skill != "" {
 		if _, err := t.find.named(r, skill); err != nil {
 			return "", errors.Join(err, t.invoke.executor.CloseSession(r.ctx, r.principal.Key(), id))
 		}

@@ -155,8 +155,8 @@ func TestPaths(t *testing.T) {
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin":   "http://localhost:6274",
 		"Access-Control-Allow-Methods":  "GET, POST, DELETE, PUT",
-		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id, Prefer",
-		"Access-Control-Expose-Headers": "Mcp-Session-Id, Allow, Location, Preference-Applied, Retry-After",
+		"Access-Control-Allow-Headers":  "Accept, Authorization, Content-Type, Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id, Skills-Profile, Prefer",
+		"Access-Control-Expose-Headers": "Mcp-Session-Id, WWW-Authenticate, Allow, Location, Preference-Applied, Retry-After",
 	} {
 		if got := preflight.Header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

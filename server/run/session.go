@@ -70,7 +70,7 @@ func ChooseWorkspace(all []string, one string) ([]string, error) {
 
 // SessionSkill returns the name of the skill whose folder is in a session of the principal
 // with a key; "" is none.
-func (x *Executor) SessionSkill(owner identity.Key, id string) string {
+func SessionSkill(x *Executor, owner identity.Key, id string) string {
 	command, err := x.options.Sessions.Command(sandbox.Tenant{ID: string(owner)}, id)
 	if err != nil || command.Skill == string(WaySession) { // the label without a skill
 		return ""
