@@ -457,10 +457,9 @@ func TestKilled(t *testing.T) {
 	}
 
 	kill()
-	eventually(t, "what waited has ended by itself", func() bool { return running() == 1 })
-	if n := len(list(instance)); n != 2 {
-		t.Errorf("%d containers are left of 2, and nobody has removed any", n)
-	}
+	// The engine's list may lack a container for a moment while its state changes. One that
+	// was removed does not come back.
+	eventually(t, "one that waited has ended by itself, and is still there", func() bool { return running() == 1 && len(list(instance)) == 2 })
 
 	options.Reclaim = true
 	next := New(options) // no command is needed
