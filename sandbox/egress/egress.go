@@ -26,7 +26,8 @@
 // Where the server cannot, as in a container of an engine, a second process inside the
 // sandbox listens there: [Forward] carries its connections over a single stream, such as
 // its standard input and output, and [Listener] is the other end. [Main] is that
-// process's program.
+// process's program. Where sandboxes reach the server over a network, as those of a cluster
+// do, all reach one [Gateway].
 package egress
 
 import (
@@ -132,10 +133,11 @@ func (p *Proxy) Close() error {
 func (p *Proxy) Connections() []sandbox.Connection { return p.connector.journal.connections() }
 
 // Environ returns the variables, as "KEY=value", by which programs use the proxy at
-// address, a host and port.
+// address, a host and port, after the user information and @ where [Gateway.Open] returned
+// some. Java has no variable for that.
 func Environ(address string) []string {
 	url, direct := "http://"+address, "localhost,127.0.0.1,::1"
-	host, port, _ := strings.Cut(address, ":")
+	host, port, _ := net.SplitHostPort(address[strings.LastIndex(address, "@")+1:])
 	return []string{
 		"HTTP_PROXY=" + url, "http_proxy=" + url,
 		"HTTPS_PROXY=" + url, "https_proxy=" + url,
