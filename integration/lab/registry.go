@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,39 +17,55 @@ func hasRegistry() bool {
 	return err == nil || os.Getenv("CI") == "true"
 }
 
-// registry starts an OCI registry, Debian's docker-registry, for the rest of a script. The
-// variable REGISTRY is its "host:port".
+// registry starts a registry for the rest of a script. The variable REGISTRY is its
+// "host:port".
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: registry")
 	}
-	config := filepath.Join(ts.Getenv("WORK"), ".registry.yml")
-	ts.Check(os.WriteFile(config, []byte("version: 0.1\nlog: {level: info}\nstorage: {inmemory: {}}\nhttp: {addr: \"127.0.0.1:0\", relativeurls: true}\n"), 0o600))
+	address, stop, err := StartRegistry(ts.Getenv("WORK"))
+	ts.Check(err)
+	ts.Defer(stop)
+	ts.Setenv("REGISTRY", address)
+}
+
+// StartRegistry starts an OCI registry, Debian's docker-registry, with its configuration in a
+// folder, and returns its "host:port".
+func StartRegistry(dir string) (address string, stop func(), err error) {
+	config := filepath.Join(dir, ".registry.yml")
+	if err := os.WriteFile(config, []byte("version: 0.1\nlog: {level: info}\nstorage: {inmemory: {}}\nhttp: {addr: \"127.0.0.1:0\", relativeurls: true}\n"), 0o600); err != nil {
+		return "", nil, err
+	}
 	command := exec.Command("docker-registry", "serve", config)
 	command.Env = []string{"OTEL_TRACES_EXPORTER=none"}
 	log, err := command.StderrPipe()
-	ts.Check(err)
-	ts.Check(command.Start())
+	if err != nil {
+		return "", nil, err
+	}
+	if err := command.Start(); err != nil {
+		return "", nil, err
+	}
 	read := make(chan struct{}) // closed when the log has ended
-	ts.Defer(func() {
+	stop = func() {
 		command.Process.Kill()
 		<-read
 		command.Wait()
-	})
-	address := make(chan string, 1)
+	}
+	found := make(chan string, 1)
 	go func() {
 		defer close(read)
 		for lines := bufio.NewScanner(log); lines.Scan(); {
-			if _, rest, ok := strings.Cut(lines.Text(), "listening on "); ok && len(address) == 0 {
+			if _, rest, ok := strings.Cut(lines.Text(), "listening on "); ok && len(found) == 0 {
 				at, _, _ := strings.Cut(rest, `"`)
-				address <- at
+				found <- at
 			}
 		}
 	}()
 	select {
-	case at := <-address:
-		ts.Setenv("REGISTRY", at)
+	case at := <-found:
+		return at, stop, nil
 	case <-read:
-		ts.Fatalf("the registry does not listen")
+		stop()
+		return "", nil, errors.New("the registry does not listen")
 	}
 }

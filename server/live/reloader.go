@@ -80,8 +80,14 @@ type Options struct {
 	// Workspaces are the absolute host folders that are searched for the files that
 	// skills are for.
 	Workspaces []string
+	// Provide brings skills into the roots before the first scan, and again after the time that
+	// it returns; 0 is never. It must return when ctx is done. nil is not called.
+	Provide func(ctx context.Context) (again time.Duration)
 	// Watch begins to watch the roots after the first scan; nil leaves changes to Reload and Refresh.
 	Watch func() (Watcher, error)
+	// Poll is the interval of looks for changes that no watch reports, as those of other machines
+	// on a network file system. 0 looks only where the system has no more watches.
+	Poll time.Duration
 	// First bounds the time after which a first catalog is published, with the skills that
 	// were read by then; 0 waits for all.
 	First time.Duration
@@ -148,10 +154,11 @@ func (r *Reloader) Start(ctx context.Context, publishers ...Publisher) {
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.running.Go(func() {
+		again := r.provide(ctx)
 		err := r.begins(ctx)
 		close(r.first)
 		if err == nil { // else ctx is done
-			r.keepFresh(ctx)
+			r.keepFresh(ctx, again)
 		}
 	})
 }
@@ -183,8 +190,31 @@ func (r *Reloader) AwaitFirst(ctx context.Context) {
 	}
 }
 
+// provide calls Provide. It returns a channel that receives when it is to be called again; nil
+// is never.
+func (r *Reloader) provide(ctx context.Context) (again <-chan time.Time) {
+	if r.options.Provide != nil {
+		if wait := r.options.Provide(ctx); wait > 0 {
+			return time.After(wait)
+		}
+	}
+	return nil
+}
+
 // keepFresh starts the goroutines that keep the first catalog fresh.
-func (r *Reloader) keepFresh(ctx context.Context) {
+func (r *Reloader) keepFresh(ctx context.Context, provide <-chan time.Time) {
+	if provide != nil {
+		r.running.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-provide:
+					provide = r.provide(ctx)
+				}
+			}
+		})
+	}
 	r.running.Go(func() { r.files.each(ctx, r.activate) })
 	if r.options.Requirements != nil && r.options.Runner != nil {
 		r.running.Go(func() { r.programs.each(ctx, r.inspect) })
@@ -323,10 +353,15 @@ func (r *Reloader) follow(ctx context.Context) {
 	if r.options.Settled != nil {
 		r.running.Go(func() { r.options.Settled(ctx, r.published.Load()) })
 	}
+	polled := time.Now()
 	for {
-		var poll <-chan time.Time // nil where the watcher is enough
+		every := r.options.Poll
 		if watcher.Limited() {
-			poll = time.After(max(pollEvery, pollRest*r.looking))
+			every = max(pollEvery, pollRest*r.looking)
+		}
+		var poll <-chan time.Time // nil where the watcher is enough
+		if every > 0 {
+			poll = time.After(time.Until(polled.Add(every))) // which other changes do not postpone
 		}
 		select {
 		case <-ctx.Done():
@@ -335,6 +370,7 @@ func (r *Reloader) follow(ctx context.Context) {
 			err = r.apply(ctx, change.Paths, r.rescan(change.Paths))
 		case <-poll:
 			err = r.poll(ctx)
+			polled = time.Now()
 		}
 		if err != nil {
 			return

@@ -208,6 +208,52 @@ func TestPoll(t *testing.T) {
 	})
 }
 
+// Changes that no watch reports are found at an interval, which other changes do not postpone.
+func TestPollAlways(t *testing.T) {
+	f := newFolder(t)
+	f.write("one", "")
+	synctest.Test(t, func(t *testing.T) {
+		p, c := &published{}, newChanges()
+		r := New(f.scanner(), &Options{Watch: c.watch, Poll: time.Minute})
+		start(t, r, p)
+		defer r.Close()
+		p.catalogs = nil
+		f.write("two", "")
+		time.Sleep(40 * time.Second)
+		c.send()
+		synctest.Wait()
+		expect(t, p.states())
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		expect(t, p.states(), "one, two")
+	})
+}
+
+// Skills are provided before the first scan, and again after the time that was returned, until
+// the reloader is closed.
+func TestProvide(t *testing.T) {
+	f := newFolder(t)
+	synctest.Test(t, func(t *testing.T) {
+		p, c, names := &published{}, newChanges(), []string{"one", "two"}
+		r := New(f.scanner(), &Options{Watch: c.watch, Provide: func(context.Context) time.Duration {
+			if len(names) > 0 {
+				f.write(names[0], "")
+				names = names[1:]
+			}
+			return time.Hour
+		}})
+		start(t, r, p)
+		expect(t, p.states(), "one", "one")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if err := r.Refresh(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+		expect(t, p.states(), "one", "one", "one, two")
+		r.Close()
+	})
+}
+
 // Without a watcher, the server serves the first catalog, and logs a warning.
 func TestNoWatcher(t *testing.T) {
 	f := newFolder(t)

@@ -271,7 +271,9 @@ func (t *Target) pin(ctx context.Context, plan *install.Plan, byPerson bool) err
 			continue
 		}
 		for _, skill := range installed {
-			accepted.Recheck(ctx, skill)
+			if skill.Guarded() {
+				_ = accepted.Granted(ctx, skill) // who uses the skill gets the error
+			}
 		}
 	}
 	return nil

@@ -109,6 +109,8 @@ type Scan struct {
 	// Block is the severity from which on a finding in its files blocks a skill: critical,
 	// warning or never.
 	Block string `yaml:"block"`
+	// Poll is the interval of looks for changes that the system does not report.
+	Poll time.Duration `yaml:"poll"`
 }
 
 // Blocks returns the severity that blocks a skill; "" is none.
@@ -219,7 +221,7 @@ func Default() *Config {
 			Dependencies: DependenciesReport,
 		},
 		Policy:    Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
-		Install:   Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}},
+		Install:   Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}, Refresh: 5 * time.Minute},
 		Record:    Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
 		Serve:     Serve{Transport: "stdio", Listen: DefaultListen, Drain: 30 * time.Second, Name: "skills-mcp", Title: "Skills"},
 		Telemetry: Telemetry{Traces: Traces{Sample: 0.1}},

@@ -2,9 +2,13 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/skills/install/quarantine"
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
+	"gopkg.in/yaml.v3"
 )
 
 // Install configures how skills are installed from elsewhere.
@@ -12,6 +16,24 @@ type Install struct {
 	// ClawHub is the URL of the registry that clawhub:SLUG means; "" is the public one.
 	ClawHub string        `yaml:"clawhub"`
 	Limits  InstallLimits `yaml:"limits"`
+	// Sources are installed when a server starts, and again each Refresh.
+	Sources []InstallSource `yaml:"sources"`
+	Refresh time.Duration   `yaml:"refresh"`
+}
+
+// An InstallSource is written as [source.Parse] reads it, but is no path.
+type InstallSource struct{ source.Source }
+
+// UnmarshalYAML reads a source.
+func (s *InstallSource) UnmarshalYAML(node *yaml.Node) (err error) {
+	s.Source, err = source.Parse(node.Value, "/")
+	if err == nil && (s.Kind == source.Folder || s.Kind == source.Archive) {
+		err = fmt.Errorf("%q is a path of this machine; name it in skills", node.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", node.Line, err)
+	}
+	return nil
 }
 
 // InstallLimits bound what one source may have. They convert to [quarantine.Limits].

@@ -143,6 +143,7 @@ func (c *Config) validateMinimums() error {
 		{"scan.depth", c.Scan.Depth >= 1, "1"},
 		{"scan.manifests", c.Scan.Manifests >= 1, "1"},
 		{"scan.folders", c.Scan.Folders >= 1, "1"},
+		{"scan.poll", c.Scan.Poll == 0 || c.Scan.Poll >= time.Second, "1s, or 0 for none"},
 		{"sandbox.limits.memory", s.Limits.Memory >= 16<<20, "16MB"},
 		{"sandbox.limits.cpus", s.Limits.CPUs >= 0.01, "0.01"},
 		{"sandbox.limits.pids", s.Limits.PIDs >= 8, "8"},
@@ -168,6 +169,7 @@ func (c *Config) validateMinimums() error {
 		{"install.limits.file", c.Install.Limits.File >= 1<<10, "1KB"},
 		{"install.limits.total", c.Install.Limits.Total >= 1<<10, "1KB"},
 		{"install.limits.depth", c.Install.Limits.Depth >= 1, "1"},
+		{"install.refresh", c.Install.Refresh >= time.Second, "1s"},
 		{"expose.max_tools", c.Expose.MaxTools >= 1, "1"},
 		{"expose.catalog_chars", c.Expose.CatalogChars >= 1000, "1000"},
 	} {

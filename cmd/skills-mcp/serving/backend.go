@@ -246,7 +246,7 @@ func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runne
 		scanFiles(ctx, s, catalog)
 	}
 	return live.New(scanner, &live.Options{
-		Expand: s.Servers.Expand, Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Edited: edited, Idle: idle, Settled: settled, Logger: s.Logger,
+		Expand: s.Servers.Expand, Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Provide: s.Provide, Poll: s.Config.Scan.Poll, Edited: edited, Idle: idle, Settled: settled, Logger: s.Logger,
 		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins, s.Sandboxes.Hooks}, Watch: watch,
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
@@ -167,6 +168,26 @@ func (s *Settings) fetchers(terminal bool) map[source.Kind]install.Fetcher {
 		source.ClawHub: clawhub.New(client, &clawhub.Options{Registry: s.Install.ClawHub}),
 		source.OCI:     NewOCIFetcher(s.Home, client),
 	}
+}
+
+// retryInstall bounds the time until a source is tried again that could not be installed.
+const retryInstall = 10 * time.Second
+
+// Provide installs the sources of the configuration, and returns after which time they are to
+// be installed again; 0 is never.
+func (s *Settings) Provide(ctx context.Context) (again time.Duration) {
+	var sources []source.Source
+	for _, from := range s.Install.Sources {
+		sources = append(sources, from.Source)
+	}
+	if len(sources) == 0 {
+		return 0
+	}
+	if err := s.Machine.Provide(ctx, sources); err != nil && ctx.Err() == nil {
+		s.Logger.Error("skills of install.sources are missing or not the newest", "error", err)
+		return min(s.Install.Refresh, retryInstall)
+	}
+	return s.Install.Refresh
 }
 
 // SearchClawHub asks the ClawHub registry of the configuration. The hits are a stranger's,
