@@ -147,6 +147,7 @@ var walls = map[string]string{
 	"integration/house/mutate":    "",
 	"integration/needs":           "integration/lab",
 	"integration/release":         "",
+	"integration/scale":           "",
 	"plugins/colony-samples":      "",
 	"sandbox":                     "",
 	"sandbox/admission":           "sandbox",
