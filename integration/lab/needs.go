@@ -38,6 +38,7 @@ func Needs() []Need {
 		{"Git repositories", "apt-get install git", program("git")},
 		{"packages of Linux systems", "apt-get install rpm dpkg, as root", program("rpm", "dpkg")},
 		{"OCI registries", "apt-get install docker-registry", program("docker-registry")},
+		{"a shared database", `eval "$(integration/postgres env)"`, variable("SKILLS_MCP_TEST_POSTGRES")},
 		{"the page in a browser", "apt-get install chromium", program("chromium")},
 		{"the dialogs of other clients", "apt-get install chromium tmux", program("chromium", "tmux")},
 		{"lines for shells", "apt-get install dash bash perl", program("dash", "bash", "perl")},

@@ -123,9 +123,9 @@ func (r *Record) called(idOrName string) bool {
 func (a *Approvals) Stamp(ctx context.Context, who *identity.Principal) (string, error) {
 	switch {
 	case who == nil:
-		return a.store.DecisionsStamp(ctx, kind, Pending, "*", "")
-	case who.Named(): // with each profile; a key has no character of a pattern
-		return a.store.DecisionsStamp(ctx, kind, Pending, string(who.Owner()), string(who.Owner())+"/*")
+		return a.store.DecisionsStamp(ctx, kind, Pending, "", "")
+	case who.Named(): // with each profile
+		return a.store.DecisionsStamp(ctx, kind, Pending, string(who.Owner()), string(who.Owner())+"/")
 	}
 	return a.store.DecisionsStamp(ctx, kind, Pending, ownerOf(*who), "")
 }

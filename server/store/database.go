@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -31,12 +32,15 @@ const (
 )
 
 // A database is an open file: one connection that writes, as SQLite has one writer, and
-// others that read meanwhile.
+// others that read meanwhile. Of a shared database several write.
 type database struct {
 	info       fs.FileInfo // of the file
+	shared     bool        // it is of a server
+	locks      sync.Map    // of a shared database, by name: *sync.Mutex
 	writer     *sql.DB
 	readers    *sql.DB
 	generation generationCache
+	items      atomic.Bool // the file has the tables of items
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt // by their text; under mu
@@ -50,6 +54,16 @@ func (d *database) has(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && os.SameFile(d.info, info)
 }
+
+// A Care is the way in which a change is written.
+type Care int
+
+// The values of [Care].
+const (
+	Quiet     Care = iota // it survives the end of the process
+	Durable               // and a power cut
+	Announced             // and other processes learn of it at once
+)
 
 // close closes the database; nil has nothing to close.
 func (d *database) close() error {
@@ -71,6 +85,9 @@ func (d *database) execute(ctx context.Context, statement string, values ...any)
 
 // query returns the rows of a statement, which is prepared once.
 func (d *database) query(ctx context.Context, statement string, values ...any) (*sql.Rows, error) {
+	if d.shared { // its driver prepares them
+		return d.readers.QueryContext(ctx, postgresWords(statement), postgresValues(values)...)
+	}
 	prepared, err := d.prepare(ctx, d.readers, statement)
 	if err != nil {
 		return nil, err
@@ -93,15 +110,35 @@ func (d *database) prepare(ctx context.Context, db *sql.DB, statement string) (*
 	return prepared, err
 }
 
-// transact runs a transaction with a value of PRAGMA synchronous.
-func (d *database) transact(ctx context.Context, synchronous string, change func(*sql.Tx) error) error {
+// A transaction runs statements, which are in the words of SQLite.
+type transaction struct {
+	tx *sql.Tx
+	db *database
+}
+
+func (t *transaction) Exec(statement string, values ...any) (sql.Result, error) {
+	if t.db.shared {
+		return t.tx.Exec(postgresWords(statement), postgresValues(values)...)
+	}
+	return t.tx.Exec(statement, values...)
+}
+
+func (t *transaction) Query(statement string, values ...any) (*sql.Rows, error) {
+	if t.db.shared {
+		return t.tx.Query(postgresWords(statement), postgresValues(values)...)
+	}
+	return t.tx.Query(statement, values...)
+}
+
+// transact runs a transaction.
+func (d *database) transact(ctx context.Context, care Care, change func(*transaction) error) error {
 	conn, err := d.writer.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if synchronous != "NORMAL" {
-		if _, err := conn.ExecContext(ctx, "PRAGMA synchronous="+synchronous); err != nil {
+	if care != Quiet {
+		if _, err := conn.ExecContext(ctx, "PRAGMA synchronous=FULL"); err != nil {
 			return err
 		}
 		defer func() { _, _ = conn.ExecContext(ctx, "PRAGMA synchronous=NORMAL") }()
@@ -111,7 +148,7 @@ func (d *database) transact(ctx context.Context, synchronous string, change func
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	if err := change(tx); err != nil {
+	if err := change(&transaction{tx, d}); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -211,7 +248,7 @@ func migrate(db *sql.DB) error {
 	if found, err = versionOf(tx); err != nil || found == version {
 		return err
 	}
-	for _, statements := range []string{generationSchema, decisionsSchema, feedbackSchema, runsSchema, usesSchema, fmt.Sprintf("PRAGMA user_version = %d", version)} {
+	for _, statements := range append(schemas(), fmt.Sprintf("PRAGMA user_version = %d", version)) {
 		if _, err := tx.Exec(statements); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"database/sql"
 	"errors"
 	"log/slog"
 	"os"
@@ -13,12 +12,14 @@ import (
 )
 
 // Processes that make the file at the same time make one, and lose no write.
-func TestFirstOpens(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "skills-mcp.db")
+func TestFirstOpens(t *testing.T) { eachBackend(t, testFirstOpens) }
+
+func testFirstOpens(t *testing.T, newStore opener) {
+	s, _ := newStore(t)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			s := New(file, nil)
+			s := New(s.File(), &Options{Server: s.server})
 			if err := trust(t.Context(), s, strings.Repeat("x", i+1)); err != nil {
 				t.Error(err)
 			}
@@ -28,8 +29,6 @@ func TestFirstOpens(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s := New(file, nil)
-	defer s.Close()
 	if found, err := s.Decisions(t.Context(), "workspace", DecisionFilter{}); len(found) != 8 || err != nil {
 		t.Errorf("%d of 8, %v", len(found), err)
 	}
@@ -69,7 +68,7 @@ func TestBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
-			s := New(file, &Options{slog.New(slog.NewTextHandler(&log, nil))})
+			s := New(file, &Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			defer s.Close()
 			if err := trust(t.Context(), s, "/b"); err != nil {
 				// Damage that a write finds by itself is an error of that write alone.
@@ -124,12 +123,14 @@ func TestDeleted(t *testing.T) {
 }
 
 // Reads need no writer: another process that writes for long delays none.
-func TestReadWhileWritten(t *testing.T) {
+func TestReadWhileWritten(t *testing.T) { eachBackend(t, testReadWhileWritten) }
+
+func testReadWhileWritten(t *testing.T, newStore opener) {
 	s, other := newStore(t)
 	if err := trust(t.Context(), s, "/a"); err != nil {
 		t.Fatal(err)
 	}
-	err := other.write(t.Context(), func(*sql.Tx) error {
+	err := other.write(t.Context(), "decisions workspace", func(*transaction) error {
 		_, err := s.Generation(t.Context())
 		ok, err2 := trusted(t.Context(), s, "/a")
 		if !ok {

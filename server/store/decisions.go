@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"time"
 )
@@ -23,16 +22,6 @@ type Decision struct {
 
 // A DecisionFilter selects decisions. Zero fields select all.
 type DecisionFilter struct{ Key, About, State string }
-
-// A Care is the way in which a change of a decision is written.
-type Care int
-
-// The values of [Care].
-const (
-	Quiet     Care = iota // it survives the end of the process
-	Durable               // and a power cut
-	Announced             // and other processes learn of it at once
-)
 
 // Decisions returns the decisions of a kind, the newest first.
 func (s *Store) Decisions(ctx context.Context, kind string, f DecisionFilter) ([]Decision, error) {
@@ -75,15 +64,14 @@ func (s *Store) DecisionKeys(ctx context.Context, kind string) (map[string]bool,
 }
 
 // ChangeDecisions runs a function that changes decisions of a kind, in one transaction. Its
-// error changes nothing.
+// error changes nothing. It may run more than once, of which one counts.
 func (s *Store) ChangeDecisions(ctx context.Context, care Care, kind string, change func(*Decisions) error) error {
-	write := map[Care]func(context.Context, func(*sql.Tx) error) error{Quiet: s.write, Durable: s.persist, Announced: s.decide}[care]
-	return write(ctx, func(tx *sql.Tx) error { return change(&Decisions{tx, kind}) })
+	return s.transact(ctx, care, "decisions "+kind, func(tx *transaction) error { return change(&Decisions{tx, kind}) })
 }
 
 // Decisions are the decisions of a kind in a transaction.
 type Decisions struct {
-	tx   *sql.Tx
+	tx   *transaction
 	kind string
 }
 
@@ -129,10 +117,10 @@ func (d *Decisions) RemoveExpired(before time.Time) error {
 // DecisionsStamp returns a text that differs after each change of a decision of a kind, and
 // after the end of one that expires. Of two changes that leave its state the same it misses
 // those of others than the given state. It is of the
-// decisions whose owner matches a pattern for GLOB, or another one.
-func (s *Store) DecisionsStamp(ctx context.Context, kind, state, owner, or string) (string, error) {
-	return s.text(ctx, `WITH d AS (SELECT rowid AS id, * FROM decisions WHERE kind = ?1 AND (owner GLOB ?2 OR owner GLOB ?5))
+// decisions of an owner, and of those whose name begins with a prefix; all for "" and "".
+func (s *Store) DecisionsStamp(ctx context.Context, kind, state, owner, prefix string) (string, error) {
+	return s.text(ctx, `WITH d AS (SELECT rowid AS id, * FROM decisions WHERE kind = ?1 AND (owner = ?2 OR ?5 <> '' AND substr(owner, 1, length(?5)) = ?5 OR ?2 = '' AND ?5 = ''))
 		SELECT coalesce(max(id), 0) || ' ' ||
-		(SELECT coalesce(group_concat(n), '') FROM (SELECT state || (expires > ?3) || count(*) AS n FROM d GROUP BY state, expires > ?3)) || ' ' ||
-		(SELECT coalesce(group_concat(hex(mac)), '') FROM d WHERE state = ?4) FROM d`, kind, owner, time.Now().Unix(), state, or)
+		(SELECT coalesce(string_agg(n, ',' ORDER BY n), '') FROM (SELECT state || (expires > ?3) || count(*) AS n FROM d GROUP BY state, expires > ?3) AS states) || ' ' ||
+		(SELECT coalesce(string_agg(hex(mac), ',' ORDER BY id), '') FROM d WHERE state = ?4) FROM d`, kind, owner, time.Now().Unix(), state, prefix)
 }

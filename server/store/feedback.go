@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -26,14 +25,14 @@ const maxRatings = 20
 
 // Rate adds a rating of a skill, in place of the oldest one of too many.
 func (s *Store) Rate(ctx context.Context, id SkillID, r Rating) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, "feedback", func(tx *transaction) error {
 		_, err := tx.Exec("INSERT INTO feedback (skill, origin, principal, ok, note, at) VALUES (?, ?, ?, ?, ?, ?)",
 			id.Name, id.Origin, r.Principal, r.OK, r.Note, r.At.UnixMilli())
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(`DELETE FROM feedback WHERE seq IN (SELECT seq FROM feedback
-			WHERE skill = ? AND origin = ? AND principal = ? ORDER BY seq DESC LIMIT -1 OFFSET ?)`, id.Name, id.Origin, r.Principal, maxRatings)
+		_, err = tx.Exec(`DELETE FROM feedback WHERE skill = ?1 AND origin = ?2 AND principal = ?3 AND seq NOT IN
+			(SELECT seq FROM feedback WHERE skill = ?1 AND origin = ?2 AND principal = ?3 ORDER BY seq DESC LIMIT ?4)`, id.Name, id.Origin, r.Principal, maxRatings)
 		return err
 	})
 }
@@ -66,7 +65,7 @@ func (s *Store) Ends(ctx context.Context, id SkillID, limit int) ([]End, error) 
 		err = rows.Scan(&started, &e.Outcome, &e.Exit, &e.Error, &e.Subject)
 		e.At = time.UnixMilli(started)
 		return e, err
-	}, `SELECT started, outcome, exit, message, subject FROM (SELECT * FROM runs WHERE skill = ? ORDER BY seq DESC LIMIT ?)
+	}, `SELECT started, outcome, exit, message, subject FROM (SELECT * FROM runs WHERE skill = ? ORDER BY seq DESC LIMIT ?) AS last
 		WHERE origin = ? AND action = 'skill' AND outcome IN ('ok', 'error', 'failed', 'interrupted') ORDER BY seq DESC LIMIT ?`,
 		id.Name, 2*limit, id.Origin, limit)
 }

@@ -8,7 +8,9 @@ import (
 
 // Each decision of another process is noticed by the next use, however fast they come;
 // one whose process ended before it wrote the stamp, after a while.
-func TestGenerationFollows(t *testing.T) {
+func TestGenerationFollows(t *testing.T) { eachBackend(t, testGenerationFollows) }
+
+func testGenerationFollows(t *testing.T, newStore opener) {
 	s, other := newStore(t)
 	if err := trust(t.Context(), s, "/a"); err != nil {
 		t.Fatal(err)
@@ -27,7 +29,7 @@ func TestGenerationFollows(t *testing.T) {
 		}
 		last = n
 	}
-	if err := os.Remove(s.Stamp()); err != nil {
+	if err := os.Remove(other.Stamp()); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Generation(t.Context()); n != last || err != nil {

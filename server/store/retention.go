@@ -22,28 +22,28 @@ func (t Runs) Prune(ctx context.Context, before time.Time, most int64) (more boo
 	if !t.store.Exists() {
 		return false, nil
 	}
-	err = t.store.write(ctx, func(tx *sql.Tx) error {
-		p, err := pagesOf(tx)
+	err = t.store.write(ctx, "runs", func(tx *transaction) error {
+		used, err := t.store.used(tx)
 		if err != nil {
 			return err
 		}
 		// A sixteenth is for the rows that come until the next time.
-		if over := most > 0 && (p.all-p.free)*p.size > most-most/16; over {
+		if over := most > 0 && used > most-most/16; over {
 			before = time.Now().AddDate(1000, 0, 0)
 		}
 		deleted, err := pruneOldest(tx, before)
 		more = deleted == pruneRows
 		return err
 	})
-	if err != nil || more || most <= 0 {
+	if err != nil || more || most <= 0 || t.store.Shared() {
 		return more, err
 	}
 	return t.store.shrink(ctx, most)
 }
 
 // pruneOldest deletes those of the oldest rows that ended before a time.
-func pruneOldest(tx *sql.Tx, before time.Time) (deleted int64, err error) {
-	result, err := tx.Exec(`DELETE FROM runs WHERE seq IN (SELECT seq FROM (SELECT seq, ended FROM runs ORDER BY seq LIMIT ?) WHERE ended < ?)
+func pruneOldest(tx *transaction, before time.Time) (deleted int64, err error) {
+	result, err := tx.Exec(`DELETE FROM runs WHERE seq IN (SELECT seq FROM (SELECT seq, ended FROM runs ORDER BY seq LIMIT ?) AS oldest WHERE ended < ?)
 		AND seq < (SELECT max(seq) FROM runs)`, pruneRows, before.UnixMilli())
 	if err != nil {
 		return 0, err
@@ -54,8 +54,8 @@ func pruneOldest(tx *sql.Tx, before time.Time) (deleted int64, err error) {
 // shrink gives free pages of the file back, a few at a time, while it is larger than most
 // bytes. It reports whether there are more.
 func (s *stateFile) shrink(ctx context.Context, most int64) (more bool, err error) {
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		p, err := pagesOf(tx)
+	err = s.write(ctx, "", func(tx *transaction) error {
+		p, err := pagesOf(tx.tx)
 		if err != nil || p.all*p.size <= most || p.free == 0 {
 			return err
 		}
@@ -64,6 +64,17 @@ func (s *stateFile) shrink(ctx context.Context, most int64) (more bool, err erro
 		return err
 	})
 	return more, err
+}
+
+// used returns the bytes that are in use: of a file, or of the rows of a shared record, whose
+// number and size are estimated. PostgreSQL gives the space of deleted rows to new ones.
+func (s *stateFile) used(tx *transaction) (bytes int64, err error) {
+	if s.Shared() {
+		return bytes, tx.tx.QueryRow(`SELECT coalesce((SELECT max(seq) - min(seq) FROM runs) *
+			(SELECT avg(pg_column_size(r.*)) FROM (SELECT * FROM runs ORDER BY seq DESC LIMIT 100) AS r), 0)::bigint`).Scan(&bytes)
+	}
+	p, err := pagesOf(tx.tx)
+	return (p.all - p.free) * p.size, err
 }
 
 // pages describes the pages of a file.
@@ -77,6 +88,9 @@ func pagesOf(tx *sql.Tx) (p pages, err error) {
 // Checkpoint copies the write-ahead log into the file, beside calls that read and write.
 // Without it a write does so at some time, and waits for the disk.
 func (s *stateFile) Checkpoint(ctx context.Context) error {
+	if s.Shared() {
+		return nil
+	}
 	db, err := s.open()
 	if err != nil {
 		return err
@@ -85,8 +99,13 @@ func (s *stateFile) Checkpoint(ctx context.Context) error {
 	return db.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &log, &copied)
 }
 
-// Check reads the whole file, and returns an error if it is not sound.
+// Check reads the whole file, and returns an error if it is not sound. Of a shared database
+// it checks whether it can be reached.
 func (s *stateFile) Check(ctx context.Context) error {
+	if s.Shared() {
+		_, err := s.Generation(ctx)
+		return err
+	}
 	db, err := s.open()
 	if err != nil {
 		return err

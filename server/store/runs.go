@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -28,7 +27,7 @@ type Run struct {
 	Ended   time.Time `json:"ended"`
 	Outcome string    `json:"outcome"`
 	Skill   string    `json:"skill,omitempty"`
-	PID     int       `json:"pid"` // of the process of skills-mcp
+	PID     int       `json:"pid"` // of the process of skills-mcp; in a shared database its [Store.Instance]
 	// Times is the number of calls that the row stands for: repeated refusals share one.
 	Times    int           `json:"times"`
 	Duration time.Duration `json:"duration_ns"`
@@ -99,17 +98,37 @@ const insertRun = "INSERT INTO runs (" + runColumns + ") VALUES (?,?,?,?,?,?,?,?
 // Add adds a row, and returns its number. When it returns, the row survives the end of
 // the process.
 func (t Runs) Add(ctx context.Context, r *Run) (seq int64, err error) {
-	result, err := t.store.execute(ctx, insertRun, r.values()...)
+	if t.store.Shared() {
+		return t.addShared(ctx, r)
+	}
+	result, err := t.store.execute(ctx, "runs", insertRun, r.values()...)
 	if err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()
 }
 
+// addShared is Add for a shared database, where the number of the server is in place of the
+// process's.
+func (t Runs) addShared(ctx context.Context, r *Run) (seq int64, err error) {
+	row := *r
+	if row.PID, err = t.store.Instance(ctx); err != nil {
+		return 0, err
+	}
+	err = t.store.write(ctx, "runs", func(tx *transaction) error {
+		rows, err := tx.Query(insertRun+" RETURNING seq", row.values()...)
+		if err == nil {
+			seq, err = one(scanAll(rows, scanOne[int64]))
+		}
+		return err
+	})
+	return seq, err
+}
+
 // End gives a row that was added when its run began the end of the run, and a new number:
 // who follows the record sees it again. A row that is gone is added.
 func (t Runs) End(ctx context.Context, begun int64, r *Run) error {
-	result, err := t.store.execute(ctx, `UPDATE runs SET seq = (SELECT max(seq) + 1 FROM runs),
+	result, err := t.store.execute(ctx, "runs", `UPDATE runs SET seq = (SELECT max(seq) + 1 FROM runs),
 		ended = ?, outcome = ?, duration = ?, exit = ?, error = ?, limited = ?, stdout = ?, stderr = ?, files = ?, message = ?, connections = ? WHERE seq = ?`,
 		r.Ended.UnixMilli(), r.Outcome, int64(r.Duration), r.Exit, r.Error, r.Limit, r.Stdout, r.Stderr, r.Files, r.Message, string(r.Connections), begun)
 	if err != nil {
@@ -124,7 +143,7 @@ func (t Runs) End(ctx context.Context, begun int64, r *Run) error {
 
 // Repeat counts another call on a row. It reports false if the row is gone.
 func (t Runs) Repeat(ctx context.Context, seq int64) (found bool, err error) {
-	result, err := t.store.execute(ctx, "UPDATE runs SET times = times + 1 WHERE seq = ?", seq)
+	result, err := t.store.execute(ctx, "runs", "UPDATE runs SET times = times + 1 WHERE seq = ?", seq)
 	if err != nil {
 		return false, err
 	}
@@ -207,8 +226,13 @@ func (t Runs) Stamp(ctx context.Context, owner *RunOwner) (string, error) {
 	return t.store.text(ctx, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs"+where, values...)
 }
 
-// Interrupt gives the runs of processes that have ended the outcome [Interrupted].
+// Interrupt gives the runs of processes that have ended the outcome [Interrupted]. In a
+// shared database they are those of the servers that are gone, whatever alive says.
 func (t Runs) Interrupt(ctx context.Context, alive func(pid int) bool) error {
+	if t.store.Shared() {
+		_, err := t.store.execute(ctx, "runs", interruptRuns)
+		return err
+	}
 	pids, err := collect(ctx, t.store.stateFile, scanOne[int], "SELECT DISTINCT pid FROM runs WHERE outcome = 'running'")
 	if err != nil {
 		return err
@@ -217,7 +241,7 @@ func (t Runs) Interrupt(ctx context.Context, alive func(pid int) bool) error {
 		if alive(pid) {
 			continue
 		}
-		err = errors.Join(err, t.store.write(ctx, func(tx *sql.Tx) error {
+		err = errors.Join(err, t.store.write(ctx, "runs", func(tx *transaction) error {
 			_, err := tx.Exec("UPDATE runs SET outcome = ? WHERE outcome = 'running' AND pid = ?", Interrupted, pid)
 			return err
 		}))

@@ -1,10 +1,10 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +24,12 @@ func newRun(i int) *Run {
 // fill adds rows in one transaction.
 func fill(t testing.TB, s *Store, n int) {
 	t.Helper()
-	err := s.write(t.Context(), func(tx *sql.Tx) error {
-		statement, err := tx.Prepare(insertRun)
+	err := s.write(t.Context(), "runs", func(tx *transaction) error {
+		text := insertRun
+		if s.Shared() {
+			text = postgresWords(insertRun)
+		}
+		statement, err := tx.tx.Prepare(text)
 		if err != nil {
 			return err
 		}
@@ -69,7 +73,9 @@ func fileSize(t *testing.T, s *Store) (file, log int64) {
 
 // The file stays within its bound while rows come, gives space back when the bound is
 // lowered, and keeps the newest rows.
-func TestSize(t *testing.T) {
+func TestSize(t *testing.T) { eachBackend(t, testSize) }
+
+func testSize(t *testing.T, newStore opener) {
 	s, _ := newStore(t)
 	runs := NewRuns(s)
 	const most = 2 << 20
@@ -82,6 +88,9 @@ func TestSize(t *testing.T) {
 		if err := s.Checkpoint(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if s.Shared() {
+			continue
+		}
 		if file, log := fileSize(t, s); file > most*5/4 || log > 8<<20 {
 			t.Fatalf("the file has %d bytes, its log %d; %d are allowed", file, log, most)
 		}
@@ -90,7 +99,15 @@ func TestSize(t *testing.T) {
 	if err := s.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if file, _ := fileSize(t, s); file > most/4 {
+	if s.Shared() {
+		var used, rows int64
+		err := s.write(t.Context(), "", func(tx *transaction) error {
+			return tx.tx.QueryRow("SELECT count(*), sum(pg_column_size(r.*)) FROM runs AS r").Scan(&rows, &used)
+		})
+		if err != nil || used > most/4 || used < most/8 {
+			t.Errorf("%d rows of %d bytes after the bound was lowered to %d, %v", rows, used, most/4, err)
+		}
+	} else if file, _ := fileSize(t, s); file > most/4 {
 		t.Errorf("%d bytes after the bound was lowered to %d", file, most/4)
 	}
 	left, err := runs.List(t.Context(), RunFilter{Limit: 1})
@@ -100,7 +117,9 @@ func TestSize(t *testing.T) {
 }
 
 // Rows that are too old are deleted, but the newest: numbers grow for ever.
-func TestAge(t *testing.T) {
+func TestAge(t *testing.T) { eachBackend(t, testAge) }
+
+func testAge(t *testing.T, newStore opener) {
 	s, _ := newStore(t)
 	runs := NewRuns(s)
 	fill(t, s, 250)
@@ -116,8 +135,14 @@ func TestAge(t *testing.T) {
 }
 
 // Runs of a process that has ended are interrupted, those of others go on.
-func TestInterrupted(t *testing.T) {
-	s, _ := newStore(t)
+func TestInterrupted(t *testing.T) { eachBackend(t, testInterrupted) }
+
+func testInterrupted(t *testing.T, newStore opener) {
+	s, other := newStore(t)
+	if s.Shared() { // where the servers say that they are there
+		testInterruptedShared(t, s, other)
+		return
+	}
 	runs := NewRuns(s)
 	for pid := 1; pid <= 3; pid++ {
 		r := newRun(pid)
@@ -136,11 +161,35 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+func testInterruptedShared(t *testing.T, s, other *Store) {
+	third := New(filepath.Join(t.TempDir(), "skills-mcp.db"), &Options{Server: s.server})
+	for _, one := range []*Store{s, other, third} {
+		r := newRun(1)
+		r.Outcome = Running
+		if _, err := NewRuns(one).Add(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := third.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewRuns(other).Interrupt(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for outcome, want := range map[string]int{Running: 2, Interrupted: 1} {
+		if found, err := NewRuns(s).List(t.Context(), RunFilter{Outcome: outcome, Limit: 10}); len(found) != want || err != nil {
+			t.Errorf("%s: %d, %v", outcome, len(found), err)
+		}
+	}
+}
+
 // Each filter selects its rows, and an ID is found by its beginning.
-func TestFilters(t *testing.T) {
+func TestFilters(t *testing.T) { eachBackend(t, testFilters) }
+
+func testFilters(t *testing.T, newStore opener) {
 	s, other := newStore(t)
 	runs := NewRuns(s)
-	if found, err := runs.List(t.Context(), RunFilter{Limit: 10}); found != nil || err != nil || s.Exists() {
+	if found, err := runs.List(t.Context(), RunFilter{Limit: 10}); found != nil || err != nil || s.Exists() != s.Shared() {
 		t.Errorf("an empty store: %v, %v", found, err)
 	}
 	begin := time.Now()
@@ -178,7 +227,9 @@ func TestFilters(t *testing.T) {
 }
 
 // A count on a row is another call, and a row that is gone cannot count.
-func TestRepeat(t *testing.T) {
+func TestRepeat(t *testing.T) { eachBackend(t, testRepeat) }
+
+func testRepeat(t *testing.T, newStore opener) {
 	s, _ := newStore(t)
 	runs := NewRuns(s)
 	seq, err := runs.Add(t.Context(), newRun(1))

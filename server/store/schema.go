@@ -1,5 +1,10 @@
 package store
 
+// schemas returns the statements that make the tables.
+func schemas() []string {
+	return []string{generationSchema, decisionsSchema, feedbackSchema, runsSchema, usesSchema}
+}
+
 // version is the version of the schema, which the file names (PRAGMA user_version). A file
 // of another one is refused: it may hold decisions that this program does not read.
 const version = 3
@@ -30,11 +35,11 @@ CREATE TABLE decisions (
 ) STRICT;
 CREATE INDEX decisions_about ON decisions (kind, about);
 CREATE INDEX decisions_state ON decisions (kind, state);
-CREATE TRIGGER decisions_added AFTER INSERT ON decisions WHEN new.kind NOT IN ('approval', 'pin')
+CREATE TRIGGER decisions_added AFTER INSERT ON decisions FOR EACH ROW WHEN (new.kind NOT IN ('approval', 'pin'))
 	BEGIN UPDATE generation SET n = n + 1; END;
-CREATE TRIGGER decisions_changed AFTER UPDATE ON decisions WHEN new.kind NOT IN ('approval', 'pin') OR new.kind = 'pin' AND old.state <> new.state
+CREATE TRIGGER decisions_changed AFTER UPDATE ON decisions FOR EACH ROW WHEN (new.kind NOT IN ('approval', 'pin') OR new.kind = 'pin' AND old.state <> new.state)
 	BEGIN UPDATE generation SET n = n + 1; END;
-CREATE TRIGGER decisions_removed AFTER DELETE ON decisions WHEN old.kind NOT IN ('approval', 'pin') OR old.kind = 'pin' AND old.state <> ''
+CREATE TRIGGER decisions_removed AFTER DELETE ON decisions FOR EACH ROW WHEN (old.kind NOT IN ('approval', 'pin') OR old.kind = 'pin' AND old.state <> '')
 	BEGIN UPDATE generation SET n = n + 1; END;`
 
 // feedbackSchema holds the ratings of skills.
@@ -97,3 +102,22 @@ CREATE TABLE uses (
 	calls INTEGER NOT NULL,
 	last INTEGER NOT NULL   -- ms since 1970
 ) WITHOUT ROWID, STRICT;`
+
+// itemsSchema holds the items that servers share, and the servers. A file gets it at the
+// first use, as most never have an item.
+const itemsSchema = `
+CREATE TABLE IF NOT EXISTS items (
+	kind     TEXT NOT NULL,
+	key      TEXT NOT NULL,
+	owner    TEXT NOT NULL,
+	instance INTEGER NOT NULL,
+	version  INTEGER NOT NULL,
+	expires  INTEGER NOT NULL, -- ms since 1970; 0: never
+	body     BLOB NOT NULL,
+	PRIMARY KEY (kind, key)
+) STRICT;
+CREATE TABLE IF NOT EXISTS instances (
+	n INTEGER PRIMARY KEY,
+	since INTEGER NOT NULL,  -- ms since 1970: from then on it was renewed in time
+	renewed INTEGER NOT NULL
+) STRICT;`

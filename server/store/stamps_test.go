@@ -6,10 +6,12 @@ import (
 )
 
 // A stamp differs after each change, and at no other time.
-func TestStamps(t *testing.T) {
+func TestStamps(t *testing.T) { eachBackend(t, testStamps) }
+
+func testStamps(t *testing.T, newStore opener) {
 	s, _ := newStore(t)
 	runs, ctx := NewRuns(s), t.Context()
-	row := Decision{Kind: "approval", Key: "a", State: "pending", Expires: time.Now().Add(time.Hour), MAC: []byte("1")}
+	row := Decision{Kind: "approval", Key: "a", Owner: "me", State: "pending", Expires: time.Now().Add(time.Hour), MAC: []byte("1")}
 	replace := func(change func(*Decision)) func() error {
 		return func() error {
 			change(&row)
@@ -21,7 +23,7 @@ func TestStamps(t *testing.T) {
 		t.Fatal(err)
 	}
 	stamps := func() map[string]string {
-		approvals, err1 := s.DecisionsStamp(ctx, "approval", "pending", "*", "")
+		approvals, err1 := s.DecisionsStamp(ctx, "approval", "pending", "", "")
 		runs, err2 := runs.Stamp(ctx, nil)
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
@@ -55,5 +57,15 @@ func TestStamps(t *testing.T) {
 			}
 		}
 		last = now
+	}
+	// Those of an owner, and of names below a prefix.
+	for _, of := range []struct {
+		owner, prefix string
+		want          bool
+	}{{"me", "", true}, {"other", "", false}, {"other", "m", true}, {"other", "me/", false}, {"m_", "", false}} {
+		stamp, err := s.DecisionsStamp(ctx, "approval", "pending", of.owner, of.prefix)
+		if found := stamp != "0  "; found != of.want || err != nil {
+			t.Errorf("%+v: %q, %v", of, stamp, err)
+		}
 	}
 }

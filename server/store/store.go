@@ -1,6 +1,8 @@
 // Package store keeps the state of skills-mcp in one SQLite file: the record of runs, and
-// the decisions of the person that outlive a process. It is the only package that knows
-// SQLite. Each file of the package has one subject: its table, its rows and their methods.
+// the decisions of the person that outlive a process. Servers on several machines share a
+// PostgreSQL database instead ([Server]): statements are written once, in the words of
+// SQLite. It is the only package that knows SQL. Each file of the package has one subject:
+// its table, its rows and their methods.
 //
 // Start with [New].
 package store
@@ -14,28 +16,41 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Options configure a [Store]. A nil *Options means the defaults.
 type Options struct {
 	// Logger receives a warning when a broken file was moved aside; nil discards it.
 	Logger *slog.Logger
+	// Server has the tables in place of the file; nil: they are in the file.
+	Server *Server
 }
 
-// A Store has the tables of one file. It may be used concurrently, also by several
-// processes. The file is opened, and made, at the first use.
+// A Store has the tables of one file, or of a shared database. It may be used concurrently,
+// also by several processes. The file is opened, and made, at the first use.
 type Store struct{ *stateFile }
 
-// A stateFile is a SQLite file that is opened when it is used.
+// A stateFile is a SQLite file, or a shared database, that is opened when it is used.
 type stateFile struct {
-	file   string
-	logger *slog.Logger
+	file      string
+	server    *Server // nil: the file
+	logger    *slog.Logger
+	awaySince atomic.Int64 // when the server was not reached first, in ns since 1970; 0: it is there
+	instance  instance
 
 	mu   sync.Mutex
 	db   *database // nil until the first use, and after Close
 	done bool      // Close was called
+}
+
+// An instance is this process among those that share a database.
+type instance struct {
+	mu   sync.Mutex
+	n    int    // 0 until it was registered; guarded by mu
+	stop func() // ends its renewal; guarded by mu
 }
 
 // New returns the store in a file, whose path is "" where the person has no folder for
@@ -43,17 +58,32 @@ type stateFile struct {
 func New(file string, options *Options) *Store {
 	s := &stateFile{file: file}
 	if options != nil {
-		s.logger = options.Logger
+		s.logger, s.server = options.Logger, options.Server
 	}
 	s.logger = cmp.Or(s.logger, slog.New(slog.DiscardHandler))
 	return &Store{s}
 }
 
-// File returns the path of the file.
+// File returns the path of the file; beside it is the state that no other machine shares.
 func (s *stateFile) File() string { return s.file }
 
-// Exists reports whether there is a file, so that reading an empty store makes none.
+// Shared reports whether servers on other machines have the same tables.
+func (s *stateFile) Shared() bool { return s.server != nil }
+
+// Name returns the name of the file or of the shared database, for people.
+func (s *stateFile) Name() string {
+	if s.Shared() {
+		return s.server.Name
+	}
+	return s.file
+}
+
+// Exists reports whether there is a file, so that reading an empty store makes none. A
+// shared database is taken to exist.
 func (s *stateFile) Exists() bool {
+	if s.Shared() {
+		return true
+	}
 	_, err := os.Stat(s.file)
 	return err == nil
 }
@@ -67,6 +97,7 @@ var (
 
 // Close closes the file. A store that was never used has none.
 func (s *stateFile) Close() error {
+	s.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
@@ -75,38 +106,63 @@ func (s *stateFile) Close() error {
 	return db.close()
 }
 
+// leave removes the instance: others see at once that it is gone.
+func (s *stateFile) leave() {
+	s.instance.mu.Lock()
+	defer s.instance.mu.Unlock()
+	if s.instance.n == 0 {
+		return
+	}
+	s.instance.stop()
+	over, cancel := context.WithCancel(context.Background())
+	cancel() // it does not wait for a server that is away
+	if _, err := s.execute(over, "instances", "DELETE FROM instances WHERE n = ?", s.instance.n); err != nil {
+		s.logger.Info("others see after a while that this server has ended", "error", err)
+	}
+}
+
 // connected returns the database, and opens it at the first use, or if another file has
 // the path since. An error is tried again by the next call.
-func (s *stateFile) connected() (*database, error) {
+func (s *stateFile) connected() (_ *database, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.done:
 		return nil, errClosed
+	case s.Shared():
+		if s.db == nil {
+			s.db, err = connectServer(s.server)
+		}
+		return s.db, wrap("open", s.Name(), err)
 	case s.file == "":
 		return nil, errNoFolder
 	case s.db.has(s.file):
 		return s.db, nil
 	}
 	_ = s.db.close() // of a file that was moved or deleted
-	var err error
-	if s.db, err = openFile(s.file, s.logger); err != nil {
-		return nil, fmt.Errorf("open %s: %w", s.file, err)
+	s.db, err = openFile(s.file, s.logger)
+	return s.db, wrap("open", s.file, err)
+}
+
+// wrap adds an operation to an error; nil stays nil.
+func wrap(verb, name string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return s.db, nil
+	return fmt.Errorf("%s %s: %w", verb, name, err)
 }
 
 // opened returns the database if it is open, and the file has the path still; else nil.
 func (s *stateFile) opened() *database {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.db.has(s.file) {
+	if !s.Shared() && !s.db.has(s.file) {
 		return nil
 	}
 	return s.db
 }
 
-// open returns the database for reading. A statement that writes fails there; no read
+// open returns the database for reading. A statement that writes fails in a file; no read
 // waits for a writer.
 func (s *stateFile) open() (*sql.DB, error) {
 	db, err := s.connected()
@@ -118,54 +174,80 @@ func (s *stateFile) open() (*sql.DB, error) {
 
 // write runs a transaction, which is committed unless the function returns an error. It
 // outlives the cancellation of ctx: a statement that is cancelled loses its connection.
-// A committed transaction survives the end of the process, but perhaps no power cut.
-func (s *stateFile) write(ctx context.Context, change func(*sql.Tx) error) error {
-	return s.transact(ctx, "NORMAL", change)
+// A committed transaction survives the end of the process, but perhaps no power cut. In a
+// shared database one transaction at a time has a lock, as a file has one writer.
+func (s *stateFile) write(ctx context.Context, lock string, change func(*transaction) error) error {
+	return s.transact(ctx, Quiet, lock, change)
 }
 
 // execute is write for one statement.
-func (s *stateFile) execute(ctx context.Context, statement string, values ...any) (sql.Result, error) {
+func (s *stateFile) execute(ctx context.Context, lock, statement string, values ...any) (result sql.Result, err error) {
+	if s.Shared() {
+		err = s.write(ctx, lock, func(tx *transaction) error {
+			result, err = tx.Exec(statement, values...)
+			return err
+		})
+		return result, err
+	}
 	db, err := s.connected()
 	if err != nil {
 		return nil, err
 	}
-	result, err := db.execute(context.WithoutCancel(ctx), statement, values...)
-	if err != nil {
+	if result, err = db.execute(context.WithoutCancel(ctx), statement, values...); err != nil {
 		s.repair(db, err)
 		return nil, fmt.Errorf("write %s: %w", s.file, err)
 	}
 	return result, nil
 }
 
-// persist is write for rows that have to survive a power cut: it waits for the disk.
-func (s *stateFile) persist(ctx context.Context, change func(*sql.Tx) error) error {
-	return s.transact(ctx, "FULL", change)
+// transact runs a transaction. A file that turns out to be broken is moved aside, so that
+// the next use finds a sound one.
+func (s *stateFile) transact(ctx context.Context, care Care, lock string, change func(*transaction) error) error {
+	err := s.retry(ctx, func() error {
+		db, err := s.connected()
+		if err != nil {
+			return err
+		}
+		if s.Shared() {
+			err = db.transactServer(context.WithoutCancel(ctx), care, lock, change)
+		} else if err = db.transact(context.WithoutCancel(ctx), care, change); err != nil {
+			s.repair(db, err)
+		}
+		return wrap("write", s.Name(), err)
+	})
+	if err == nil && care == Announced {
+		s.announce()
+	}
+	return err
 }
 
-// decide is persist for the person's decisions that others cache: it writes the stamp, by
-// which other processes learn of the change.
-func (s *stateFile) decide(ctx context.Context, change func(*sql.Tx) error) error {
-	if err := s.persist(ctx, change); err != nil {
-		return err
+// retry repeats an operation of a shared database that has not changed anything, because
+// the server could not be reached or undid it, for [patience].
+func (s *stateFile) retry(ctx context.Context, do func() error) error {
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, patience/20) {
+		err := do()
+		if !s.Shared() || !isTransient(err) {
+			s.awaySince.Store(0)
+			return err
+		}
+		now := time.Now()
+		s.awaySince.CompareAndSwap(0, now.UnixNano())
+		if since := s.awaySince.Load(); since != 0 && now.Sub(time.Unix(0, since)) >= patience {
+			return fmt.Errorf("%w; start the database, or correct the setting store", err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return err
+		}
 	}
+}
+
+// announce writes the stamp, by which other processes of this machine learn of a decision.
+func (s *stateFile) announce() {
 	if err := writeStamp(s.Stamp()); err != nil {
 		s.logger.Warn("running servers learn of a decision a second late", "error", err)
 	}
-	return nil
-}
-
-// transact runs a transaction with a value of PRAGMA synchronous. A file that turns out
-// to be broken is moved aside, so that the next use finds a sound one.
-func (s *stateFile) transact(ctx context.Context, synchronous string, change func(*sql.Tx) error) error {
-	db, err := s.connected()
-	if err != nil {
-		return err
-	}
-	if err := db.transact(context.WithoutCancel(ctx), synchronous, change); err != nil {
-		s.repair(db, err)
-		return fmt.Errorf("write %s: %w", s.file, err)
-	}
-	return nil
 }
 
 // repair closes the database after an error that says that its file is broken, and moves
@@ -195,8 +277,12 @@ func (s *stateFile) Stamp() string {
 
 // Generation returns a number that grows with every change of a decision, and also if
 // the file is replaced. Who caches decisions reads it before each use: while the stamp
-// is the same, that takes a few microseconds. It is 0 while there is no file.
+// is the same, that takes a few microseconds. It is 0 while there is no file. A shared
+// database is asked each time.
 func (s *stateFile) Generation(ctx context.Context) (int64, error) {
+	if s.Shared() {
+		return one(collect(ctx, s, scanOne[int64], selectGeneration))
+	}
 	db := s.opened()
 	if db == nil {
 		if !s.Exists() {
@@ -208,15 +294,7 @@ func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 		}
 	}
 	n, err := db.generation.get(s.Stamp(), func() (n int64, err error) {
-		rows, err := db.query(context.WithoutCancel(ctx), "SELECT coalesce(max(n), 0) FROM generation")
-		if err != nil {
-			return 0, err
-		}
-		all, err := scanAll(rows, scanOne[int64])
-		if err != nil {
-			return 0, err
-		}
-		return all[0], nil
+		return one(queryAll(ctx, db, scanOne[int64], selectGeneration))
 	})
 	if err != nil {
 		s.repair(db, err)
@@ -224,10 +302,19 @@ func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 	return n, err
 }
 
+const selectGeneration = "SELECT coalesce(max(n), 0) FROM generation"
+
+// one returns the only row of a statement.
+func one[T any](all []T, err error) (row T, _ error) {
+	if err == nil && len(all) > 0 {
+		row = all[0]
+	}
+	return row, err
+}
+
 // text returns the text that a statement selects; "" while there is no file.
 func (s *stateFile) text(ctx context.Context, statement string, values ...any) (string, error) {
-	all, err := collect(ctx, s, scanOne[string], statement, values...)
-	return strings.Join(all, ""), err
+	return one(collect(ctx, s, scanOne[string], statement, values...))
 }
 
 // A scanner has the columns of one row.
@@ -245,18 +332,24 @@ func collect[T any](ctx context.Context, s *stateFile, scan func(scanner) (T, er
 	if !s.Exists() {
 		return nil, nil
 	}
-	db, err := s.connected()
+	err = s.retry(ctx, func() error {
+		db, err := s.connected()
+		if err != nil {
+			return err
+		}
+		all, err = queryAll(ctx, db, scan, statement, values...)
+		return wrap("read", s.Name(), err)
+	})
+	return all, err
+}
+
+// queryAll returns the rows of a statement, which is prepared once.
+func queryAll[T any](ctx context.Context, db *database, scan func(scanner) (T, error), statement string, values ...any) ([]T, error) {
+	rows, err := db.query(context.WithoutCancel(ctx), statement, values...)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.query(context.WithoutCancel(ctx), statement, values...)
-	if err == nil {
-		all, err = scanAll(rows, scan)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.file, err)
-	}
-	return all, nil
+	return scanAll(rows, scan)
 }
 
 // scanAll reads rows, and closes them.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -11,14 +10,14 @@ const maxUses = 1000
 
 // AddUses counts calls of skills, by qualified name.
 func (s *Store) AddUses(ctx context.Context, calls map[string]int) error {
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, "uses", func(tx *transaction) error {
 		for skill, n := range calls {
-			if _, err := tx.Exec(`INSERT INTO uses VALUES (?, ?, ?) ON CONFLICT (skill) DO UPDATE SET calls = calls + excluded.calls, last = excluded.last`,
+			if _, err := tx.Exec(`INSERT INTO uses VALUES (?, ?, ?) ON CONFLICT (skill) DO UPDATE SET calls = uses.calls + excluded.calls, last = excluded.last`,
 				skill, n, time.Now().UnixMilli()); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Exec("DELETE FROM uses WHERE skill IN (SELECT skill FROM uses ORDER BY last DESC, skill LIMIT -1 OFFSET ?)", maxUses)
+		_, err := tx.Exec("DELETE FROM uses WHERE skill NOT IN (SELECT skill FROM uses ORDER BY last DESC, skill LIMIT ?)", maxUses)
 		return err
 	})
 }

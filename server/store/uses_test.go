@@ -7,14 +7,16 @@ import (
 )
 
 // TestUsesFade has the calls of a skill count half for each month without one.
-func TestUsesFade(t *testing.T) {
+func TestUsesFade(t *testing.T) { eachBackend(t, testUsesFade) }
+
+func testUsesFade(t *testing.T, newStore opener) {
 	s, _ := newStore(t)
 	for months, want := range []int{9, 5, 3, 2, 1, 1} {
 		if err := s.AddUses(t.Context(), map[string]int{"often": 9, "once": 1}); err != nil {
 			t.Fatal(err)
 		}
 		last := time.Now().Add(-time.Duration(months)*month - time.Minute).UnixMilli()
-		if _, err := s.execute(t.Context(), "UPDATE uses SET calls = CASE skill WHEN 'often' THEN 9 ELSE 1 END, last = ?", last); err != nil {
+		if _, err := s.execute(t.Context(), "uses", "UPDATE uses SET calls = CASE skill WHEN 'often' THEN 9 ELSE 1 END, last = ?", last); err != nil {
 			t.Fatal(err)
 		}
 		if all, err := s.Uses(t.Context()); err != nil || all["often"] != want || all["once"] != 1 {
@@ -24,7 +26,9 @@ func TestUsesFade(t *testing.T) {
 }
 
 // The skills that were not used for the longest time are forgotten.
-func TestUsesAreBounded(t *testing.T) {
+func TestUsesAreBounded(t *testing.T) { eachBackend(t, testUsesAreBounded) }
+
+func testUsesAreBounded(t *testing.T, newStore opener) {
 	s, other := newStore(t)
 	if err := s.AddUses(t.Context(), map[string]int{"old": 1}); err != nil {
 		t.Fatal(err)

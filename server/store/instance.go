@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// interruptRuns is the statement that interrupts the runs of servers that are gone.
+const interruptRuns = "UPDATE runs SET outcome = 'interrupted' WHERE outcome = 'running' AND pid NOT IN (SELECT n FROM instances)"
+
+const (
+	// renewal is the time between two heartbeats of a server.
+	renewal = 2 * time.Second
+	// lifetimeMS is the time after which a server that was not renewed is gone, in ms.
+	lifetimeMS = 10_000
+)
+
+// Instance returns the number of this server among those that share the database. The
+// first call registers it, and has it renewed until Close. One that is not renewed for 10 s
+// is gone, unless the others could not reach the database either.
+func (s *Store) Instance(ctx context.Context) (int, error) {
+	i := &s.instance
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.n != 0 {
+		return i.n, nil
+	}
+	if err := s.makeItems(ctx); err != nil {
+		return 0, err
+	}
+	n := 1 + rand.IntN(1<<31-1)
+	seen, err := s.renew(ctx, n, 0)
+	if err != nil {
+		return 0, err
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var done sync.WaitGroup
+	done.Go(func() { s.keepRenewed(background, n, seen) })
+	i.n, i.stop = n, func() { cancel(); done.Wait() }
+	return n, nil
+}
+
+// keepRenewed renews an instance until ctx is done.
+func (s *stateFile) keepRenewed(ctx context.Context, n int, seen int64) {
+	tick := time.NewTicker(renewal)
+	defer tick.Stop()
+	for away := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, err := s.renew(ctx, n, seen)
+		if failed := err != nil; failed != away && ctx.Err() == nil {
+			if away = failed; failed {
+				s.logger.Warn("the shared database cannot be used", "error", err)
+			} else {
+				s.logger.Warn("the shared database can be used again")
+			}
+		}
+		if err == nil {
+			seen = now
+		}
+	}
+}
+
+// renew renews an instance, and removes others that are gone, with their traces. It returns
+// the generation. One that differs from that seen before is announced on this machine.
+func (s *stateFile) renew(ctx context.Context, n int, seen int64) (generation int64, err error) {
+	err = s.write(ctx, "instances", func(tx *transaction) error {
+		for _, step := range []struct {
+			statement string
+			values    []any
+		}{
+			{"INSERT INTO instances VALUES (?, " + nowMS + ", " + nowMS + ") ON CONFLICT (n) DO UPDATE SET renewed = excluded.renewed, since = CASE WHEN instances.renewed < excluded.renewed - ? THEN excluded.renewed ELSE instances.since END", []any{n, lifetimeMS}},
+			// Who could not renew itself in time does not know whether others could.
+			{"DELETE FROM instances WHERE renewed < " + nowMS + " - ?2 AND EXISTS (SELECT 1 FROM instances AS own WHERE own.n = ?1 AND own.since <= " + nowMS + " - ?2)", []any{n, lifetimeMS}},
+			{"DELETE FROM items WHERE NOT " + isCurrent, nil},
+		} {
+			if _, err := tx.Exec(step.statement, step.values...); err != nil {
+				return err
+			}
+		}
+		if s.Shared() {
+			if _, err := tx.Exec(interruptRuns); err != nil {
+				return err
+			}
+		}
+		rows, err := tx.Query(selectGeneration)
+		if err == nil {
+			generation, err = one(scanAll(rows, scanOne[int64]))
+		}
+		return err
+	})
+	if err == nil && seen != 0 && seen != generation && s.Shared() {
+		s.announce()
+	}
+	return generation, err
+}
