@@ -80,6 +80,20 @@ func PipedScript(dir string) string {
 	return timer + fmt.Sprintf("exec 5<&0 <%[1]s/line >%[1]s/out 2>%[1]s/err\n", dir) + setup + fmt.Sprintf("printf '%c'\n", Ready) + wait
 }
 
+// Unread is the exit code of a shell of [AttachedScript] whose input has ended before a line,
+// so that no command has run.
+const Unread = 75
+
+// AttachedScript is [FirstScript] for a shell whose driver connects to it when it runs
+// already. It answers each empty line with [Ready], by which the driver knows that both
+// directions work.
+const AttachedScript = timer + setup + `while IFS= read -r skills_mcp_line; do
+	[ -z "$skills_mcp_line" ] || eval "$skills_mcp_line"
+	printf '!'
+done
+exit 75
+`
+
 const timer = `if { true >/tmp/.skills-mcp; } 2>/dev/null; then
 	exec 3>/tmp/.skills-mcp 4</tmp/.skills-mcp
 	(

@@ -1,0 +1,383 @@
+// Package kubernetes runs each command in a Pod of its own, on a cluster that is there
+// already. Start with [New].
+//
+// A Pod is made for one command and is never used twice. Some are started ahead of the
+// commands that they are for: blank ones, for any skill, and loaded ones, which have the
+// folder of a skill already; see [warmpool]. Nodes share no files with the server, so the
+// folder goes as a tar archive to the Pod's first container, the loader, which unpacks it
+// into memory; the second one, the runner, sees it read-only. Arguments, environment and
+// secrets of a command go to the runner alone, over its standard input, when it is called.
+//
+// All Pods carry a label with the driver's instance, whose Lease is renewed while it
+// lives. Those of an instance that was killed are removed by any other. Nothing without
+// the label is touched.
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
+	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
+)
+
+// Options configure a [Driver]. The zero value is usable in a cluster, but has no image.
+type Options struct {
+	// Images maps a role to the reference of its image. A command whose role is not in it
+	// cannot run.
+	Images map[string]string
+	// Kubeconfig is the path of a file with credentials, and Context the one of its
+	// contexts to use; "" is its current one. Without a file the credentials are those of
+	// the Pod that the server runs in.
+	Kubeconfig, Context string
+	// Namespace has the Pods; "" is that of the credentials.
+	Namespace string
+	// Config, if not nil, is used instead of Kubeconfig.
+	Config *rest.Config
+	// Pool bounds the loaded Pods that wait, and the blank ones likewise.
+	Pool warmpool.Limits
+	// StartRate bounds how many Pods a second are started ahead of commands, to spare the
+	// API server; 0 is 5. Pods that a command waits for are started at once.
+	StartRate float64
+	// RuntimeClass names the cluster's runtime for the Pods; "" is its default.
+	RuntimeClass string
+	// UserNamespaces is one of the constants; "" is [UserNamespacesAuto].
+	UserNamespaces string
+	// NodeSelector, Tolerations, PriorityClass and ImagePullSecrets are those of the Pods.
+	NodeSelector     map[string]string
+	Tolerations      []Toleration
+	PriorityClass    string
+	ImagePullSecrets []string
+	// Guard protects writable workspaces; without one, grants of these are refused.
+	Guard *protect.Guard
+	// Reclaim removes the Pods of servers that were killed from the start on, and not only
+	// from the first command on.
+	Reclaim bool
+	// Logger logs what concerns the operator alone. The default discards it.
+	Logger *slog.Logger
+}
+
+// The values of [Options.UserNamespaces]: whether a Pod has users of its own.
+const (
+	UserNamespacesAuto   = "auto" // where every node can
+	UserNamespacesAlways = "always"
+	UserNamespacesNever  = "never"
+)
+
+// A Toleration lets Pods run on nodes with a taint; see the Kubernetes API.
+type Toleration struct{ Key, Operator, Value, Effect string }
+
+const (
+	// patience bounds the wait for an API server that does not answer, and for room on the
+	// cluster. The wait for either ends earlier with its command.
+	patience = 45 * time.Second
+	// maxStale bounds the Pods that are tried for a command, where each has ended while it
+	// waited.
+	maxStale = 3
+	// killWait is how long a run waits for the end of its processes, which must leave
+	// the caller its answer within a second.
+	killWait = 800 * time.Millisecond
+	// closeTimeout bounds the wait for Pods to be gone.
+	closeTimeout = 30 * time.Second
+)
+
+// A Driver runs commands in Pods. It is a [sandbox.Driver].
+type Driver struct {
+	options  Options
+	log      *slog.Logger
+	owner    *owner
+	blank    *warmpool.Pool[*blank]
+	loaded   *warmpool.Pool[*instance]
+	renewals renewals
+	waits    waits
+	starts   pace
+	calls    atomic.Int64 // that wait for a Pod now
+	patience time.Duration
+
+	connecting sync.Mutex
+	cluster    *cluster // nil until connect
+
+	life       *sandbox.Lifetime // ended by Close
+	background sync.WaitGroup    // goroutines that outlive a run; Close waits for them
+}
+
+var (
+	_ sandbox.SessionDriver = (*Driver)(nil)
+	_ sandbox.Warmer        = (*Driver)(nil)
+)
+
+// New returns a driver. It contacts no cluster: the first use does, or
+// [Options.Reclaim]. Options may be nil.
+func New(options *Options) *Driver {
+	var o Options
+	if options != nil {
+		o = *options
+	}
+	o.Images = maps.Clone(o.Images)
+	o.UserNamespaces = cmp.Or(o.UserNamespaces, UserNamespacesAuto)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	pool := o.Pool
+	pool.Taken = nil // a blank Pod that waits is no warm one
+	d := &Driver{
+		options:  o,
+		log:      o.Logger,
+		blank:    warmpool.New[*blank](&pool),
+		loaded:   warmpool.New[*instance](&o.Pool),
+		starts:   pace{every: time.Duration(float64(time.Second) / cmp.Or(o.StartRate, 5))},
+		patience: patience,
+		life:     sandbox.NewLifetime(),
+	}
+	if o.Reclaim {
+		d.background.Go(func() {
+			if _, err := d.connect(); err != nil {
+				d.log.Warn("Pods of a server that was killed may be left", "reason", err)
+			}
+		})
+	}
+	return d
+}
+
+// connect returns the cluster, whose owner's upkeep begins with the first use.
+func (d *Driver) connect() (*cluster, error) {
+	d.connecting.Lock()
+	defer d.connecting.Unlock()
+	if d.cluster != nil {
+		return d.cluster, nil
+	}
+	c, err := newCluster(&d.options)
+	if err != nil {
+		return nil, err
+	}
+	d.owner = newOwner(c, d.log)
+	c.pods = newPods(c, d.owner.instance)
+	c.source = &ownPods{c, d.owner}
+	d.cluster = c
+	ctx := d.life.Context()
+	d.background.Go(func() { c.pods.watch(ctx) })
+	d.background.Go(func() { d.owner.upkeep(ctx) })
+	return c, nil
+}
+
+// Run implements [sandbox.Driver].
+//
+// A command's Started is called when its shell has answered that it begins, and where the
+// Pod is lost before that after the command may have run.
+func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	exit, err := d.run(ctx, cmd)
+	if err != nil && exit == nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx) // whatever failed, failed because of it
+	}
+	return exit, err
+}
+
+func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	c, spec, err := d.prepare(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	for range maxStale {
+		var exit *sandbox.Exit
+		exit, err = d.runOnce(ctx, c, spec, cmd)
+		if !errors.Is(err, errStale) {
+			return exit, err
+		}
+		d.log.Info("a Pod was lost before its command began; another one runs it", "run", cmd.RunID, "reason", err)
+	}
+	return nil, c.unavailable("send the command", err)
+}
+
+// prepare returns the cluster and the spec of a Pod for cmd.
+func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*cluster, *spec, error) {
+	role := cmp.Or(cmd.Role, "default")
+	image, known := d.options.Images[role]
+	if !known {
+		return nil, nil, unknownRole(role, slices.Sorted(maps.Keys(d.options.Images)))
+	}
+	if len(cmd.Dependencies) > 0 {
+		return nil, nil, &sandbox.UnavailableError{
+			Reason: "packages of a skill are not installed on a cluster",
+			Remedy: fmt.Sprintf("set %s to an image that has them", setting(role)),
+		}
+	}
+	c, err := d.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := d.newSpec(ctx, c, cmd, role, image)
+	return c, spec, err
+}
+
+// runOnce runs cmd in a Pod that nobody uses before or after.
+func (d *Driver) runOnce(ctx context.Context, c *cluster, spec *spec, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	i, release, err := d.take(ctx, spec, cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	env, connections, err := d.proxied(cmd)
+	if err != nil {
+		return nil, err
+	}
+	around := *cmd
+	around.Env = slices.Concat(env, cmd.Env)
+	exit, err := i.run(ctx, &around)
+	if made := connections(); exit != nil {
+		exit.Connections = made
+	}
+	if ctx.Err() != nil && !i.answered {
+		d.end(i)
+	}
+	return exit, err
+}
+
+// end ends the processes in i: the kubelet takes seconds for it.
+func (d *Driver) end(i *instance) {
+	ended := make(chan struct{})
+	d.background.Go(func() {
+		defer close(ended)
+		i.cluster.killAll(i.name)
+	})
+	timer := time.NewTimer(killWait)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}
+
+// take returns a Pod for cmd, and the function that discards it. One that may write to a
+// workspace is started when its command comes: what it has mounted there has to be what is
+// there now.
+func (d *Driver) take(ctx context.Context, spec *spec, cmd *sandbox.Command) (i *instance, release func(), err error) {
+	d.calls.Add(1)
+	defer d.calls.Add(-1)
+	defer d.waits.listen(spec.key(), cmd.Progress)()
+	if !cmd.Grant.Write {
+		if i, err = d.loaded.Take(ctx, d.warm(spec, cmd.Warm), cmd.Warm); err != nil {
+			return nil, nil, err
+		}
+		d.renewals.ran(cmd, spec)
+		return i, i.Discard, nil
+	}
+	cmd, unhold, err := d.options.Guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+patience)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, spec, err := d.prepare(ctx, cmd)
+	if err == nil {
+		i, err = d.launch(ctx, c, spec)
+	}
+	if err != nil {
+		unhold()
+		return nil, nil, err
+	}
+	return i, func() { d.background.Go(func() { i.close(); d.owner.remove(i.name); unhold() }) }, nil
+}
+
+// launch starts and loads a Pod of spec for one command.
+func (d *Driver) launch(ctx context.Context, c *cluster, spec *spec) (*instance, error) {
+	b, err := d.start(ctx, spec, func(*blank) {})
+	if err != nil {
+		return nil, err
+	}
+	i, err := b.load(ctx, spec.folder, func(*instance) {})
+	if err != nil {
+		b.Discard()
+	}
+	return i, err
+}
+
+// warm returns spec for the pool of loaded Pods, which takes blank ones from the other.
+func (d *Driver) warm(spec *spec, want int) *warmpool.Spec[*instance] {
+	return &warmpool.Spec[*instance]{
+		Key:     spec.key() + spec.folder,
+		Group:   spec.skill,
+		Version: spec.folder + "\n" + spec.image,
+		Start: func(ctx context.Context, ended func(*instance)) (*instance, error) {
+			ctx, leave := d.until(ctx)
+			defer leave()
+			b, err := d.blank.Take(ctx, &warmpool.Spec[*blank]{
+				Key:     spec.key(),
+				Group:   spec.role,
+				Version: spec.image,
+				Start: func(ctx context.Context, ended func(*blank)) (*blank, error) {
+					ctx, leave := d.until(ctx)
+					defer leave()
+					return d.start(ctx, spec, ended)
+				},
+			}, want)
+			if err != nil {
+				return nil, err
+			}
+			i, err := b.load(ctx, spec.folder, ended)
+			if err != nil {
+				b.Discard()
+			}
+			return i, err
+		},
+	}
+}
+
+// until returns ctx with an end at the driver's Close.
+func (d *Driver) until(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(d.life.Context(), func() { cancel(sandbox.ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// Forget implements [sandbox.Warmer].
+func (d *Driver) Forget(skill string) {
+	if d.loaded.Forget(skill) {
+		d.renewals.discarded(skill)
+	}
+}
+
+// Renew implements [sandbox.Warmer].
+func (d *Driver) Renew(skill string, folder func() (string, error)) error {
+	one := d.renewals.due(skill)
+	if one == nil {
+		return nil
+	}
+	dir, err := folder()
+	if err != nil {
+		return err
+	}
+	if d.renewals.current(skill, one) { // else a command has had its own made ready
+		d.loaded.Prepare(d.warm(one.spec.on(dir), one.warm), one.warm)
+	}
+	return nil
+}
+
+// Close implements [sandbox.Driver]. Its error says that Pods may be left.
+func (d *Driver) Close() error {
+	d.life.End()
+	d.loaded.Close()
+	d.loaded.Wait()
+	d.blank.Close()
+	d.blank.Wait()
+	d.background.Wait()
+	if d.owner == nil {
+		return nil
+	}
+	defer d.cluster.close()
+	return d.owner.close()
+}

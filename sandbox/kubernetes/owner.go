@@ -1,0 +1,211 @@
+package kubernetes
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// leaseDuration is how long an instance lives on without a renewal, and renewPause the
+	// time between two.
+	leaseDuration = 30 * time.Second
+	renewPause    = 8 * time.Second
+	// removeTimeout bounds the attempts at removing a Pod while the API server is away.
+	removeTimeout = 5 * time.Minute
+)
+
+// An owner owns the Pods of an instance: it removes them, and those of instances that have
+// ended.
+type owner struct {
+	cluster  *cluster
+	instance string
+	log      *slog.Logger
+
+	work       context.Context // of removals, which outlive runs
+	giveUp     context.CancelFunc
+	background sync.WaitGroup // removals
+
+	mu     sync.Mutex
+	leased bool // the instance has had its Lease
+}
+
+func newOwner(c *cluster, log *slog.Logger) *owner {
+	o := &owner{cluster: c, instance: strings.ToLower(rand.Text()[:12]), log: log}
+	o.work, o.giveUp = context.WithCancel(context.Background())
+	return o
+}
+
+// name returns the name of a new Pod.
+func (o *owner) name() string {
+	return "skills-mcp-" + o.instance + "-" + strings.ToLower(rand.Text()[:10])
+}
+
+func (o *owner) labels() map[string]string { return map[string]string{labelInstance: o.instance} }
+
+// remove removes a Pod in the background.
+func (o *owner) remove(name string) {
+	o.background.Go(func() {
+		err := retry(o.work, removeTimeout, func(ctx context.Context) error { return o.cluster.source.remove(ctx, name) })
+		if err != nil {
+			o.log.Error("a Pod is left on the cluster", "pod", name, "error", err)
+		}
+	})
+}
+
+// upkeep renews the lease of the instance, and removes what others left, until ctx is done.
+func (o *owner) upkeep(ctx context.Context) {
+	for ; ; sleep(ctx, renewPause) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := o.renew(ctx); err != nil {
+			o.log.Warn("the lease of this server was not renewed; others may take its Pods for orphans", "error", err)
+			continue
+		}
+		if err := o.reap(ctx); err != nil {
+			o.log.Warn("the cluster was not searched for Pods without a server", "error", err)
+		}
+	}
+}
+
+// lease makes sure that the instance had its Lease once, without which others would take its
+// Pods for orphans.
+func (o *owner) lease(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.leased {
+		return nil
+	}
+	err := o.renewNow(ctx)
+	o.leased = err == nil
+	return err
+}
+
+// renew renews the instance's Lease.
+func (o *owner) renew(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if err := o.lease(ctx); err != nil {
+		return err
+	}
+	return o.renewNow(ctx)
+}
+
+func (o *owner) renewNow(ctx context.Context) error {
+	now, seconds := metav1.NowMicro(), int32(leaseDuration/time.Second)
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: o.leaseName(o.instance), Labels: o.labels()},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &o.instance, LeaseDurationSeconds: &seconds, RenewTime: &now},
+	}
+	patch, _ := json.Marshal(map[string]any{"spec": map[string]any{"renewTime": now}}) // plain data
+	_, err := o.cluster.leases.Patch(ctx, lease.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = o.cluster.leases.Create(ctx, lease, metav1.CreateOptions{})
+	}
+	return err
+}
+
+func (o *owner) leaseName(instance string) string { return "skills-mcp-" + instance }
+
+// reap removes the Pods, and the Lease, of each instance whose Lease has expired or is
+// gone.
+func (o *owner) reap(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	// The Pods come first: an instance has its Lease before its first Pod.
+	all, err := o.cluster.api().List(ctx, metav1.ListOptions{LabelSelector: labelInstance})
+	if err != nil {
+		return err
+	}
+	leases, err := o.cluster.leases.List(ctx, metav1.ListOptions{LabelSelector: labelInstance})
+	if err != nil {
+		return err
+	}
+	alive := map[string]bool{o.instance: true}
+	left := map[string]bool{} // instances that have expired, and have no Pods
+	for _, l := range leases.Items {
+		instance := l.Labels[labelInstance]
+		alive[instance] = alive[instance] || !expired(&l.Spec)
+		left[instance] = !alive[instance]
+	}
+	for _, p := range all.Items {
+		instance := p.Labels[labelInstance]
+		if alive[instance] || p.DeletionTimestamp != nil {
+			continue
+		}
+		delete(left, instance)
+		o.log.Info("removed a Pod that a server left", "pod", p.Name)
+		o.remove(p.Name)
+	}
+	for instance, expired := range left {
+		if expired {
+			_ = o.cluster.leases.Delete(ctx, o.leaseName(instance), metav1.DeleteOptions{})
+		}
+	}
+	return nil
+}
+
+func expired(l *coordinationv1.LeaseSpec) bool {
+	if l.RenewTime == nil || l.LeaseDurationSeconds == nil {
+		return true
+	}
+	return time.Since(l.RenewTime.Time) > time.Duration(*l.LeaseDurationSeconds)*time.Second
+}
+
+// close removes the instance's Pods and Lease, and waits until they are gone.
+func (o *owner) close() error {
+	defer o.giveUp()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, o.giveUp)()
+	left, err := o.sweep(ctx)
+	o.background.Wait()
+	if err == nil && len(left) == 0 {
+		err = o.cluster.leases.Delete(ctx, o.leaseName(o.instance), metav1.DeleteOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+	}
+	if err != nil || len(left) > 0 {
+		return fmt.Errorf("close the Kubernetes driver: Pods with the label %s=%s may be left, for another server to remove: %v", labelInstance, o.instance, err)
+	}
+	return nil
+}
+
+// sweep removes the instance's Pods that are left, and waits until none is there.
+func (o *owner) sweep(ctx context.Context) (left []string, err error) {
+	for {
+		one, done := bounded(ctx)
+		all, err := o.cluster.api().List(one, metav1.ListOptions{LabelSelector: labelInstance + "=" + o.instance})
+		done()
+		if err != nil && !away(err) {
+			return nil, err
+		}
+		if err == nil && len(all.Items) == 0 {
+			return nil, nil
+		}
+		if err == nil {
+			left = nil
+			for _, p := range all.Items {
+				left = append(left, p.Name)
+				if p.DeletionTimestamp == nil {
+					o.remove(p.Name)
+				}
+			}
+		}
+		if !sleep(ctx, 200*time.Millisecond) {
+			return left, err
+		}
+	}
+}

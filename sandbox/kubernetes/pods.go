@@ -1,0 +1,217 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// errGone says that a Pod was removed.
+var errGone = errors.New("the Pod was removed")
+
+// pods follows the Pods of an instance by one watch.
+type pods struct {
+	cluster  *cluster
+	selector string
+
+	mu      sync.Mutex
+	all     map[string]followed
+	changed chan struct{} // closed, and replaced, at each change
+}
+
+// A followed Pod is one as it was last seen.
+type followed struct {
+	pod   *corev1.Pod
+	since time.Time // when it was first known
+	ended func()    // called once, when it ends or is gone; may be nil
+}
+
+func newPods(c *cluster, instance string) *pods {
+	return &pods{cluster: c, selector: labelInstance + "=" + instance, all: map[string]followed{}, changed: make(chan struct{})}
+}
+
+// change changes what is known, and wakes those that wait for it.
+func (p *pods) change(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// add follows a Pod of that name, which may not be visible yet.
+func (p *pods) add(name string) {
+	p.change(func() { p.all[name] = followed{since: time.Now()} })
+}
+
+// forget follows a Pod no more.
+func (p *pods) forget(name string) { p.change(func() { delete(p.all, name) }) }
+
+// set notes the state of a Pod.
+func (p *pods) set(pod *corev1.Pod) {
+	f, known := p.all[pod.Name]
+	if !known {
+		f.since = time.Now()
+	}
+	f.pod = pod
+	if f.ended != nil && over(pod) {
+		go f.ended()
+		f.ended = nil
+	}
+	p.all[pod.Name] = f
+}
+
+// drop notes that a Pod is gone.
+func (p *pods) drop(name string) {
+	if f := p.all[name]; f.ended != nil {
+		go f.ended()
+	}
+	delete(p.all, name)
+}
+
+// over reports whether nothing runs in a Pod any more, or soon.
+func over(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// onEnd has ended called when a Pod has ended. It reports whether it has not yet.
+func (p *pods) onEnd(name string, ended func()) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, known := p.all[name]
+	if !known || f.pod != nil && over(f.pod) {
+		return false
+	}
+	f.ended = ended
+	p.all[name] = f
+	return true
+}
+
+// runs reports whether a Pod has not ended, as far as is known.
+func (p *pods) runs(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f, known := p.all[name]
+	return known && (f.pod == nil || !over(f.pod))
+}
+
+// await waits until done returns true or an error for a Pod, and returns the Pod. done is called with each of its
+// states. The error is done's, [errGone], or the cause of ctx's end.
+func (p *pods) await(ctx context.Context, name string, done func(*corev1.Pod) (bool, error)) (*corev1.Pod, error) {
+	for {
+		p.mu.Lock()
+		f, known := p.all[name]
+		changed := p.changed
+		p.mu.Unlock()
+		if !known {
+			return nil, errGone
+		}
+		if f.pod != nil {
+			if enough, err := done(f.pod); enough || err != nil {
+				return f.pod, err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return f.pod, context.Cause(ctx)
+		}
+	}
+}
+
+// watch follows the Pods until ctx is done.
+func (p *pods) watch(ctx context.Context) {
+	for pause := time.Duration(0); sleep(ctx, pause); pause = time.Second / 5 {
+		if version, ok := p.list(ctx); ok {
+			p.follow(ctx, version)
+		}
+	}
+}
+
+// list notes all Pods, and returns the version that a watch goes on from.
+func (p *pods) list(ctx context.Context) (version string, ok bool) {
+	began := time.Now()
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	list, err := p.cluster.api().List(ctx, metav1.ListOptions{LabelSelector: p.selector})
+	if err != nil {
+		return "", false
+	}
+	p.change(func() {
+		there := map[string]bool{}
+		for i := range list.Items {
+			there[list.Items[i].Name] = true
+			p.set(&list.Items[i])
+		}
+		for name, f := range maps.Clone(p.all) {
+			if !there[name] && f.since.Before(began) { // a later one may have been made after the list
+				p.drop(name)
+			}
+		}
+	})
+	return list.ResourceVersion, true
+}
+
+// follow notes changes until the watch ends, as it does every few minutes.
+func (p *pods) follow(ctx context.Context, version string) {
+	seconds := int64(240)
+	w, err := p.cluster.api().Watch(ctx, metav1.ListOptions{LabelSelector: p.selector, ResourceVersion: version, TimeoutSeconds: &seconds})
+	if err != nil {
+		return
+	}
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		pod, ok := event.Object.(*corev1.Pod)
+		if !ok { // an error, such as of a version that is too old
+			return
+		}
+		p.change(func() {
+			if event.Type == watch.Deleted {
+				p.drop(pod.Name)
+				return
+			}
+			p.set(pod)
+		})
+	}
+}
+
+// A source makes the blank Pods. Those that it makes carry the label [labelInstance] of
+// the driver, and have the containers of a spec.
+type source interface {
+	// create makes a Pod like spec and returns its name. It returns when ctx is done, and
+	// leaves nothing when it fails.
+	create(ctx context.Context, spec *spec) (name string, err error)
+	// remove removes the Pod. One that is gone is no error.
+	remove(ctx context.Context, name string) error
+}
+
+// ownPods makes Pods by the API itself.
+type ownPods struct {
+	cluster *cluster
+	owner   *owner
+}
+
+func (s *ownPods) create(ctx context.Context, spec *spec) (string, error) {
+	pod := spec.claimed(s.owner.name(), s.owner.labels())
+	_, err := s.cluster.api().Create(ctx, pod, metav1.CreateOptions{})
+	if away(err) { // it may be there
+		s.owner.remove(pod.Name)
+	}
+	return pod.Name, err
+}
+
+func (s *ownPods) remove(ctx context.Context, name string) error {
+	grace := int64(1)
+	err := s.cluster.api().Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
+)
+
+// A session is a Pod for several commands. Its shell goes on waiting for a line that never
+// comes; each command has a shell of its own.
+type session struct {
+	driver   *Driver
+	instance *instance
+	setup    string // the beginning of each shell's script
+	limits   sandbox.Limits
+
+	turn  chan struct{}     // has room for one: the command that runs
+	life  *sandbox.Lifetime // ended by Close
+	close func()            // removes the Pod
+}
+
+// Open implements [sandbox.SessionDriver].
+func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	s, err := d.open(ctx, cmd)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, error) {
+	if len(cmd.Grant.Hosts) > 0 {
+		return nil, &sandbox.UnavailableError{Reason: "a kept sandbox has no way to hosts", Remedy: "run what needs them in a sandbox of its own"}
+	}
+	like := *cmd
+	like.Argv = []string{"true"} // a command names a program; this one is never run
+	_, spec, err := d.prepare(ctx, &like)
+	if err != nil {
+		return nil, err
+	}
+	i, _, err := d.take(ctx, spec, &like)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{driver: d, instance: i, setup: setup(cmd, spec.ownUser), limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
+	s.close = sync.OnceFunc(i.Discard)
+	d.background.Go(func() {
+		select {
+		case <-d.life.Context().Done():
+		case <-s.life.Context().Done():
+		case <-i.shell.Done():
+		}
+		s.close()
+	})
+	return s, nil
+}
+
+// Close implements [sandbox.Session]. It ends the processes; the Pod is removed in the
+// background.
+func (s *session) Close() error {
+	s.life.End()
+	s.driver.end(s.instance)
+	s.close()
+	return nil
+}
+
+// Run implements [sandbox.Session].
+func (s *session) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	ctx, leave, err := s.driver.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, leaveSession, err := s.life.Join(ctx)
+	if err != nil {
+		return nil, s.ended(err)
+	}
+	defer leaveSession()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	exit, err := s.run(ctx, cmd)
+	if ctx.Err() != nil && exit == nil {
+		if !s.instance.cluster.killAll(s.instance.name) {
+			s.close()
+		}
+		return nil, context.Cause(ctx)
+	}
+	return exit, err
+}
+
+func (s *session) ended(err error) error {
+	s.close()
+	return &sandbox.UnavailableError{Reason: "the kept sandbox has ended", Remedy: "open another one", Err: err}
+}
+
+// run runs cmd in a shell of its own.
+func (s *session) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	if err := shellproto.Check(cmd); err != nil {
+		return nil, err
+	}
+	limited := *cmd
+	limited.Limits = s.limits
+	conn, err := s.instance.cluster.exec(ctx, s.instance.name, s.setup+shellproto.Script)
+	if err != nil && s.instance.Ended() {
+		return nil, s.ended(err)
+	}
+	if err != nil {
+		return nil, s.instance.cluster.unavailable("send the command", err)
+	}
+	shell := shellproto.NewShell(conn, nil)
+	defer shell.Close()
+	o, err := shell.Run(ctx, &limited, shellproto.Line{Session: true})
+	exit, failure, settled := s.instance.settle(&limited, o, err)
+	switch {
+	case settled && errors.Is(failure, errStale):
+		return nil, s.instance.cluster.unavailable("send the command", failure)
+	case settled:
+		return exit, failure
+	case s.instance.Ended():
+		return nil, s.ended(err)
+	}
+	if !o.Begun && cmd.Started != nil {
+		cmd.Started() // it may have begun
+	}
+	if exit, ok := errors.AsType[*exitError](err); ok && exit.code >= 0 && o.Begun { // a command can end its own shell
+		return &sandbox.Exit{Code: exit.code, Sandbox: s.driver.options.sandbox()}, nil
+	}
+	return nil, s.instance.cluster.unavailable("follow the command, which may have run", err)
+}

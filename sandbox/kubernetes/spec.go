@@ -1,0 +1,262 @@
+package kubernetes
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
+)
+
+// The labels of every Pod and Lease of a driver. Others with labelInstance are never
+// touched, unless the instance's Lease has expired.
+const (
+	labelInstance = "skills-mcp/instance"
+	labelEgress   = "skills-mcp/egress" // on Pods whose commands were granted hosts
+)
+
+// The containers of a Pod.
+const (
+	loader = "loader"
+	runner = "runner"
+)
+
+const (
+	// expiry ends Pods that neither their server nor another one removes, in seconds.
+	expiry = 24 * 60 * 60
+	// minFolder is the room for a skill's folder. Larger folders get the next power of
+	// two, so that few kinds of blank Pods are needed.
+	minFolder = 32 << 20
+	// loaderMemory is the loader's own memory, beside that of the folder.
+	loaderMemory = 32 << 20
+	// timerProcesses is the number of processes that keep a Pod's own deadline.
+	timerProcesses = 2
+	// disk bounds the bytes of a Pod on its node's disk, which are its logs.
+	disk = 256 << 20
+	// warmCPU and warmMemory are the shares of its limits that a Pod reserves on a node:
+	// it waits for most of its life.
+	warmCPU, warmMemory = 0.1, 0.125
+	// ownUsers are the ids from which a Pod without a user namespace gets its user, so
+	// that the kernel's limits for a user are the Pod's own: they begin at firstUser.
+	firstUser, ownUsers = 1 << 20, 1 << 30
+)
+
+// A spec describes the Pods that commands like one run in, and what is loaded there.
+type spec struct {
+	pod     *corev1.Pod // without a name, and without the labels of an owner
+	role    string
+	image   string
+	skill   string
+	folder  string
+	ownUser bool // the Pod gets a user that no other Pod has
+	text    string
+}
+
+// newSpec returns the spec for cmd. Its error is about the command.
+func (d *Driver) newSpec(ctx context.Context, c *cluster, cmd *sandbox.Command, role, image string) (*spec, error) {
+	if err := shellproto.Check(cmd); err != nil {
+		return nil, err
+	}
+	size, err := folderSize(cmd.Folder)
+	if err != nil {
+		return nil, err
+	}
+	granted, err := d.grantVolumes(cmd)
+	if err != nil {
+		return nil, err
+	}
+	own := c.ownUsers(ctx, &d.options)
+	s := &spec{role: role, image: image, skill: cmd.Skill, folder: cmd.Folder, ownUser: !own && len(granted.mounts) == 0}
+	s.pod = &corev1.Pod{Spec: d.podSpec(cmd, image, size, granted, s.ownUser)}
+	if own {
+		s.pod.Spec.HostUsers = new(bool)
+	}
+	s.pod.Labels = map[string]string{}
+	if len(cmd.Grant.Hosts) > 0 {
+		s.pod.Labels[labelEgress] = "true"
+	}
+	text, _ := json.Marshal(s.pod) // plain data: it cannot fail
+	sum := sha256.Sum256(text)
+	s.text = string(sum[:])
+	return s, nil
+}
+
+// key returns the same for Pods that can replace each other, before they are loaded.
+func (s *spec) key() string { return s.text }
+
+// on returns s with another folder of the skill, which has the room of the last one.
+func (s *spec) on(folder string) *spec {
+	other := *s
+	other.folder = folder
+	return &other
+}
+
+// folderSize returns the room for a skill's folder in memory.
+func folderSize(folder string) (int64, error) {
+	if !filepath.IsAbs(folder) {
+		return 0, fmt.Errorf("load the skill's folder %q: it is not an absolute path", folder)
+	}
+	var size int64
+	err := filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			const page = 4096
+			size += (info.Size() + 2*page - 1) / page * page
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("load the skill's folder: %w", err)
+	}
+	room := int64(minFolder)
+	for room < size {
+		room *= 2
+	}
+	return room, nil
+}
+
+// podSpec returns the Pod of commands like cmd.
+func (d *Driver) podSpec(cmd *sandbox.Command, image string, size int64, granted volumes, ownUser bool) corev1.PodSpec {
+	o := &d.options
+	uid, gid := sandbox.User()
+	user, group, grace, deadline := int64(uid), int64(gid), int64(1), int64(expiry)
+	yes, no := true, false
+	s := corev1.PodSpec{
+		RestartPolicy:                 corev1.RestartPolicyNever,
+		AutomountServiceAccountToken:  &no,
+		EnableServiceLinks:            &no,
+		Hostname:                      "sandbox",
+		DNSPolicy:                     corev1.DNSNone, // names are for the proxy
+		DNSConfig:                     &corev1.PodDNSConfig{Nameservers: []string{"127.0.0.1"}},
+		TerminationGracePeriodSeconds: &grace,
+		ActiveDeadlineSeconds:         &deadline,
+		NodeSelector:                  o.NodeSelector,
+		PriorityClassName:             o.PriorityClass,
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot:   &yes,
+			RunAsUser:      &user,
+			RunAsGroup:     &group,
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		Volumes: append([]corev1.Volume{memory("skill", size), memory("tmp", cmd.Limits.Tmp), memory("out", cmd.Limits.Tmp)}, granted.volumes...),
+		Containers: []corev1.Container{
+			container(loader, image, loadScript, int64(loaderMemory)+size, 1, []corev1.VolumeMount{{Name: "skill", MountPath: sandbox.SkillDir}}),
+			container(runner, image, setup(cmd, ownUser)+shellproto.AttachedScript, cmd.Limits.Memory, cmd.Limits.CPUs, append([]corev1.VolumeMount{
+				{Name: "skill", MountPath: sandbox.SkillDir, ReadOnly: true},
+				{Name: "tmp", MountPath: "/tmp"},
+				{Name: "out", MountPath: sandbox.OutDir},
+			}, granted.mounts...)),
+		},
+	}
+	if o.RuntimeClass != "" {
+		s.RuntimeClassName = &o.RuntimeClass
+	}
+	for _, name := range o.ImagePullSecrets {
+		s.ImagePullSecrets = append(s.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	for _, t := range o.Tolerations {
+		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
+	}
+	return s
+}
+
+// memory returns a volume in memory.
+func memory(name string, size int64) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+		Medium: corev1.StorageMediumMemory, SizeLimit: resource.NewQuantity(size, resource.BinarySI),
+	}}}
+}
+
+// container returns a container that runs a script with its standard input.
+func container(name, image, script string, memory int64, cpus float64, mounts []corev1.VolumeMount) corev1.Container {
+	yes, no := true, false
+	list := func(cpuShare, memoryShare float64) corev1.ResourceList {
+		return corev1.ResourceList{
+			corev1.ResourceCPU:              *resource.NewMilliQuantity(max(1, int64(1000*cpus*cpuShare)), resource.DecimalSI),
+			corev1.ResourceMemory:           *resource.NewQuantity(int64(float64(memory)*memoryShare), resource.BinarySI),
+			corev1.ResourceEphemeralStorage: *resource.NewQuantity(int64(disk*memoryShare), resource.BinarySI),
+		}
+	}
+	c := corev1.Container{
+		Name:            name,
+		Image:           image,
+		ImagePullPolicy: corev1.PullIfNotPresent,
+		Command:         []string{"/bin/sh", "-c", script},
+		WorkingDir:      sandbox.SkillDir,
+		Stdin:           true,
+		StdinOnce:       true, // the end of the connection is that of a shell that waits
+		Resources:       corev1.ResourceRequirements{Limits: list(1, 1), Requests: list(warmCPU, warmMemory)},
+		VolumeMounts:    mounts,
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: &no,
+			ReadOnlyRootFilesystem:   &yes,
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+	for _, entry := range (&sandbox.Command{}).Environ() {
+		key, value, _ := strings.Cut(entry, "=")
+		c.Env = append(c.Env, corev1.EnvVar{Name: key, Value: value})
+	}
+	return c
+}
+
+// setup returns the beginning of the runner's script: limits that a Pod has no field for,
+// and the end of variables that a kubelet sets in every case. Shells disagree about the
+// name of the limit on processes, which counts those of a user, so that only a Pod with
+// users of its own can have it.
+func setup(cmd *sandbox.Command, ownUser bool) string {
+	l := cmd.Limits
+	var b strings.Builder
+	b.WriteString("unset")
+	for _, name := range []string{"SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTPS", "PORT", "PORT_443_TCP", "PORT_443_TCP_PROTO", "PORT_443_TCP_PORT", "PORT_443_TCP_ADDR"} {
+		b.WriteString(" KUBERNETES_" + name)
+	}
+	b.WriteString("\n")
+	limit := func(flags string, value int64) {
+		for _, flag := range strings.Split(flags, "") {
+			fmt.Fprintf(&b, "(ulimit -%[1]s %[2]d) 2>/dev/null && ulimit -%[1]s %[2]d || ", flag, value)
+		}
+		b.WriteString(":\n")
+	}
+	limit("n", l.Files)
+	limit("c", 0)
+	const block = 512
+	size := 2 * l.Tmp // above the size of /tmp, so that a full /tmp is an error there and not a signal
+	if cmd.Grant.Write {
+		size = max(l.File, size)
+	}
+	limit("f", size/block)
+	limit("i", sandbox.MaxSignals)
+	if ownUser {
+		limit("up", l.PIDs+timerProcesses)
+	}
+	return b.String()
+}
+
+// claimed returns the Pod of s with a name and the labels of an owner.
+func (s *spec) claimed(name string, labels map[string]string) *corev1.Pod {
+	p := s.pod.DeepCopy()
+	p.ObjectMeta = metav1.ObjectMeta{Name: name, Labels: p.Labels}
+	for key, value := range labels {
+		p.Labels[key] = value
+	}
+	if n, err := rand.Int(rand.Reader, big.NewInt(ownUsers)); s.ownUser && err == nil {
+		id := firstUser + n.Int64()
+		p.Spec.SecurityContext.RunAsUser, p.Spec.SecurityContext.RunAsGroup = &id, &id
+	}
+	return p
+}
