@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 // The names of those who decide, beside other people of the configuration.
@@ -112,10 +114,20 @@ func (k *Key) PersonID() string { return hex.EncodeToString(k.people[Person]) }
 // who restores that alone undoes none.
 func (k *Key) withdrawals() string { return filepath.Join(filepath.Dir(k.file), "withdrawn") }
 
+// withdrawn is the kind of the items that withdraw signatures of a shared key.
+const withdrawn = "withdrawn"
+
 func (k *Key) isWithdrawn(signature []byte) bool {
 	nonce := hex.EncodeToString(signature[:nonceSize])
 	if _, known := k.withdrawn.Load(nonce); known {
 		return true
+	}
+	if k.shared != nil {
+		found, err := store.NewItems(k.shared, withdrawn).Get(context.Background(), nonce)
+		if found != nil {
+			k.withdrawn.Store(nonce, nil)
+		}
+		return found != nil || err != nil
 	}
 	if _, err := os.Lstat(filepath.Join(k.withdrawals(), nonce)); errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -133,6 +145,13 @@ func (k *Key) Withdraw(signature []byte, ends time.Time) error {
 	}
 	dir, nonce := k.withdrawals(), hex.EncodeToString(signature[:nonceSize])
 	k.withdrawn.Store(nonce, nil)
+	if k.shared != nil {
+		err := store.NewItems(k.shared, withdrawn).Put(context.Background(), &store.Item{Key: nonce, Expires: ends})
+		if errors.Is(err, store.ErrChanged) { // by another server
+			return nil
+		}
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

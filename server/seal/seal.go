@@ -6,6 +6,7 @@
 package seal
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/rand"
@@ -18,6 +19,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/atomicfile"
 )
 
@@ -31,6 +33,7 @@ type People map[string]ed25519.PublicKey
 // concurrently.
 type Key struct {
 	file   string
+	shared *store.Store // has the key and the withdrawals in place of files; nil of a file
 	people People
 
 	mu  sync.Mutex
@@ -44,6 +47,11 @@ type Key struct {
 // New returns the key in a file. It opens nothing. A [Person] without a public key signs
 // with that of the file.
 func New(file string, people People) *Key { return &Key{file: file, people: people} }
+
+// NewShared returns the key in a database that servers on several machines share: they
+// accept each other's decisions. Who can write there can decide, as who can write the file
+// of [New] can, but for people with a public key. It reads nothing.
+func NewShared(s *store.Store, people People) *Key { return &Key{shared: s, people: people} }
 
 // Sum returns the MAC of a list of texts.
 func (k *Key) Sum(parts ...string) ([]byte, error) {
@@ -77,6 +85,13 @@ func (k *Key) load() ([]byte, error) {
 	if k.key != nil {
 		return k.key, nil
 	}
+	if k.shared != nil {
+		key, err := readShared(store.NewItems(k.shared, "seal"))
+		if err != nil {
+			return nil, fmt.Errorf("the key of decisions: %w", err)
+		}
+		return k.use(key), nil
+	}
 	key, err := read(k.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = generate(k.file); err == nil || errors.Is(err, fs.ErrExist) {
@@ -86,8 +101,34 @@ func (k *Key) load() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key of decisions: %w", err)
 	}
+	return k.use(key), nil
+}
+
+// use keeps a key that was read. The caller has the mutex.
+func (k *Key) use(key []byte) []byte {
 	k.key, k.own = key, ed25519.NewKeyFromSeed(sum(key, []string{"decisions"}))
-	return key, nil
+	return key
+}
+
+// readShared reads the key of a database, which the first server makes.
+func readShared(items store.Items) ([]byte, error) {
+	const name = "key"
+	ctx := context.Background()
+	found, err := items.Get(ctx, name)
+	if err == nil && found == nil {
+		key := make([]byte, keySize)
+		_, _ = rand.Read(key) // which never fails
+		if err = items.Put(ctx, &store.Item{Key: name, Body: key}); err == nil || errors.Is(err, store.ErrChanged) {
+			found, err = items.Get(ctx, name)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case found == nil || len(found.Body) != keySize:
+		return nil, errors.New("that of the database is damaged")
+	}
+	return found.Body, nil
 }
 
 // read reads a key that nobody else can read.

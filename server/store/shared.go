@@ -79,7 +79,9 @@ func migrateServer(tx *transaction) error {
 // none.
 func (d *database) transactServer(ctx context.Context, care Care, lock string, change func(*transaction) error) error {
 	begin, values := "SELECT pg_current_xact_id()::text FROM set_config('synchronous_commit', CASE WHEN $1 THEN 'off' ELSE current_setting('synchronous_commit') END, true)", []any{care == Quiet}
+	pool := d.readers // which no transaction keeps while it waits for another
 	if lock != "" {
+		pool = d.writer
 		local, _ := d.locks.LoadOrStore(lock, new(sync.Mutex)) // so that one connection alone waits
 		local.(*sync.Mutex).Lock()
 		defer local.(*sync.Mutex).Unlock()
@@ -87,7 +89,7 @@ func (d *database) transactServer(ctx context.Context, care Care, lock string, c
 		_, _ = io.WriteString(hash, "skills-mcp "+lock) // a hash never fails
 		begin, values = begin+", pg_advisory_xact_lock($2)", append(values, int64(hash.Sum64()))
 	}
-	tx, err := d.writer.BeginTx(ctx, nil)
+	tx, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,9 @@ type Config struct {
 	Install Install `yaml:"install"`
 	// Record bounds the record of runs.
 	Record Record `yaml:"record"`
+	// Store is the address of a PostgreSQL database, or the path of a file that has it; "" is
+	// a file in the folder for state.
+	Store string `yaml:"store"`
 	// Provides declares features that cannot be detected.
 	Provides Provides `yaml:"provides"`
 	// Telemetry sends measures and traces.

@@ -174,7 +174,7 @@ func withoutSecret(text string) string {
 		return name + "=…"
 	}
 	to, err := url.Parse(text)
-	if err != nil || to.Host == "" {
+	if err != nil || to.Host == "" && to.User == nil {
 		return text
 	}
 	if to.RawQuery != "" {

@@ -53,6 +53,9 @@ func Parse(data []byte, file, home string) (*Config, error) {
 			*path = absolute(*path, filepath.Dir(file), home)
 		}
 	}
+	if c.Store != "" && !IsDatabase(c.Store) {
+		c.Store = absolute(c.Store, filepath.Dir(file), home)
+	}
 	for _, paths := range [][]string{c.Skills, c.Plugins.Dirs, c.Workspaces} {
 		for i, path := range paths {
 			paths[i] = absolute(path, filepath.Dir(file), home)
@@ -71,6 +74,11 @@ func (c *Config) set(role, image string) {
 		c.Images = map[string]string{}
 	}
 	c.Images[role] = image
+}
+
+// IsDatabase reports whether a text is the address of a PostgreSQL database.
+func IsDatabase(text string) bool {
+	return strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://")
 }
 
 // absolute resolves a path of the file: ~ expands to home, and relative paths start

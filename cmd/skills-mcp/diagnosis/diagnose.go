@@ -203,6 +203,12 @@ func (d *diagnosis) checkSetup() []sandbox.Finding {
 // checkRecord checks the file of the record and of the person's decisions. A broken one
 // is a warning: skills that need no confirmation run without it.
 func (d *diagnosis) checkRecord() sandbox.Finding {
+	if s := d.settings.Store; s.Shared() {
+		if err := s.Check(context.Background()); err != nil {
+			return sandbox.Failed("record", err.Error(), "nothing that needs a decision runs until the database answers: start it, or correct the setting store")
+		}
+		return sandbox.OK("record", "%s, shared with other servers", s.Name())
+	}
 	file := d.settings.Store.File()
 	for _, w := range d.settings.Workspaces.Folders {
 		if file != "" && setup.Lies(filepath.Dir(file), w) {

@@ -75,6 +75,11 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 			s.Logger.Warn("skills cannot enter a workspace", "workspace", workspace, "reason", why)
 		}
 	}
+	if s.Store.Shared() { // which has to be there, and tells of others' decisions
+		if _, err := s.Store.Instance(ctx); err != nil {
+			return nil, err
+		}
+	}
 	b := &Backend{settings: s, options: o}
 	decider := s.Sandboxes.Decider(nil)
 	b.filter = policy.NewFilter(decider, viewKey{}.principal())

@@ -70,7 +70,7 @@ func (m *machine) folderSettings() []web.Setting {
 	return []web.Setting{
 		file,
 		row("installed skills", s.Roots.Data, "XDG_DATA_HOME"),
-		row("record and decisions", s.Store.File(), "XDG_STATE_HOME"),
+		row("record and decisions", s.Store.Name(), "XDG_STATE_HOME"),
 		row("cache", cache, "XDG_CACHE_HOME"),
 		row("token of clients", token, endpoint.TokenVariable),
 	}

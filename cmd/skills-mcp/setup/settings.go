@@ -92,8 +92,14 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if err != nil {
 		return nil, err
 	}
-	state = cmp.Or(state, store.New(StoreFile(home), &store.Options{Logger: logger}))
-	key := seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), Passphrases(c).Keys())
+	if state == nil {
+		server, err := newDatabase(c)
+		if err != nil {
+			return nil, exitcode.Usage(err)
+		}
+		state = store.New(StoreFile(home), &store.Options{Logger: logger, Server: server})
+	}
+	key := newKey(state, Passphrases(c).Keys())
 	s := &Settings{Config: c, Flags: *f, Home: home, Logger: logger, Workspaces: w, Trust: trust.New(state, key, logger), Store: state, Recorder: recorder, key: key, Host: newHost(home, state, key, logger), Servers: newBook(c, state, logger)}
 	s.Sandboxes = &Sandboxes{Config: c, servers: s.Servers, state: filepath.Dir(state.File()), Verdicts: newVerdicts(c, logger), home: home, workspaces: w, host: s.Host, secrets: newSecrets(state.File()), logger: logger}
 	if recorder == nil {
@@ -118,6 +124,15 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	s.Profiles = &manage.Profiles{ProfileOptions: manage.ProfileOptions{Rules: &s.Sandboxes.Rules, Resolve: ResolveWorkspace, Decider: func() *policy.Policy { return s.Sandboxes.Decider(nil) }}}
 	s.Secrets = &manage.Secrets{SecretOptions: manage.SecretOptions{Store: s.Sandboxes.secrets, Rules: &s.Sandboxes.Rules, Configured: c.Policy.Configured, Pins: s.OpenPins}}
 	return s, nil
+}
+
+// newKey returns the key of the person's decisions: beside the store's file, or in the
+// database.
+func newKey(state *store.Store, people seal.People) *seal.Key {
+	if state.Shared() {
+		return seal.NewShared(state, people)
+	}
+	return seal.New(filepath.Join(filepath.Dir(state.File()), "approvals.key"), people)
 }
 
 // newBook returns the book of the plugins' MCP servers, beside the store. Other processes
@@ -248,6 +263,7 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 	if c.Plugins.Dirs, err = appendFolders(c.Plugins.Dirs, f.Plugins, folder, false); err != nil {
 		return nil, err
 	}
+	c.Store = cmp.Or(os.Getenv(storeVariable), c.Store)
 	warnMissing(slices.Concat(c.Skills, c.Plugins.Dirs), logger)
 	if driver := f.Sandbox; driver != "" {
 		if !slices.Contains(config.Drivers(), driver) {

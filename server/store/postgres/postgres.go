@@ -31,7 +31,7 @@ var timeouts = map[string]string{
 func New(address string) (name string, open func() (*sql.DB, error), err error) {
 	c, err := pgx.ParseConfig(address)
 	if err != nil {
-		return "", nil, errors.New("store: the address of the database cannot be read; write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full") // the error has the address
+		return "", nil, errors.New("the address of the database cannot be read; write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full") // the error has the address
 	}
 	c.ConnectTimeout = cmp.Or(min(c.ConnectTimeout, 5*time.Second), 5*time.Second)
 	c.RuntimeParams["application_name"] = cmp.Or(c.RuntimeParams["application_name"], "skills-mcp")
