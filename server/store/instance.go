@@ -84,8 +84,10 @@ func (s *stateFile) renew(ctx context.Context, n int, seen int64) (generation in
 			}
 		}
 		if s.Shared() {
-			if _, err := tx.Exec(interruptRuns); err != nil {
-				return err
+			for _, statement := range []string{interruptRuns, "DELETE FROM commits WHERE at < " + nowMS + " - 60000"} {
+				if _, err := tx.Exec(statement); err != nil {
+					return err
+				}
 			}
 		}
 		rows, err := tx.Query(selectGeneration)

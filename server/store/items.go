@@ -32,8 +32,6 @@ type Items struct {
 func NewItems(s *Store, kind string) Items { return Items{s, kind} }
 
 const (
-	// nowMS is the time of the database, in ms since 1970.
-	nowMS       = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 	itemColumns = "key, owner, instance, version, expires, body"
 	isCurrent   = "(expires = 0 OR expires > " + nowMS + ")"
 )
@@ -91,7 +89,7 @@ func (t Items) Put(ctx context.Context, i *Item) error {
 		values = values[:6]
 	}
 	var version []int64
-	err := t.store.write(ctx, "", func(tx *transaction) error {
+	err := t.store.transact(ctx, Durable, "", func(tx *transaction) error {
 		rows, err := tx.Query(statement+" RETURNING version", values...)
 		if err != nil {
 			return err
@@ -115,7 +113,7 @@ func (t Items) Take(ctx context.Context, key string) (item *Item, err error) {
 	if err := t.store.makeItems(ctx); err != nil {
 		return nil, err
 	}
-	err = t.store.write(ctx, "", func(tx *transaction) error {
+	err = t.store.transact(ctx, Durable, "", func(tx *transaction) error {
 		rows, err := tx.Query("DELETE FROM items WHERE kind = ? AND key = ? AND "+isCurrent+" RETURNING "+itemColumns, t.kind, key)
 		if err == nil {
 			item, err = one(scanAll(rows, scanItem))

@@ -5,6 +5,9 @@ func schemas() []string {
 	return []string{generationSchema, decisionsSchema, feedbackSchema, runsSchema, usesSchema}
 }
 
+// nowMS is the time of the database, in ms since 1970.
+const nowMS = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
 // version is the version of the schema, which the file names (PRAGMA user_version). A file
 // of another one is refused: it may hold decisions that this program does not read.
 const version = 3

@@ -3,12 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"net"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -42,7 +41,12 @@ func connectServer(server *Server) (_ *database, err error) {
 	}
 	limitConnections(d.writer, maxWriters)
 	limitConnections(d.readers, maxReaders)
-	if err = d.transactServer(context.Background(), Durable, "schema", migrateServer); err != nil {
+	found, err := d.migrateServer()
+	switch {
+	case err != nil:
+		return nil, errors.Join(lost(err), d.close())
+	case found != version:
+		err = fmt.Errorf("its schema is version %d, and this program knows version %d alone; use the program that made it, or another database to start anew: all that was approved, granted, pinned or trusted is asked again", found, version)
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -53,83 +57,113 @@ func limitConnections(db *sql.DB, n int) {
 	db.SetMaxIdleConns(n)
 }
 
-// migrateServer makes the tables of an empty database.
-func migrateServer(tx *transaction) error {
-	var table sql.NullString
-	if err := tx.tx.QueryRow("SELECT to_regclass('schema_version')::text").Scan(&table); err != nil {
-		return err
+// migrateServer makes the tables of an empty database, and returns the version of its schema.
+func (d *database) migrateServer() (found int, err error) {
+	tx, err := d.writer.Begin()
+	if err != nil {
+		return 0, err
 	}
-	if table.Valid {
-		var found int
-		err := tx.tx.QueryRow("SELECT n FROM schema_version").Scan(&found)
-		if err == nil && found != version {
-			err = fmt.Errorf("its schema is version %d, and this program knows version %d alone; use the program that made it, or another database to start anew: all that was approved, granted, pinned or trusted is asked again", found, version)
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	if _, err := tx.Exec("SELECT pg_advisory_xact_lock($1)", hash("schema")); err != nil {
+		return 0, err
+	}
+	var made bool
+	if err := tx.QueryRow("SELECT to_regclass('schema_version') IS NOT NULL").Scan(&made); err != nil {
+		return 0, err
+	}
+	if made {
+		err := tx.QueryRow("SELECT n FROM schema_version").Scan(&found)
+		return found, err
+	}
+	for _, statements := range append(schemas(), itemsSchema, "CREATE TABLE commits (id BIGINT PRIMARY KEY, at BIGINT NOT NULL)", fmt.Sprintf("CREATE TABLE schema_version AS SELECT %d AS n", version)) {
+		if _, err := tx.Exec(postgresWords(statements)); err != nil {
+			return 0, err
 		}
-		return err
 	}
-	for _, statements := range append(schemas(), itemsSchema, fmt.Sprintf("CREATE TABLE schema_version AS SELECT %d AS n", version)) {
-		if _, err := tx.Exec(statements); err != nil {
-			return err
-		}
-	}
-	return nil
+	return version, tx.Commit()
 }
 
 // transactServer runs a transaction. While it runs, no other server has the lock; "" is
-// none.
+// none. Its row among the commits tells whether it was committed, where the answer is lost:
+// the number of a transaction does not, as PostgreSQL gives it anew after a crash.
 func (d *database) transactServer(ctx context.Context, care Care, lock string, change func(*transaction) error) error {
-	begin, values := "SELECT pg_current_xact_id()::text FROM set_config('synchronous_commit', CASE WHEN $1 THEN 'off' ELSE current_setting('synchronous_commit') END, true)", []any{care == Quiet}
+	id := rand.Int64()
+	begin := "INSERT INTO commits SELECT $1, " + nowMS + " FROM set_config('synchronous_commit', CASE WHEN $2 THEN 'off' ELSE current_setting('synchronous_commit') END, true)"
+	values := []any{id, care == Quiet}
 	pool := d.readers // which no transaction keeps while it waits for another
 	if lock != "" {
 		pool = d.writer
 		local, _ := d.locks.LoadOrStore(lock, new(sync.Mutex)) // so that one connection alone waits
 		local.(*sync.Mutex).Lock()
 		defer local.(*sync.Mutex).Unlock()
-		hash := fnv.New64a()
-		_, _ = io.WriteString(hash, "skills-mcp "+lock) // a hash never fails
-		begin, values = begin+", pg_advisory_xact_lock($2)", append(values, int64(hash.Sum64()))
+		begin, values = begin+", pg_advisory_xact_lock($3)", append(values, hash(lock))
 	}
 	tx, err := pool.BeginTx(ctx, nil)
 	if err != nil {
+		return lost(err)
+	}
+	if _, err = tx.Exec(postgresWords(begin), values...); err == nil {
+		err = change(&transaction{tx, d})
+	}
+	if err != nil {
+		if failed := tx.Rollback(); failed != nil || stateOf(err) != "" { // it fails without a connection
+			return lost(err)
+		}
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	var id string
-	if err := tx.QueryRow(begin, values...).Scan(&id); err != nil {
-		return err
-	}
-	if err := change(&transaction{tx, d}); err != nil {
-		return err
-	}
-	if err = tx.Commit(); err == nil || stateOf(err) != "" && !isTransient(err) {
-		return err
+	if err = tx.Commit(); err == nil || stateOf(err) != "" && !strings.HasPrefix(stateOf(err), "57P") {
+		return lost(err)
 	}
 	return d.outcome(ctx, id, err)
 }
 
-var (
-	// errUndone is returned for a transaction that the server has undone.
-	errUndone = errors.New("the connection was lost, and the database has undone the change")
-	// errUncertain is returned for a transaction whose end cannot be learned.
-	errUncertain = errors.New("the connection was lost, and the change may have been written")
-)
+// hash returns the number of a lock.
+func hash(lock string) int64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, "skills-mcp "+lock) // a hash never fails
+	return int64(h.Sum64())
+}
 
-// outcome returns nil for a transaction that was committed, though the answer was lost.
-func (d *database) outcome(ctx context.Context, id string, lost error) error {
+// outcome returns nil for a transaction that was committed, though the answer was lost. It
+// waits for one that has not ended, and one without a row cannot be committed any more.
+func (d *database) outcome(ctx context.Context, id int64, cause error) error {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(patience / 50) {
-		var status sql.NullString
-		err := d.readers.QueryRowContext(ctx, "SELECT pg_xact_status($1::text::xid8)", id).Scan(&status)
+		var at int64
+		err := d.readers.QueryRowContext(ctx, "INSERT INTO commits VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET at = commits.at RETURNING at", id).Scan(&at)
 		switch {
-		case err == nil && status.String == "committed":
+		case err == nil && at == 0:
+			return lostError{cause}
+		case err == nil:
 			return nil
-		case err == nil && status.String == "aborted":
-			return errUndone
-		case err == nil && status.String == "in progress", isTransient(err):
-			continue
+		case !isLost(lost(err)):
+			end = time.Time{}
 		}
-		break
 	}
-	return fmt.Errorf("%w: %v", errUncertain, lost)
+	return fmt.Errorf("the connection was lost, and the change may have been written: %w", cause)
+}
+
+// A lostError is of an operation that changed nothing, and may succeed the next time: its
+// connection is lost, or the server undid it.
+type lostError struct{ error }
+
+func (e lostError) Unwrap() error { return e.error }
+
+func isLost(err error) bool {
+	_, is := errors.AsType[lostError](err)
+	return is
+}
+
+// lost marks an error of an operation that the database has undone, unless the database
+// gave it for another reason than its own.
+func lost(err error) error {
+	switch state := stateOf(err); {
+	case err == nil:
+		return nil
+	case state == "", strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), // a lost connection, a server that stops or starts
+		state == "40001", state == "40P01", state == "53300": // a serialization failure, a deadlock, too many connections
+		return lostError{err}
+	}
+	return err
 }
 
 // stateOf returns the code that the server gave an error; "" for one of another origin.
@@ -142,24 +176,4 @@ func stateOf(err error) string {
 		return ""
 	}
 	return e.SQLState()
-}
-
-// isTransient reports whether an error says that the server could not be reached, or undid
-// an operation that may succeed the next time.
-func isTransient(err error) bool {
-	switch state := stateOf(err); state {
-	case "":
-	case "40001", "40P01", // serialization failure, deadlock
-		"57P01", "57P02", "57P03", "53300": // it stops, crashed, starts, has too many connections
-		return true
-	default:
-		return strings.HasPrefix(state, "08")
-	}
-	// The driver's word for an operation that it did not send.
-	e, unsent := errors.AsType[interface {
-		error
-		SafeToRetry() bool
-	}](err)
-	_, network := errors.AsType[net.Error](err)
-	return network || unsent && e.SafeToRetry() || errors.Is(err, errUndone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn)
 }

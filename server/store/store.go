@@ -226,7 +226,7 @@ func (s *stateFile) transact(ctx context.Context, care Care, lock string, change
 func (s *stateFile) retry(ctx context.Context, do func() error) error {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, patience/20) {
 		err := do()
-		if !s.Shared() || !isTransient(err) {
+		if !isLost(err) {
 			s.awaySince.Store(0)
 			return err
 		}
@@ -337,7 +337,9 @@ func collect[T any](ctx context.Context, s *stateFile, scan func(scanner) (T, er
 		if err != nil {
 			return err
 		}
-		all, err = queryAll(ctx, db, scan, statement, values...)
+		if all, err = queryAll(ctx, db, scan, statement, values...); s.Shared() {
+			err = lost(err)
+		}
 		return wrap("read", s.Name(), err)
 	})
 	return all, err
