@@ -89,12 +89,18 @@ type Driver struct {
 	pulls      *pulls
 	known      images
 	pool       *warmpool.Pool[*instance]
-	renewals   renewals
+	renewals   warmpool.Renewals[made]
 	hosts      string // files; see engine
 	profile    string
 	layers     *layers
 
 	watchers sync.WaitGroup // goroutines that run until Close; started by connect
+}
+
+// made says what containers are made of.
+type made struct {
+	engine *engine
+	spec   *spec
 }
 
 // New returns a driver. It contacts no engine: the first use does, or
@@ -221,7 +227,7 @@ func (d *Driver) runOnce(ctx context.Context, e *engine, spec *spec, image *imag
 func (d *Driver) take(ctx context.Context, e *engine, spec *spec, image *image, cmd *sandbox.Command) (b *instance, discard func(), err error) {
 	if !cmd.Grant.Write {
 		if b, err = d.pool.Take(ctx, d.owner.warm(e, spec), cmd.Warm); err == nil {
-			d.renewals.ran(cmd, e, spec)
+			d.renewals.Took(cmd.Skill, made{e, spec}, cmd.Warm)
 		}
 		return b, func() { d.owner.discard(b) }, err
 	}
@@ -266,22 +272,22 @@ func (d *Driver) Close() error {
 // Forget implements [sandbox.Warmer].
 func (d *Driver) Forget(skill string) {
 	if d.pool.Forget(skill) {
-		d.renewals.discarded(skill)
+		d.renewals.Discarded(skill)
 	}
 }
 
 // Renew implements [sandbox.Warmer].
 func (d *Driver) Renew(skill string, folder func() (string, error)) error {
-	one := d.renewals.due(skill)
-	if one == nil || d.engine.Load() != one.engine {
+	one := d.renewals.Due(skill)
+	if one == nil || d.engine.Load() != one.Of.engine {
 		return nil
 	}
 	dir, err := folder()
 	if err != nil {
 		return err
 	}
-	if d.renewals.current(skill, one) { // else a command has had its own made ready
-		d.pool.Prepare(d.owner.warm(one.engine, one.spec.on(dir)), one.warm)
+	if d.renewals.Current(skill, one) { // else a command has had its own made ready
+		d.pool.Prepare(d.owner.warm(one.Of.engine, one.Of.spec.on(dir)), one.Want)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
 
 // After a change of a skill a container with the new folder waits before the next call,
@@ -55,10 +57,10 @@ func TestRenew(t *testing.T) {
 	}
 	cancel()
 	<-ended
-	for range maxRenewals {
+	for range warmpool.MaxRenewals {
 		d.Forget(cmd.Skill)
 		renew(func() (string, error) { return "", failure }, failure)
-		d.renewals.discarded(cmd.Skill)
+		d.renewals.Discarded(cmd.Skill)
 	}
 	renew(never, nil) // a file is written all the time
 }

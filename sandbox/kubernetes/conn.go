@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -28,6 +29,8 @@ const (
 	silence = 3 * beat
 	// writeTimeout bounds one write.
 	writeTimeout = time.Minute
+	// maxMessage bounds one message: API servers lose the rest of one that is much larger.
+	maxMessage = 32 << 10
 )
 
 // A conn connects to the standard streams of a process in a Pod, by version 5 of the
@@ -136,11 +139,14 @@ func (c *conn) beat() {
 }
 
 // Write implements [shellproto.Conn].
-func (c *conn) Write(p []byte) (int, error) {
-	if err := c.send(append([]byte{remotecommand.StreamStdIn}, p...)); err != nil {
-		return 0, err
+func (c *conn) Write(p []byte) (n int, err error) {
+	for part := range slices.Chunk(p, maxMessage) {
+		if err := c.send(append([]byte{remotecommand.StreamStdIn}, part...)); err != nil {
+			return n, err
+		}
+		n += len(part)
 	}
-	return len(p), nil
+	return n, nil
 }
 
 func (c *conn) send(message []byte) error {

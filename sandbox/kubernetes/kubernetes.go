@@ -99,7 +99,7 @@ type Driver struct {
 	owner    *owner
 	blank    *warmpool.Pool[*blank]
 	loaded   *warmpool.Pool[*instance]
-	renewals renewals
+	renewals warmpool.Renewals[*spec]
 	waits    waits
 	starts   pace
 	calls    atomic.Int64 // that wait for a Pod now
@@ -272,7 +272,7 @@ func (d *Driver) take(ctx context.Context, spec *spec, cmd *sandbox.Command) (i 
 		if i, err = d.loaded.Take(ctx, d.warm(spec, cmd.Warm), cmd.Warm); err != nil {
 			return nil, nil, err
 		}
-		d.renewals.ran(cmd, spec)
+		d.renewals.Took(cmd.Skill, spec, cmd.Warm)
 		return i, i.Discard, nil
 	}
 	cmd, unhold, err := d.options.Guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+patience)
@@ -347,13 +347,13 @@ func (d *Driver) until(ctx context.Context) (context.Context, func()) {
 // Forget implements [sandbox.Warmer].
 func (d *Driver) Forget(skill string) {
 	if d.loaded.Forget(skill) {
-		d.renewals.discarded(skill)
+		d.renewals.Discarded(skill)
 	}
 }
 
 // Renew implements [sandbox.Warmer].
 func (d *Driver) Renew(skill string, folder func() (string, error)) error {
-	one := d.renewals.due(skill)
+	one := d.renewals.Due(skill)
 	if one == nil {
 		return nil
 	}
@@ -361,8 +361,8 @@ func (d *Driver) Renew(skill string, folder func() (string, error)) error {
 	if err != nil {
 		return err
 	}
-	if d.renewals.current(skill, one) { // else a command has had its own made ready
-		d.loaded.Prepare(d.warm(one.spec.on(dir), one.warm), one.warm)
+	if d.renewals.Current(skill, one) { // else a command has had its own made ready
+		d.loaded.Prepare(d.warm(one.Of.on(dir), one.Want), one.Want)
 	}
 	return nil
 }

@@ -46,9 +46,13 @@ func (p *pods) change(do func()) {
 	p.changed = make(chan struct{})
 }
 
-// add follows a Pod of that name, which may not be visible yet.
+// add follows a Pod of that name, which the watch may have told of already, or not yet.
 func (p *pods) add(name string) {
-	p.change(func() { p.all[name] = followed{since: time.Now()} })
+	p.change(func() {
+		if _, known := p.all[name]; !known {
+			p.all[name] = followed{since: time.Now()}
+		}
+	})
 }
 
 // forget follows a Pod no more.

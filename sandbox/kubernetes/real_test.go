@@ -83,5 +83,5 @@ func (r *realCluster) options() *Options {
 
 func TestSuite(t *testing.T) {
 	r := newRealCluster(t)
-	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver { return New(r.options()) }, sandboxtest.Traits{})
+	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver { return New(r.options()) }, sandboxtest.Traits{OwnUser: true, Interface: true})
 }

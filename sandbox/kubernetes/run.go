@@ -22,13 +22,12 @@ const verdictTimeout = 10 * time.Second
 
 // run runs cmd in i, for which i was made.
 func (i *instance) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	o, err := i.shell.Run(ctx, cmd, shellproto.Line{})
+	o, cause := i.shell.Run(ctx, cmd, shellproto.Line{})
 	i.answered = o.Missing || o.Ended
-	exit, err, settled := i.settle(cmd, o, err)
-	if settled {
+	if exit, err, settled := i.settle(cmd, o, cause); settled {
 		return exit, err
 	}
-	exit, err = i.verdict(ctx, cmd, o, err)
+	exit, err := i.verdict(ctx, cmd, o, cause)
 	if !o.Begun && cmd.Started != nil && !errors.Is(err, errStale) && !errors.Is(err, shellproto.ErrGarbled) {
 		cmd.Started() // it may have begun
 	}

@@ -14,7 +14,6 @@ import (
 type session struct {
 	driver   *Driver
 	instance *instance
-	setup    string // the beginning of each shell's script
 	limits   sandbox.Limits
 
 	turn  chan struct{}     // has room for one: the command that runs
@@ -53,7 +52,7 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &session{driver: d, instance: i, setup: setup(cmd, spec.ownUser), limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
+	s := &session{driver: d, instance: i, limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
 	s.close = sync.OnceFunc(i.Discard)
 	d.background.Go(func() {
 		select {
@@ -115,7 +114,7 @@ func (s *session) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit,
 	}
 	limited := *cmd
 	limited.Limits = s.limits
-	conn, err := s.instance.cluster.exec(ctx, s.instance.name, s.setup+shellproto.Script)
+	conn, err := s.instance.cluster.exec(ctx, s.instance.name, s.instance.spec.setup+shellproto.Script)
 	if err != nil && s.instance.Ended() {
 		return nil, s.ended(err)
 	}

@@ -47,6 +47,8 @@ const (
 	// warmCPU and warmMemory are the shares of its limits that a Pod reserves on a node:
 	// it waits for most of its life.
 	warmCPU, warmMemory = 0.1, 0.125
+	// loaderCPU is the loader's limit: it is done before the runner begins.
+	loaderCPU = 0.5
 	// ownUsers are the ids from which a Pod without a user namespace gets its user, so
 	// that the kernel's limits for a user are the Pod's own: they begin at firstUser.
 	firstUser, ownUsers = 1 << 20, 1 << 30
@@ -59,7 +61,8 @@ type spec struct {
 	image   string
 	skill   string
 	folder  string
-	ownUser bool // the Pod gets a user that no other Pod has
+	ownUser bool   // the Pod gets a user that no other Pod has
+	setup   string // of each shell in the Pod
 	text    string
 }
 
@@ -78,7 +81,8 @@ func (d *Driver) newSpec(ctx context.Context, c *cluster, cmd *sandbox.Command, 
 	}
 	own := c.ownUsers(ctx, &d.options)
 	s := &spec{role: role, image: image, skill: cmd.Skill, folder: cmd.Folder, ownUser: !own && len(granted.mounts) == 0}
-	s.pod = &corev1.Pod{Spec: d.podSpec(cmd, image, size, granted, s.ownUser)}
+	s.setup = setup(cmd, own || s.ownUser)
+	s.pod = &corev1.Pod{Spec: d.podSpec(cmd, image, size, granted, s.setup)}
 	if own {
 		s.pod.Spec.HostUsers = new(bool)
 	}
@@ -130,7 +134,7 @@ func folderSize(folder string) (int64, error) {
 }
 
 // podSpec returns the Pod of commands like cmd.
-func (d *Driver) podSpec(cmd *sandbox.Command, image string, size int64, granted volumes, ownUser bool) corev1.PodSpec {
+func (d *Driver) podSpec(cmd *sandbox.Command, image string, size int64, granted volumes, setup string) corev1.PodSpec {
 	o := &d.options
 	uid, gid := sandbox.User()
 	user, group, grace, deadline := int64(uid), int64(gid), int64(1), int64(expiry)
@@ -154,8 +158,8 @@ func (d *Driver) podSpec(cmd *sandbox.Command, image string, size int64, granted
 		},
 		Volumes: append([]corev1.Volume{memory("skill", size), memory("tmp", cmd.Limits.Tmp), memory("out", cmd.Limits.Tmp)}, granted.volumes...),
 		Containers: []corev1.Container{
-			container(loader, image, loadScript, int64(loaderMemory)+size, 1, []corev1.VolumeMount{{Name: "skill", MountPath: sandbox.SkillDir}}),
-			container(runner, image, setup(cmd, ownUser)+shellproto.AttachedScript, cmd.Limits.Memory, cmd.Limits.CPUs, append([]corev1.VolumeMount{
+			container(loader, image, loadScript, int64(loaderMemory)+size, loaderCPU, []corev1.VolumeMount{{Name: "skill", MountPath: sandbox.SkillDir}}),
+			container(runner, image, setup+shellproto.AttachedScript, cmd.Limits.Memory, cmd.Limits.CPUs, append([]corev1.VolumeMount{
 				{Name: "skill", MountPath: sandbox.SkillDir, ReadOnly: true},
 				{Name: "tmp", MountPath: "/tmp"},
 				{Name: "out", MountPath: sandbox.OutDir},
@@ -218,7 +222,7 @@ func container(name, image, script string, memory int64, cpus float64, mounts []
 // and the end of variables that a kubelet sets in every case. Shells disagree about the
 // name of the limit on processes, which counts those of a user, so that only a Pod with
 // users of its own can have it.
-func setup(cmd *sandbox.Command, ownUser bool) string {
+func setup(cmd *sandbox.Command, ownUsers bool) string {
 	l := cmd.Limits
 	var b strings.Builder
 	b.WriteString("unset")
@@ -241,7 +245,7 @@ func setup(cmd *sandbox.Command, ownUser bool) string {
 	}
 	limit("f", size/block)
 	limit("i", sandbox.MaxSignals)
-	if ownUser {
+	if ownUsers {
 		limit("up", l.PIDs+timerProcesses)
 	}
 	return b.String()

@@ -45,6 +45,9 @@ func (a attack) verdict(traits Traits, o outcome) error {
 		}
 	}
 	inside := func(line string) bool {
+		if traits.Interface && strings.HasPrefix(line, "interface ") {
+			return true
+		}
 		return traits.OwnKernel && slices.ContainsFunc(a.inside, func(pattern string) bool {
 			matches, _ := path.Match(pattern, line)
 			return matches

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -177,7 +178,7 @@ func (s suite) secrets(t *testing.T) {
 		cmd := bash(`read -r line; echo "$API_KEY"`)
 		cmd.Env, cmd.Stdin = []string{"LC_ALL=C", "API_KEY=" + secret}, stdin
 		running := make(chan struct{})
-		cmd.Started = func() { close(running) }
+		cmd.Started = sync.OnceFunc(func() { close(running) })
 		looked := make(chan string)
 		go func() {
 			defer feed.Close()
@@ -200,6 +201,7 @@ func (s suite) secrets(t *testing.T) {
 		go func() {
 			defer close(ended)
 			r, err := run(t.Context(), cmd)
+			cmd.Started() // it may have failed before
 			if err != nil {
 				t.Errorf("run: %v", err)
 				return

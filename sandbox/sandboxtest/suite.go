@@ -26,6 +26,11 @@ type Traits struct {
 	// SilentMemory says that the driver cannot report that a command was ended for its
 	// memory. It is ended all the same.
 	SilentMemory bool
+	// OwnUser says that a sandbox without a workspace has a user of its own rather than the
+	// server's.
+	OwnUser bool
+	// Interface says that a sandbox has a network interface, which leads nowhere.
+	Interface bool
 }
 
 // A suite runs its cases on the drivers of newDriver.
