@@ -14,6 +14,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/elicit"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
+	"github.com/skillsmcp/skills-mcp/server/replica"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
@@ -30,6 +31,7 @@ type invoker struct {
 	pending  *elicit.PendingCalls // calls that ask
 	tasks    *tasks.Store
 	outputs  *output.Store // of runs
+	replicas *replica.Set  // nil are none
 	usage    Usage         // nil counts nothing
 	servers  Connected     // nil are none
 	left     func(identity.Key)
@@ -44,6 +46,9 @@ func (i *invoker) workspaces(ctx context.Context) []string {
 
 // complete sets the fields that every call of the client has.
 func (i *invoker) complete(c *run.Call, r *request, p *progress) {
+	if i.replicas != nil { // which find its outputs by that
+		c.RunID = i.replicas.Name(run.NewID())
+	}
 	c.Principal, c.Workspaces = r.principal, i.workspaces(r.ctx)
 	c.Group, c.Connection = share(r.ctx)
 	c.Stderr, c.Progress, c.Warn = p, p.say, p.warn

@@ -10,6 +10,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/feedback"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/replica"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/search"
@@ -67,6 +68,8 @@ type Options struct {
 	// connection do not. After the catalog, all wait for the first [Server.Activate],
 	// but only briefly. 0 lets nothing wait.
 	FirstScan time.Duration
+	// Replicas are the servers that share the store; nil are none.
+	Replicas *replica.Set
 	// Unlogged leaves the changes of the skills to another server's log.
 	Unlogged bool
 	// Logger gets entries for the operator; nil discards them.

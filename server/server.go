@@ -49,8 +49,8 @@ func New(calls *run.Executor, options *Options) *Server {
 	finds := &finder{current, p.search.index, o.Reloader}
 	invoke := &invoker{
 		find:     finds,
-		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(),
-		tasks: tasks.New(&tasks.Options{Logger: logger}), outputs: output.New(), usage: o.Usage, servers: o.Connected, left: o.Left, failures: failures{logger},
+		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(o.Replicas.Name),
+		tasks: tasks.New(&tasks.Options{Logger: logger, Replicas: o.Replicas}), outputs: output.New(), replicas: o.Replicas, usage: o.Usage, servers: o.Connected, left: o.Left, failures: failures{logger},
 	}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{invoke.fetch, o.Snapshots, invoke.count, o.Texts, calls.CodeHosts}
 	s := &Server{

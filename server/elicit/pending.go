@@ -103,13 +103,18 @@ var errLeft = fmt.Errorf("its client has left: %w", context.Canceled)
 
 // PendingCalls are the runs that wait for a client's answers between its requests.
 type PendingCalls struct {
+	name func(id string) string
 	key  *key
 	runs *work.Registry[*PendingCall] // those that have not ended
 }
 
-// NewPendingCalls returns an empty set, which has to be closed.
-func NewPendingCalls() *PendingCalls {
-	return &PendingCalls{newKey(), work.New[*PendingCall](work.Limits{})}
+// NewPendingCalls returns an empty set, which has to be closed. name returns an ID that names
+// this server, too; nil returns it as it is.
+func NewPendingCalls(name func(id string) string) *PendingCalls {
+	if name == nil {
+		name = func(id string) string { return id }
+	}
+	return &PendingCalls{name, newKey(), work.New[*PendingCall](work.Limits{})}
 }
 
 // Do returns the result of run, or a [*Required] if it asks first: run then waits for
@@ -143,7 +148,7 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 
 // start starts the run of a new call.
 func (d *PendingCalls) start(ctx context.Context, c *Call, run func(ctx context.Context, r *PendingCall) any) (*PendingCall, error) {
-	r := &PendingCall{Unit: work.Unit{ID: rand.Text(), By: c.Owner}, turn: make(chan struct{}, 1), call: c, given: maps.Clone(c.Responses)}
+	r := &PendingCall{Unit: work.Unit{ID: d.name(rand.Text()), By: c.Owner}, turn: make(chan struct{}, 1), call: c, given: maps.Clone(c.Responses)}
 	err := d.runs.Start(ctx, r, func(ctx context.Context) { r.outcome = run(ctx, r) })
 	return r, err
 }

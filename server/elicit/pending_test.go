@@ -18,7 +18,7 @@ import (
 
 func newTestCalls(t *testing.T) *PendingCalls {
 	t.Helper()
-	d := NewPendingCalls()
+	d := NewPendingCalls(nil)
 	t.Cleanup(d.Close)
 	return d
 }
@@ -143,7 +143,7 @@ func TestPendingCallsState(t *testing.T) {
 	mine := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte(`{"a":1}`)}
 	_, err := d.Do(t.Context(), mine, asksFor(t, "one"))
 	state := required(t, err, "one")
-	other := NewPendingCalls()
+	other := NewPendingCalls(nil)
 	defer other.Close()
 	for name, test := range map[string]struct {
 		calls  *PendingCalls

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/replica"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/work"
@@ -37,21 +38,24 @@ type Options struct {
 	Asking elicit.Limits
 	// Logger gets the panics of runs; nil discards them.
 	Logger *slog.Logger
+	// Replicas are the servers that answer requests about their own runs; nil are none.
+	Replicas *replica.Set
 }
 
 // Jobs are the runs of one server, of principals without a session: none of them leaves.
 // They may be used concurrently.
 type Jobs struct {
 	*work.Registry[*Job]
-	run    Runner
-	waits  *elicit.WaitLimiter
-	logger *slog.Logger
+	run      Runner
+	waits    *elicit.WaitLimiter
+	logger   *slog.Logger
+	replicas *replica.Set
 }
 
 // New returns no jobs yet. Close ends them. Options may be nil.
 func New(run Runner, options *Options) *Jobs {
 	o := cmp.Or(options, &Options{})
-	return &Jobs{Registry: work.New[*Job](limits()), run: run, waits: elicit.NewWaitLimiter(o.Asking), logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
+	return &Jobs{Registry: work.New[*Job](limits()), run: run, waits: elicit.NewWaitLimiter(o.Asking), logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), replicas: o.Replicas}
 }
 
 // jobKey is the key of a context's job.
@@ -60,7 +64,7 @@ type jobKey struct{}
 // Start starts a run, which goes on when ctx ends. With ask it may ask its person. It sets
 // the request's client, output and progress. The error is a [*run.Error].
 func (j *Jobs) Start(ctx context.Context, request run.Request, ask bool) (*Job, error) {
-	request.RunID = cmp.Or(request.RunID, run.NewID())
+	request.RunID = cmp.Or(request.RunID, j.replicas.Name(run.NewID()))
 	job := newJob(&request, ask)
 	out, errs := job.output(Stdout), job.output(Stderr)
 	request.Client, request.Stdout, request.Stderr = client(job), out, errs

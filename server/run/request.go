@@ -129,8 +129,8 @@ type CodeRequest struct {
 	Skill *skills.Skill
 }
 
-// An OpenRequest asks for a session: a sandbox that several calls share. Its RunID,
-// Session and Timeout are ignored.
+// An OpenRequest asks for a session: a sandbox that several calls share. Its Session and
+// Timeout are ignored.
 type OpenRequest struct {
 	Call
 	// Skill is the skill whose folder is mounted at /skill; nil mounts an empty one.

@@ -42,7 +42,7 @@ func (x *Executor) sessionJob(ctx context.Context, r *OpenRequest) (*job, error)
 		return nil, err
 	}
 	j := &job{
-		Call: &r.Call, action: ActionSession, id: newID("box-"), skill: r.Skill, label: string(WaySession), subject: "the opening",
+		Call: &r.Call, action: ActionSession, id: "box-" + strings.TrimPrefix(r.runID(), "run-"), skill: r.Skill, label: string(WaySession), subject: "the opening",
 		role: cmp.Or(r.Role, roleOf(r.Skill)), lease: x.options.Sessions.Limits().Lifetime, workspaces: workspaces,
 		warm: -1, // without a skill's entry, sandboxes are seldom opened twice alike
 	}

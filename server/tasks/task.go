@@ -25,6 +25,7 @@ type Task struct {
 	work.Unit
 	age    time.Duration // for which it is kept after its last change
 	ending ending        // of a call that was never kept; valid when it is over
+	stored chan struct{} // closed when the other servers can find it, after it is kept
 
 	mu      sync.Mutex // guards the fields below
 	known   known
@@ -192,6 +193,18 @@ func failure(err error) verdict {
 		failed = &rpc.Error{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
 	}
 	return verdict{status: Failed, message: err.Error(), failed: failed}
+}
+
+// ended returns all fields with a verdict.
+func (t *Task) ended(v verdict) wire {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.base()
+	w.Status, w.StatusMessage, w.Updated, w.Result = v.status, v.message, stamp(time.Now()), v.result
+	if v.failed != nil {
+		w.Error = &wireError{v.failed.Code, v.failed.Message, v.failed.Data}
+	}
+	return w
 }
 
 // handle returns a new task as the answer to its request.

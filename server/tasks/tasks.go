@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/replica"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/work"
 )
@@ -32,6 +34,8 @@ type Options struct {
 	Age   time.Duration // how long a task is kept after its last change; 1 hour
 	// Logger gets panics; nil discards them.
 	Logger *slog.Logger
+	// Replicas are the servers that share the tasks; nil are none.
+	Replicas *replica.Set
 }
 
 // A Store has the tasks of all principals. It may be used concurrently, and has to be
@@ -90,7 +94,7 @@ type Call struct {
 // Do runs work and returns its result. If that takes longer than the call's patience, the
 // error is an [*rpc.Other] with a new task. A result that comes before may ask for input.
 func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, error) {
-	t := &Task{Unit: work.Unit{ID: rand.Text(), By: c.Owner}, updated: time.Now(), age: s.options.Age, status: Working, used: map[string]bool{}}
+	t := &Task{Unit: work.Unit{ID: s.options.Replicas.Name(rand.Text()), By: c.Owner}, updated: time.Now(), age: s.options.Age, stored: make(chan struct{}), status: Working, used: map[string]bool{}}
 	atOnce := make(chan bool, 1) // it is a task
 	err := s.calls.Start(ctx, t, func(working context.Context) {
 		atOnce <- c.Patience == 0 && t.decide(kept) // before it ends
@@ -106,6 +110,7 @@ func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, e
 	unlink := context.AfterFunc(ctx, func() { t.End(context.Cause(ctx)) })
 	defer unlink()
 	if <-atOnce || outlasts(ctx, t, c.Patience) {
+		s.keep(ctx, t)
 		return nil, &rpc.Other{Result: t.handle()}
 	}
 	return t.ending.result, t.ending.err
@@ -149,13 +154,64 @@ func (s *Store) end(t *Task, e ending, cause error) {
 		s.calls.Forget(t)
 		return
 	}
+	v := s.settle(t, judge(e, cause))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := judge(e, cause)
 	if !s.makeRoom(t, len(v.result)) {
 		v = failure(errors.New("the result is larger than what is kept of all tasks"))
 	}
 	t.end(v)
+}
+
+const (
+	// maxShared is the longest task that outlives its server, in bytes of JSON.
+	maxShared = 1 << 20
+	// longest is the time for which the row of a task that has not ended is kept.
+	longest = 7 * 24 * time.Hour
+)
+
+// errEnded is the error of a task whose server has ended before it.
+var errEnded = errors.New("its server has ended before it; it may have run: look at its effects before you call it again")
+
+// keep stores a task for the other servers, before the client knows of it.
+func (s *Store) keep(ctx context.Context, t *Task) {
+	defer close(t.stored)
+	if s.options.Replicas == nil {
+		return
+	}
+	w := t.handle()
+	w.ResultType = ""
+	body, err := json.Marshal(w)
+	if err == nil {
+		err = s.options.Replicas.Tasks().Keep(ctx, t.ID, t.By, time.Now().Add(longest), body)
+	}
+	if err != nil {
+		s.options.Logger.Warn("a task will be lost with this server", "error", err)
+	}
+}
+
+// settle stores the verdict on a task for the other servers, and returns the one that counts:
+// another server may have taken this one for ended.
+func (s *Store) settle(t *Task, v verdict) verdict {
+	<-t.stored
+	if s.options.Replicas == nil {
+		return v
+	}
+	body, err := json.Marshal(t.ended(v))
+	if err == nil && len(body) > maxShared {
+		return v
+	}
+	counts := true
+	if err == nil {
+		counts, err = s.options.Replicas.Tasks().End(context.Background(), t.ID, time.Now().Add(s.options.Age), body)
+	}
+	if err != nil {
+		s.options.Logger.Warn("the end of a task will be lost with this server", "error", err)
+	}
+	if !counts {
+		return failure(errEnded)
+	}
+	return v
 }
 
 // makeRoom forgets the oldest results as long as there is no room for one of size bytes. It

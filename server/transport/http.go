@@ -35,7 +35,7 @@ func (h *HTTP) Beside(b Backend) *HTTP {
 }
 
 func newHTTP(e *endpoint) *HTTP {
-	legacy := &sessions{edge: &e.edge, ctx: e.ctx, idle: e.options.bounds.idle, most: e.options.bounds.sessions, byID: map[string]*httpClient{}}
+	legacy := &sessions{edge: &e.edge, replicas: e.options.Replicas, ctx: e.ctx, idle: e.options.bounds.idle, most: e.options.bounds.sessions, byID: map[string]*httpClient{}}
 	return &HTTP{e, modernEndpoint{e}, legacyEndpoint{e, legacy}, sseEndpoint{e, &sync.Map{}}}
 }
 

@@ -2,9 +2,12 @@ package transport
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/replica"
 )
 
 // legacyEndpoint serves clients that initialize. They have sessions and a stream of
@@ -50,7 +53,13 @@ func (h legacyEndpoint) request(a *responder, r *http.Request, c *httpClient, m 
 // as calls serve with the client of a request, or answers that there is none.
 func (h legacyEndpoint) as(a *responder, r *http.Request, m message, serve func(*httpClient)) {
 	c, f := h.client(r)
-	if f != nil {
+	if f != nil && f.status == http.StatusNotFound {
+		passed := false
+		if c, passed = h.elsewhere(a, r, m); passed {
+			return
+		}
+	}
+	if c == nil {
 		f.id = m.id
 		a.refuse(f)
 		return
@@ -77,15 +86,35 @@ func (h legacyEndpoint) client(r *http.Request) (*httpClient, *rpcError) {
 	return c, nil
 }
 
+// elsewhere finds the session of a request among those of other servers: it has the other
+// server answer, or resumes the session if that server has ended. Without both, c is nil.
+func (h legacyEndpoint) elsewhere(a *responder, r *http.Request, m message) (c *httpClient, passed bool) {
+	id, all := r.Header.Get(SessionHeader), h.sessions.replicas
+	if all == nil || replica.Passed(r) {
+		return nil, false
+	}
+	home := all.Home(r.Context(), id)
+	for range 3 { // another one may have taken the session over
+		if home != "" && h.pass(a, r, m, home) {
+			return nil, true
+		}
+		if c, home = h.sessions.take(r, id, home); home == "" {
+			return c, false
+		}
+	}
+	return nil, false
+}
+
 // initialize begins a session.
 func (h legacyEndpoint) initialize(a *responder, r *http.Request, m message) {
-	c := h.sessions.begin(r)
+	c := h.sessions.begin(r, h.sessions.replicas.Name(httpKind+"-"+rand.Text()))
 	reply := h.exchange(r.Context(), c.peer, m, a.send)
 	if _, failed := errorCode(m.id, reply); !failed {
 		if !h.sessions.add(context.WithoutCancel(r.Context()), c) {
 			a.busy(m, errBusy)
 			return
 		}
+		h.sessions.keep(r.Context(), c)
 		a.w.Header().Set(SessionHeader, c.id)
 	}
 	a.finish(http.StatusOK, reply)

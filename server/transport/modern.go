@@ -2,11 +2,16 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/skillsmcp/skills-mcp/server/replica"
 )
 
 // modernEndpoint serves clients of the modern protocol.
@@ -29,6 +34,9 @@ func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 		a.refuse(invalid(m.id, "the server asks nothing of a modern client"))
 		return
 	}
+	if home := h.home(r, m); home != "" && h.pass(a, r, m, home) {
+		return
+	}
 	id := httpKind + "-modern-" + strconv.FormatInt(moderns.Add(1), 10)
 	p := newModernPeer(id, principalOf(r))
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
@@ -38,6 +46,40 @@ func (h modernEndpoint) post(a *responder, r *http.Request, m message) {
 		return
 	}
 	h.answer(a, r, h.ctx, p, m, id)
+}
+
+// home returns the other server that has the things which a modern request names: a task, a
+// call that asks, a kept sandbox or an output; "" is none.
+func (h modernEndpoint) home(r *http.Request, m message) string {
+	if h.options.Replicas == nil || replica.Passed(r) {
+		return ""
+	}
+	var params struct {
+		Task      string `json:"taskId"`
+		State     string `json:"requestState"`
+		URI       string `json:"uri"`
+		Arguments struct {
+			Sandbox string `json:"container_id"`
+		} `json:"arguments"`
+	}
+	_ = json.Unmarshal(m.params, &params) // the rest is read, whatever one of them is
+	return h.options.Replicas.Home(r.Context(), params.Task, callOf(params.State), runOf(params.URI), params.Arguments.Sandbox)
+}
+
+// callOf returns the ID of the call in a state, which is its first part.
+func callOf(state string) string {
+	id, _, _ := strings.Cut(state, ".")
+	return id
+}
+
+// runOf returns the ID of the run in the URI of an output, which is its host.
+func runOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "skills-mcp" {
+		return ""
+	}
+	id, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	return id
 }
 
 // subscribe serves subscriptions/listen, whose stream is the answer.

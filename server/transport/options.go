@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/replica"
 )
 
 // Options tune a transport.
@@ -20,6 +22,10 @@ type Options struct {
 
 	// Observer is told of requests and sessions; nil tells nobody.
 	Observer Observer
+
+	// Replicas are the servers over HTTP behind the same address; nil are none. They share
+	// sessions, and each answers the requests about its own tasks and questions.
+	Replicas *replica.Set
 
 	bounds bounds // a zero field means that of the transport
 }

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/replica"
 )
 
 // sessions are the sessions of an HTTP server's legacy clients.
@@ -20,6 +20,9 @@ type sessions struct {
 	ctx  context.Context // of the server
 	idle time.Duration
 	most int
+
+	replicas *replica.Set // nil is none
+	taking   sync.Mutex   // held while a session of another server is resumed
 
 	ending sync.WaitGroup // what forget has begun; close waits for it
 
@@ -49,10 +52,10 @@ type httpClient struct {
 // callKey returns the key of a client's request among those of all clients.
 func (c *httpClient) callKey(id json.RawMessage) string { return c.id + " " + key(id) }
 
-// begin returns the client of a request, which is about to initialize. add registers it.
-func (s *sessions) begin(r *http.Request) *httpClient {
+// begin returns the client of a request, with a session that add registers.
+func (s *sessions) begin(r *http.Request, id string) *httpClient {
 	p := principalOf(r)
-	c := &httpClient{peer: newPeer(httpKind+"-"+rand.Text(), p, s.edge.Lists), owner: p.Key(), sender: senderOf(r), queue: newNotices(s.edge.log)}
+	c := &httpClient{peer: newPeer(id, p, s.edge.Lists), owner: p.Key(), sender: senderOf(r), queue: newNotices(s.edge.log)}
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
 	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {
@@ -148,13 +151,18 @@ func (s *sessions) end(c *httpClient, onlyIdle bool) {
 
 var errEnded = errors.New("the session has ended")
 
-// forget removes a client, and ends its requests and streams. The caller holds mu.
+// forget removes a client, and ends its requests and streams. Where the server ends, another
+// one may resume the session. The caller holds mu.
 func (s *sessions) forget(c *httpClient) {
 	delete(s.byID, c.id)
 	c.timer.Stop()
 	c.stop(errEnded)
 	// Tasks and sandboxes of the client may take a while to end.
+	closed := s.closed
 	s.ending.Go(func() {
+		if !closed && s.replicas != nil {
+			s.replicas.Sessions().Drop(context.Background(), c.id)
+		}
 		s.edge.unregister(c.peer)
 		c.broadcasts.close()
 	})

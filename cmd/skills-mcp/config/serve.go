@@ -27,6 +27,7 @@ type Serve struct {
 	NoToken   bool   `yaml:"no_token"`   // ask for no token, whatever the address
 	UI        bool   `yaml:"ui"`         // also serve the page, over HTTP
 	URL       string `yaml:"url"`        // by which clients reach the server, without a path; "" is Listen
+	Replica   string `yaml:"replica"`    // URL by which other servers of the same store reach this one; "" is a server alone
 	OIDC      OIDC   `yaml:"oidc"`       // whose access tokens are accepted
 	AccessLog bool   `yaml:"access_log"` // log each request and each call
 	Rate      Rate   `yaml:"rate"`       // of the requests of each principal
@@ -100,6 +101,9 @@ func (s Serve) Validate() error {
 	}
 	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil) {
 		return fmt.Errorf("serve.url is %q; write a scheme and a host, such as https://skills.example.com", s.URL)
+	}
+	if u, err := url.Parse(s.Replica); s.Replica != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil) {
+		return fmt.Errorf("serve.replica is %q; write a scheme and an address, such as http://10.1.2.3", s.Replica)
 	}
 	if err := s.OIDC.validate(s.URL); err != nil {
 		return err

@@ -6,6 +6,7 @@ package serving
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/live"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/replica"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/server/transport"
@@ -59,6 +61,7 @@ type Backend struct {
 	views     *views
 	reloader  *live.Reloader
 	approvals *approval.Approvals
+	replicas  *replica.Set   // nil is a server alone
 	filter    *policy.Filter // of the catalog, for all profiles
 	asker     *asker         // asks the person of the page; nil without one
 	closers   []func() error // in the order in which the parts were opened
@@ -81,6 +84,13 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 		}
 	}
 	b := &Backend{settings: s, options: o}
+	if s.Serve.Replica != "" && s.Serve.Transport != "stdio" {
+		b.replicas = replica.New(s.Store, s.Serve.Replica, s.Logger)
+		b.onClose(b.replicas.Close)
+		if err := b.replicas.Start(ctx); err != nil {
+			return nil, fmt.Errorf("share the store with other servers: %w", err)
+		}
+	}
 	decider := s.Sandboxes.Decider(nil)
 	b.filter = policy.NewFilter(decider, viewKey{}.principal())
 	scanner, watch := b.scanner()
@@ -160,6 +170,7 @@ func (b *Backend) newApprovals() *approval.Approvals {
 func (b *Backend) serverOptions(snapshots *snapshot.Store) *server.Options {
 	s := b.settings
 	options := serverOptions(s, snapshots)
+	options.Replicas = b.replicas
 	options.Left, options.Texts = b.approvals.Leave, s.Sandboxes.Pins.Text
 	options.Feedback, options.Connected = s.Feedback(), setup.Connected{Host: s.Host, Approvals: b.approvals}
 	options.Installed = s.Machine.Origin

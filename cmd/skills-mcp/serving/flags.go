@@ -12,6 +12,7 @@ import (
 type Flags struct {
 	Profile                      string
 	transport, listen, tokenFile string
+	replica                      string
 	noToken, ui                  bool
 	allowHosts, allowOrigins     []string
 	tlsCert, tlsKey              string
@@ -24,6 +25,7 @@ func (v *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&v.tokenFile, "token-file", "", "let in only clients that send the bearer token in `FILE`, of mode 600 and in no workspace (or in the variable SKILLS_MCP_TOKEN; else one is made)")
 	f.StringVar(&v.tlsCert, "tls-cert", "", "serve HTTPS with the certificate, and its chain, in the PEM `FILE`, which is read again when it changes")
 	f.StringVar(&v.tlsKey, "tls-key", "", "the key of the certificate, in the PEM `FILE` of mode 600 and in no workspace")
+	f.StringVar(&v.replica, "replica", "", "share sessions, tasks and questions with the other servers of the store, which reach this one at `URL`, such as http://10.1.2.3 (its port is that of --listen unless it has one)")
 	f.StringVar(&v.Profile, "profile", "", "bound what clients may do by the profile `NAME`")
 	f.BoolVar(&v.noToken, "no-token", false, "ask clients for no token, and them for no yes: on a loopback address for programs of yours alone (Linux), on any other for everybody who reaches it")
 	f.BoolVar(&v.ui, "ui", false, "also serve the page for people at "+web.Path+", over http")
@@ -36,6 +38,7 @@ func (v Flags) apply(c *config.Config) error {
 	s := &c.Serve
 	s.Transport = cmp.Or(v.transport, s.Transport)
 	s.Listen = cmp.Or(v.listen, s.Listen)
+	s.Replica = cmp.Or(v.replica, s.Replica)
 	s.TokenFile = cmp.Or(v.tokenFile, s.TokenFile)
 	s.TLS.Cert = cmp.Or(v.tlsCert, s.TLS.Cert)
 	s.TLS.Key = cmp.Or(v.tlsKey, s.TLS.Key)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity/oauth"
 	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 	"github.com/skillsmcp/skills-mcp/server/transport"
+	"github.com/skillsmcp/skills-mcp/server/web"
 	"github.com/skillsmcp/skills-mcp/server/web/signin"
 )
 
@@ -92,6 +94,11 @@ func (v *Flags) Listen(ctx context.Context, s *setup.Settings, stdin io.Reader, 
 			return nil, fmt.Errorf("%w; name another address with --listen (its port 0 takes a free one)", err)
 		}
 	}
+	if u, err := url.Parse(s.Serve.Replica); err == nil && u.Host != "" && u.Port() == "" {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		u.Host = net.JoinHostPort(u.Hostname(), port)
+		s.Serve.Replica = u.String()
+	}
 	listener := &Listener{Listener: l, settings: s.Serve, token: token, tokens: s.Tokens, login: login, certificate: certificate, profile: v.Profile, logger: s.Logger, stderr: stderr}
 	listener.patience.Store(int64(s.Serve.Drain))
 	return listener, nil
@@ -133,12 +140,13 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 		authenticator, mounted = page, append(mounted, page)
 	}
 	seen := b.settings.Sandboxes.Telemetry
+	around := func(next http.Handler) http.Handler { return seen.Around(b.replicas.Around(next, namedIDs)) }
 	srv := httpd.New(&httpd.Options{
-		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: seen.Around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.certificate.Config(), Rate: l.rate(),
+		Logger: l.logger, Ready: b.Ready, Challenge: resource.Insufficient, Authenticator: seen.Authenticator(authenticator), Around: around, Fail: api.Fail, OwnUser: l.settings.NoToken, Access: l.settings.Access(), TLS: l.certificate.Config(), Rate: l.rate(),
 		CORS: httpd.CORS{Methods: transport.Methods + ", " + api.Methods, Headers: transport.Headers + ", " + api.Headers, Exposed: transport.SessionHeader + ", WWW-Authenticate, " + api.Exposed},
 	})
 	l.server.Store(srv)
-	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer()})
+	clients := transport.NewHTTP(b.views.first.server.Backend(), &transport.Options{Logger: l.logger, Refused: srv.Refused, Observer: seen.Observer(), Replicas: b.replicas})
 	b.views.listen(clients)
 	streamable := func(h *transport.HTTP) http.Handler { return h }
 	for _, path := range []string{transport.Path, transport.Path + "/p/{profile}"} {
@@ -181,6 +189,25 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 	})()
 	notify(l.logger, daemon.SdNotifyReady)
 	return srv.Serve(serving, l.Listener, append(mounted, clients)...)
+}
+
+// namedIDs returns the session and the run of a request to the page or the REST API, by which
+// its server is found.
+func namedIDs(r *http.Request) (ids []string) {
+	rest, isREST := strings.CutPrefix(r.URL.Path, api.Path)
+	if !isREST && !strings.HasPrefix(r.URL.Path, web.Path) {
+		return nil
+	}
+	for _, c := range r.Cookies() {
+		if strings.Contains(c.Name, "skills-mcp") {
+			ids = append(ids, c.Value)
+		}
+	}
+	if run, ok := strings.CutPrefix(rest, "runs/"); isREST && ok {
+		id, _, _ := strings.Cut(run, "/")
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 // admit replaces the access of the server, if it serves already.

@@ -32,7 +32,7 @@ func (s *apiServer) Close() error {
 // the backend. It is called once. The caller closes it before the backend.
 func (b *Backend) service() *apiServer {
 	directory := b.views.directory()
-	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.Logger})
+	running := jobs.New(directory.Run, &jobs.Options{Asking: elicit.Limits(b.settings.Sandbox.Asking), Logger: b.settings.Logger, Replicas: b.replicas})
 	if b.asker != nil {
 		b.asker.jobs.Store(running)
 	}

@@ -20,6 +20,7 @@ const (
 // secrets are values that a random text gives access to, for a time. Only the sums of the
 // texts are held, so that a lookup's time tells nothing about them.
 type secrets[V any] struct {
+	name  func(string) string  // of a new secret, as it is known outside; nil is the secret
 	most  int                  // of one group: the oldest goes for one more
 	life  time.Duration        // since the last use
 	group func(V) identity.Key // nil has one group
@@ -49,6 +50,9 @@ func (s *secrets[V]) add(value V) string {
 	}
 	s.makeRoom(value)
 	secret := rand.Text()
+	if s.name != nil {
+		secret = s.name(secret)
+	}
 	h := &held[V]{value: value}
 	h.life, h.end = context.WithCancel(context.Background())
 	s.renew(h)

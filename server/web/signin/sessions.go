@@ -59,7 +59,10 @@ type Options struct {
 	// Profile bounds the calls of the sessions whose principal has none; "" is the default
 	// profile.
 	Profile string
-	Logger  *slog.Logger // nil discards
+	// Name returns a session's secret with the name of this server, to which others pass its
+	// requests; nil returns it as it is.
+	Name   func(secret string) string
+	Logger *slog.Logger // nil discards
 }
 
 // Sessions are the signed-in browsers of one server, in memory. They may be used
@@ -92,7 +95,7 @@ func New(o Options) *Sessions {
 		options: o, origins: http.NewCrossOriginProtection(),
 		links:    secrets[struct{}]{most: maxLinks, life: linkLife},
 		proofs:   secrets[int]{most: maxLinks, life: linkLife},
-		sessions: secrets[session]{most: maxSessions, life: idleLife, group: session.owner},
+		sessions: secrets[session]{name: o.Name, most: maxSessions, life: idleLife, group: session.owner},
 	}
 }
 
