@@ -5,7 +5,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/docker/docker/api/types/mount"
 
@@ -19,37 +18,12 @@ func mounts(cmd *sandbox.Command, image *image) ([]mount.Mount, error) {
 		return nil, fmt.Errorf("mount the skill's folder %q: it is not an absolute path", cmd.Folder)
 	}
 	all := []mount.Mount{bind(cmd.Folder, sandbox.SkillDir, false)}
-	if cmd.Grant.Data != "" {
-		all = append(all, bind(cmd.Grant.Data, sandbox.DataDir, true))
+	granted, err := cmd.Grant.Mounts()
+	if err != nil {
+		return nil, err
 	}
-	for i, folder := range cmd.Grant.Workspaces {
-		own, err := ownPath(folder)
-		if err != nil {
-			return nil, err
-		}
-		// An engine follows a link on the way to a workspace in another one.
-		if outer := cmd.Grant.Around(folder); outer != "" {
-			if i == 0 {
-				return nil, fmt.Errorf("mount workspace %s: it is in workspace %s; name that one first, or leave one out", folder, outer)
-			}
-			continue // it is seen there
-		}
-		targets := []string{own}
-		if i == 0 && cmd.Grant.Aliased() {
-			targets = append(targets, sandbox.WorkspaceDir)
-		}
-		for _, target := range targets {
-			if other := at(all, target); other == nil {
-				all = append(all, bind(folder, target, cmd.Grant.Write))
-				for _, c := range cmd.Grant.Covers {
-					if c.Workspace == folder {
-						all = append(all, bind(filepath.Join(folder, c.Path), path.Join(target, c.Path), c.Write))
-					}
-				}
-			} else if other.Source != folder {
-				return nil, fmt.Errorf("mount workspace %s: %s is where workspace %s is", folder, target, other.Source)
-			}
-		}
+	for _, m := range granted {
+		all = append(all, bind(m.Source, m.Target, m.Write))
 	}
 	return append(all, withoutVolumes(image, all)...), nil
 }
@@ -74,27 +48,6 @@ func bind(source, target string, write bool) mount.Mount {
 		m.BindOptions = &mount.BindOptions{NonRecursive: true}
 	}
 	return m
-}
-
-// ownPath returns the path in the sandbox at which a workspace is seen as on the host.
-// The error is about one that would hide a folder of the sandbox's.
-func ownPath(folder string) (string, error) {
-	if !filepath.IsAbs(folder) {
-		return "", fmt.Errorf("mount workspace %q: it is not an absolute path", folder)
-	}
-	own := path.Clean(filepath.ToSlash(folder))
-	if drive := filepath.VolumeName(folder); drive != "" { // C:\a is /c/a
-		own = path.Clean("/" + strings.ToLower(strings.TrimSuffix(drive, ":")) + own[len(drive):])
-	}
-	if own == "/" || own == "/tmp" {
-		return "", fmt.Errorf("mount workspace %s: it would hide the sandbox's own %s", folder, own)
-	}
-	for _, taken := range []string{sandbox.SkillDir, sandbox.OutDir, sandbox.DataDir, "/proc", "/sys", "/dev"} {
-		if sandbox.Within(own, taken) {
-			return "", fmt.Errorf("mount workspace %s: it would hide the sandbox's own %s", folder, taken)
-		}
-	}
-	return own, nil
 }
 
 // withoutVolumes covers the volumes that an image declares. The engine would
