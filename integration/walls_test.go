@@ -154,7 +154,7 @@ var walls = map[string]string{
 	"sandbox/docker":              "sandbox sandbox/docker/seccomp sandbox/egress sandbox/protect sandbox/shellproto sandbox/warmpool",
 	"sandbox/docker/seccomp":      "",
 	"sandbox/egress":              "sandbox sandbox/redact",
-	"sandbox/kubernetes":          "sandbox sandbox/protect sandbox/shellproto sandbox/warmpool",
+	"sandbox/kubernetes":          "sandbox sandbox/egress sandbox/protect sandbox/redact sandbox/shellproto sandbox/warmpool",
 	"sandbox/native":              "sandbox sandbox/egress sandbox/protect",
 	"sandbox/protect":             "sandbox",
 	"sandbox/redact":              "",

@@ -225,7 +225,7 @@ func bounded(ctx context.Context, start start, cmd Command) (*Result, error) {
 	}
 	result := &Result{Stdout: stdout.output(), Stderr: stderr.output(), WallTime: wall}
 	if exit != nil {
-		exit.redact(cmd.Redact)
+		exit.Redact(cmd.Redact)
 		result.Exit, result.Exited = *exit, true
 	}
 	return result, err
@@ -264,8 +264,8 @@ func filter(cmd *Command) (flush func()) {
 	}
 }
 
-// redact replaces values in what a command left.
-func (e *Exit) redact(r Redactor) {
+// Redact replaces values in what a command left. r may be nil.
+func (e *Exit) Redact(r Redactor) {
 	if r == nil {
 		return
 	}

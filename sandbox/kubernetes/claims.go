@@ -1,10 +1,18 @@
 package kubernetes
 
 import (
+	"fmt"
+	"path"
+	"path/filepath"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
+
+// A Claim is a PersistentVolumeClaim of the Pods' namespace that the server has at Path,
+// too, or whose folder SubPath it has there.
+type Claim struct{ Path, Claim, SubPath string }
 
 // volumes are the volumes of a Pod beyond those of every Pod, and their mounts in the
 // runner.
@@ -13,13 +21,45 @@ type volumes struct {
 	mounts  []corev1.VolumeMount
 }
 
-// grantVolumes returns the volumes with the workspaces and data that cmd was granted.
-func (d *Driver) grantVolumes(cmd *sandbox.Command) (volumes, error) {
-	if len(cmd.Grant.Workspaces) > 0 || cmd.Grant.Data != "" {
-		return volumes{}, &sandbox.UnavailableError{
-			Reason: "the cluster has no claim with the granted folders",
-			Remedy: "name the claim that the server and the Pods share in sandbox.kubernetes.claims",
+// grantVolumes returns the volumes with the workspaces and data of a grant. A kubelet
+// follows no link out of the volume on the way to a folder of it.
+func grantVolumes(grant sandbox.Grant, claims []Claim) (volumes, error) {
+	var v volumes
+	mounts, err := grant.Mounts()
+	if err != nil {
+		return v, err
+	}
+	names := map[string]string{} // of volumes, by their claims
+	for _, m := range mounts {
+		claim := claimOf(m.Source, claims)
+		if claim == nil {
+			return v, &sandbox.UnavailableError{
+				Reason: fmt.Sprintf("the folder %s is on the server alone, and the cluster's Pods do not see it", m.Source),
+				Remedy: "put it on a claim that both have, and name that in sandbox.kubernetes.claims",
+			}
+		}
+		if names[claim.Claim] == "" {
+			names[claim.Claim] = fmt.Sprintf("claim-%d", len(names))
+			v.volumes = append(v.volumes, corev1.Volume{Name: names[claim.Claim], VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Claim},
+			}})
+		}
+		below, _ := filepath.Rel(claim.Path, m.Source) // it is
+		sub := path.Join(claim.SubPath, filepath.ToSlash(below))
+		if sub == "." {
+			sub = ""
+		}
+		v.mounts = append(v.mounts, corev1.VolumeMount{Name: names[claim.Claim], MountPath: m.Target, SubPath: sub, ReadOnly: !m.Write})
+	}
+	return v, nil
+}
+
+// claimOf returns the claim with a folder, the one nearest to it; nil if there is none.
+func claimOf(folder string, claims []Claim) (nearest *Claim) {
+	for i, c := range claims {
+		if sandbox.Within(folder, c.Path) && (nearest == nil || len(c.Path) > len(nearest.Path)) {
+			nearest = &claims[i]
 		}
 	}
-	return volumes{}, nil
+	return nearest
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -128,6 +129,18 @@ func (c *cluster) ownUsers(ctx context.Context, o *Options) bool {
 		c.userspaces = o.UserNamespaces == UserNamespacesAlways || o.UserNamespaces == UserNamespacesAuto && c.userNamespaces(ctx, o)
 	})
 	return c.userspaces
+}
+
+// addresses returns those of the API server, for [reachScript]: from here, and from Pods
+// where this server may know.
+func (c *cluster) addresses(ctx context.Context) (targets []string) {
+	if u, err := url.Parse(c.config.Host); err == nil {
+		targets = append(targets, "the API server="+u.Hostname()+" "+cmp.Or(u.Port(), "443"))
+	}
+	if in, err := c.core.Services("default").Get(ctx, "kubernetes", metav1.GetOptions{}); err == nil {
+		targets = append(targets, "the API server="+in.Spec.ClusterIP+" 443")
+	}
+	return targets
 }
 
 // userNamespaces reports whether every node that can get a Pod of the options gives it

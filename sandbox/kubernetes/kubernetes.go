@@ -59,6 +59,14 @@ type Options struct {
 	Tolerations      []Toleration
 	PriorityClass    string
 	ImagePullSecrets []string
+	// Egress configures the proxies to granted hosts.
+	Egress Egress
+	// Claims are the volumes that the server and the Pods share. Commands see granted
+	// folders on them, and no others.
+	Claims []Claim
+	// Open accepts a cluster whose network lets Pods reach others. Without it commands are
+	// refused there.
+	Open bool
 	// Guard protects writable workspaces; without one, grants of these are refused.
 	Guard *protect.Guard
 	// Reclaim removes the Pods of servers that were killed from the start on, and not only
@@ -107,6 +115,8 @@ type Driver struct {
 
 	connecting sync.Mutex
 	cluster    *cluster // nil until connect
+	network    *network
+	gateway    *gateway
 
 	life       *sandbox.Lifetime // ended by Close
 	background sync.WaitGroup    // goroutines that outlive a run; Close waits for them
@@ -138,10 +148,14 @@ func New(options *Options) *Driver {
 		patience: patience,
 		life:     sandbox.NewLifetime(),
 	}
+	d.gateway, d.network = newGateway(o.Egress), &network{accepted: o.Open, run: d.runUnchecked, targets: d.forbidden}
 	if o.Reclaim {
 		d.background.Go(func() {
 			if _, err := d.connect(); err != nil {
 				d.log.Warn("Pods of a server that was killed may be left", "reason", err)
+			}
+			if err := d.network.check(d.life.Context(), d.background.Go); err != nil && d.life.Context().Err() == nil {
+				d.log.Warn("commands do not run", "reason", err)
 			}
 		})
 	}
@@ -169,11 +183,38 @@ func (d *Driver) connect() (*cluster, error) {
 	return c, nil
 }
 
+// forbidden returns what no Pod without hosts may reach, for [reachScript].
+func (d *Driver) forbidden(ctx context.Context) (targets []string, done func(), err error) {
+	c, err := d.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	targets = append(c.addresses(ctx), "the metadata service=169.254.169.254 80")
+	own, done := d.options.Egress.listenForPods()
+	if own != "" {
+		targets = append(targets, own)
+	}
+	return targets, done, nil
+}
+
 // Run implements [sandbox.Driver].
 //
 // A command's Started is called when its shell has answered that it begins, and where the
 // Pod is lost before that after the command may have run.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := d.network.check(ctx, d.background.Go); err != nil {
+		return nil, err
+	}
+	return d.runUnchecked(ctx, cmd)
+}
+
+// runUnchecked runs cmd whatever the network of the Pods.
+func (d *Driver) runUnchecked(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
 	ctx, leave, err := d.life.Join(ctx)
 	if err != nil {
 		return nil, err
@@ -230,16 +271,12 @@ func (d *Driver) runOnce(ctx context.Context, c *cluster, spec *spec, cmd *sandb
 		return nil, err
 	}
 	defer release()
-	env, connections, err := d.proxied(cmd)
+	connected, disconnect, err := d.gateway.proxied(cmd, c.pods.addresses(i.name))
 	if err != nil {
 		return nil, err
 	}
-	around := *cmd
-	around.Env = slices.Concat(env, cmd.Env)
-	exit, err := i.run(ctx, &around)
-	if made := connections(); exit != nil {
-		exit.Connections = made
-	}
+	exit, err := i.run(ctx, connected)
+	disconnect(exit)
 	if ctx.Err() != nil && !i.answered {
 		d.end(i)
 	}
@@ -375,6 +412,7 @@ func (d *Driver) Close() error {
 	d.blank.Close()
 	d.blank.Wait()
 	d.background.Wait()
+	d.gateway.close()
 	if d.owner == nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -104,6 +105,20 @@ func (p *pods) runs(name string) bool {
 	defer p.mu.Unlock()
 	f, known := p.all[name]
 	return known && (f.pod == nil || !over(f.pod))
+}
+
+// addresses returns the addresses of a Pod that runs.
+func (p *pods) addresses(name string) (all []netip.Addr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.all[name]; f.pod != nil {
+		for _, ip := range f.pod.Status.PodIPs {
+			if addr, err := netip.ParseAddr(ip.IP); err == nil {
+				all = append(all, addr)
+			}
+		}
+	}
+	return all
 }
 
 // await waits until done returns true or an error for a Pod, and returns the Pod. done is called with each of its

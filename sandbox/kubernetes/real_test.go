@@ -78,6 +78,7 @@ func (r *realCluster) options() *Options {
 		Config:    r.config,
 		Namespace: r.namespace,
 		Images:    map[string]string{"default": r.image},
+		Open:      true, // its network is probed by a test of its own
 	}
 }
 

@@ -28,6 +28,9 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 		return nil, err
 	}
 	defer leave()
+	if err := d.network.check(ctx, d.background.Go); err != nil {
+		return nil, err
+	}
 	s, err := d.open(ctx, cmd)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)

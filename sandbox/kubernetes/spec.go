@@ -75,7 +75,7 @@ func (d *Driver) newSpec(ctx context.Context, c *cluster, cmd *sandbox.Command, 
 	if err != nil {
 		return nil, err
 	}
-	granted, err := d.grantVolumes(cmd)
+	granted, err := grantVolumes(cmd.Grant, d.options.Claims)
 	if err != nil {
 		return nil, err
 	}
