@@ -56,7 +56,7 @@ func (a *app) register(root *cobra.Command) {
 	f.StringArrayVar(&a.flags.Skills, "skills", nil, "also find skills in `DIR`, or DIR itself if it is one; or a ZIP or tar.gz file with one (repeatable)")
 	f.StringArrayVar(&a.flags.Plugins, "plugins", nil, "also find plugins in `DIR`, or DIR itself if it is one (repeatable)")
 	f.StringArrayVar(&a.flags.Workspaces, "workspace", nil, "let skills see the files in `DIR` (repeatable; default: the current folder, where it is a project's)")
-	f.StringVar(&a.flags.Sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker or native (default auto)")
+	f.StringVar(&a.flags.Sandbox, "sandbox", "", "run skills with `DRIVER`: auto, docker, native or kubernetes (default auto)")
 	f.StringVar(&a.logLevel, "log-level", "warn", "log from `LEVEL` up: debug, info, warn or error")
 	f.StringVar(&a.logFormat, "log-format", "text", "log in `FORMAT`: text or json")
 	complete(root, "sandbox", config.Drivers())

@@ -21,6 +21,7 @@ type Info struct {
 	Commit    string   `json:"commit,omitempty"`
 	Modified  bool     `json:"modified,omitempty"`
 	Go        string   `json:"go"`
+	Tags      string   `json:"tags,omitempty"` // of the build, such as cluster
 	Platform  string   `json:"platform"`
 	Protocols []string `json:"protocols"`
 }
@@ -37,6 +38,8 @@ func Read() Info {
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
+		case "-tags":
+			b.Tags = s.Value
 		case "vcs.revision":
 			b.Commit = s.Value
 		case "vcs.modified":
@@ -48,6 +51,10 @@ func Read() Info {
 
 // String returns the lines that version and --version print.
 func (b Info) String() string {
+	with := b.Go
+	if b.Tags != "" {
+		with += " -tags " + b.Tags
+	}
 	return fmt.Sprintf("skills-mcp %s\ncommit     %s\nbuilt with %s for %s\nprotocols  %v\n",
-		b.Version, cmp.Or(b.Commit, "unknown"), b.Go, b.Platform, strings.Join(b.Protocols, " "))
+		b.Version, cmp.Or(b.Commit, "unknown"), with, b.Platform, strings.Join(b.Protocols, " "))
 }

@@ -126,7 +126,7 @@ func (s Scan) Blocks() verdict.Severity {
 
 // Sandbox configures how skills are run.
 type Sandbox struct {
-	Driver  string `yaml:"driver"`  // auto, docker or native
+	Driver  string `yaml:"driver"`  // one of [Drivers]
 	Runtime string `yaml:"runtime"` // of the engine; "" is its default
 	Limits  Limits `yaml:"limits"`
 	Slots   Slots  `yaml:"slots"`
@@ -144,6 +144,8 @@ type Sandbox struct {
 	Env []string `yaml:"env"`
 	// Network lists the hosts that skills may be granted.
 	Network Network `yaml:"network"`
+	// Kubernetes configures the driver of that name.
+	Kubernetes Kubernetes `yaml:"kubernetes"`
 }
 
 // Network lists the hosts that skills may be granted. Each skill gets those of them
@@ -197,7 +199,7 @@ type Asking struct {
 }
 
 // Drivers returns the values of sandbox.driver.
-func Drivers() []string { return []string{"auto", "docker", "native"} }
+func Drivers() []string { return []string{"auto", "docker", "native", "kubernetes"} }
 
 // The values of [Sandbox.Dependencies].
 const (
@@ -222,6 +224,7 @@ func Default() *Config {
 			Asking: Asking(elicit.DefaultLimits()),
 
 			Dependencies: DependenciesReport,
+			Kubernetes:   Kubernetes{UserNamespaces: "auto", StartRate: 5, Network: "closed"},
 		},
 		Policy:    Policy{Mode: string(policy.Confirm), Forms: Forms(approval.FormsOnce), Expiry: Expiry(approval.DefaultExpiry())},
 		Install:   Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}, Refresh: 5 * time.Minute},

@@ -61,7 +61,7 @@ expose: {mode: search, as: {host: skills, "*": both}, max_tools: 5, pin: [deploy
 }
 
 func TestParseRefuses(t *testing.T) {
-	for text, want := range map[string]string{
+	checkRefusals(t, map[string]string{
 		"skils: []":                                    `line 1: unknown key "skils"; did you mean "skills"?`,
 		"search: {embeddings: {model: m}}":             `line 1: unknown key "search"; did you mean "serve"?`,
 		"roots:\n  usr: true":                          `line 2: unknown key "usr"; did you mean "user"?`,
@@ -71,7 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {slots: {queue: {a: b}}}":            `line 1: a key with a value cannot stand here; write a whole number`,
 		"serve: 5":                                     `line 1: "5" cannot stand here; write keys with values, such as {key: value}`,
 		"serve: {no_token: [1]}":                       `line 1: a list cannot stand here; write true or false`,
-		"sandbox: {driver: podman}":                    `sandbox.driver is "podman"; write one of auto, docker, native`,
+		"sandbox: {driver: podman}":                    `sandbox.driver is "podman"; write one of auto, docker, native, kubernetes`,
 		"sandbox: {limits: {memory: -1}}":              `line 1: "-1" is not a size; write for example 512MB`,
 		"scan: {folders: -1}":                          "scan.folders is too small; write at least 1",
 		"scan: {poll: 1ms}":                            "scan.poll is too small; write at least 1s, or 0 for none",
@@ -107,7 +107,13 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox: {network: {allow: [[a]]}}":           `line 1: "" is not a host: write one such as api.example.com:443`,
 		"sandbox: {network: {private: [10.1.2.3/16]}}": `line 1: "10.1.2.3/16" is not a network; write its first address and its length, such as 10.1.0.0/16, or 10.1.2.3/32 for one address`,
 		"sandbox: {network: {private: [10.1.2.3]}}":    `line 1: "10.1.2.3" is not a network; write its first address and its length, such as 10.1.0.0/16, or 10.1.2.3/32 for one address`,
-	} {
+	})
+}
+
+// checkRefusals parses texts, and compares the errors.
+func checkRefusals(t *testing.T, texts map[string]string) {
+	t.Helper()
+	for text, want := range texts {
 		_, err := Parse([]byte(text), "config.yaml", "/home/ann")
 		if err == nil || err.Error() != "config.yaml: "+want {
 			t.Errorf("%q:\n got %v\nwant config.yaml: %s", text, err, want)

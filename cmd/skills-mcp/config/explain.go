@@ -77,7 +77,7 @@ func keys(t reflect.Type, name string) []string {
 	for i := range t.NumField() {
 		field := t.Field(i)
 		of := field.Type
-		if of.Kind() == reflect.Map {
+		if of.Kind() == reflect.Map || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
 		if of.Kind() == reflect.Struct {

@@ -48,7 +48,7 @@ func Parse(data []byte, file, home string) (*Config, error) {
 			c.set(role, image)
 		}
 	}
-	for _, path := range []*string{&c.Serve.TokenFile, &c.Serve.TLS.Cert, &c.Serve.TLS.Key} {
+	for _, path := range []*string{&c.Serve.TokenFile, &c.Serve.TLS.Cert, &c.Serve.TLS.Key, &c.Sandbox.Kubernetes.Kubeconfig} {
 		if *path != "" {
 			*path = absolute(*path, filepath.Dir(file), home)
 		}
@@ -113,6 +113,9 @@ func (c *Config) validate() error {
 				return fmt.Errorf("%s has %q; write NAME or NAME=value", env.key, entry)
 			}
 		}
+	}
+	if err := s.Kubernetes.validate(); err != nil {
+		return err
 	}
 	if err := c.Expose.validate(); err != nil {
 		return err

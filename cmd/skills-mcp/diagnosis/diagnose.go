@@ -76,10 +76,11 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) (
 		{Name: "skills-mcp", Findings: append(d.checkSetup(), d.checkForms()...)},
 		{Name: "skills", Findings: slices.Concat(d.checkSkills(), d.checkScan(ctx), d.checkSecrets(), d.checkExposed(s.Exposed(ctx, catalog)))},
 	}
-	for _, name := range []string{"docker", "native"} {
-		if chosen := d.settings.Sandbox.Driver; chosen != name && chosen != "auto" {
-			continue
-		}
+	drivers := []string{d.settings.Sandbox.Driver}
+	if drivers[0] == "auto" {
+		drivers = []string{"docker", "native"}
+	}
+	for _, name := range drivers {
 		tried, err := d.tryDriver(ctx, name)
 		if err != nil {
 			return nil, err
@@ -95,21 +96,10 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) (
 // trial is the subject of the finding about the test command.
 const trial = "a command"
 
-// A checkedDriver is a driver that says which of its parts work on this machine.
-type checkedDriver interface {
-	sandbox.Driver
-	Check(ctx context.Context) []sandbox.Finding
-}
-
 // tryDriver checks a driver, and whether a command runs in its sandbox, from a snapshot
 // and with the workspaces, as a skill's does.
 func (d *diagnosis) tryDriver(ctx context.Context, name string) (checked Section, err error) {
-	var driver checkedDriver
-	if name == "docker" {
-		driver = d.settings.Sandboxes.Docker()
-	} else {
-		driver = d.settings.Sandboxes.Native()
-	}
+	driver := d.settings.Sandboxes.Named(name)
 	checked.Name, checked.Findings = name, driver.Check(ctx)
 	runner := sandbox.New(driver, &sandbox.Options{Limits: d.settings.Limits()})
 	defer func() { err = errors.Join(err, runner.Close()) }()

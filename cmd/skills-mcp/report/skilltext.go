@@ -232,12 +232,16 @@ func access(m describe.Mount) string {
 
 // sandboxOf renders the driver and image that run a call.
 func sandboxOf(p *describe.Plan) string {
-	image := fmt.Sprintf("docker, in the image %s of the role %s", p.Image, p.Role)
+	in := "docker"
+	if p.Driver == "kubernetes" {
+		in = p.Driver
+	}
+	image := fmt.Sprintf("%s, in the image %s of the role %s", in, p.Image, p.Role)
 	if p.Image == "" {
-		image = fmt.Sprintf("docker, in the image of the role %s, which has none", p.Role)
+		image = fmt.Sprintf("%s, in the image of the role %s, which has none", in, p.Role)
 	}
 	switch p.Driver {
-	case "docker":
+	case "docker", "kubernetes":
 		return image
 	case "native":
 		return "native, with the programs of this machine"

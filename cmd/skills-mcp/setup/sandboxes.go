@@ -70,21 +70,35 @@ func (s *Sandboxes) Runner() *sandbox.Runner {
 	return sandbox.New(s.driver(), &sandbox.Options{Admission: queue, Limits: s.Limits(), Observe: s.Telemetry.Command()})
 }
 
+// A CheckedDriver is a driver that says which of its parts work on this machine.
+type CheckedDriver interface {
+	sandbox.Driver
+	Check(ctx context.Context) []sandbox.Finding
+}
+
 func (s *Sandboxes) driver() sandbox.Driver {
 	if s.Single {
 		warnsDaily := *s
 		warnsDaily.logger = daily(s.logger)
 		s = &warnsDaily
 	}
-	switch s.Sandbox.Driver {
+	if s.Sandbox.Driver != "auto" {
+		return s.Named(s.Sandbox.Driver)
+	}
+	return sandbox.Fallback(s.Docker(), s.Native(), func(reason error) {
+		s.logger.Warn("skills run in the native sandbox, not in containers", "reason", reason)
+	})
+}
+
+// Named returns the driver of a name other than auto.
+func (s *Sandboxes) Named(name string) CheckedDriver {
+	switch name {
 	case "docker":
 		return s.Docker()
 	case "native":
 		return s.Native()
 	}
-	return sandbox.Fallback(s.Docker(), s.Native(), func(reason error) {
-		s.logger.Warn("skills run in the native sandbox, not in containers", "reason", reason)
-	})
+	return s.cluster()
 }
 
 func (s *Sandboxes) Docker() *docker.Driver {

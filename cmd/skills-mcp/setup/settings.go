@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
@@ -138,7 +139,7 @@ func newKey(state *store.Store, people seal.People) *seal.Key {
 // newBook returns the book of the plugins' MCP servers, beside the store. Other processes
 // learn from the store that it has changed.
 func newBook(c *config.Config, state *store.Store, logger *slog.Logger) *plugins.Book {
-	code := &conduit.Settings{Enabled: c.Plugins.Enabled, Values: c.Plugins.Config, Install: c.Sandbox.Dependencies == config.DependenciesBuild && c.Sandbox.Driver != "native"}
+	code := &conduit.Settings{Enabled: c.Plugins.Enabled, Values: c.Plugins.Config, Install: c.Sandbox.Dependencies == config.DependenciesBuild && (c.Sandbox.Driver == "docker" || c.Sandbox.Driver == "auto")}
 	return plugins.NewBook(filepath.Join(filepath.Dir(state.File()), "plugin-servers"), code, func(ctx context.Context) {
 		if err := state.ChangeDecisions(ctx, store.Announced, "servers", func(*store.Decisions) error { return nil }); err != nil {
 			logger.Warn("the tools of a plugin's MCP server are listed after the next change", "error", err)
@@ -267,9 +268,12 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 	warnMissing(slices.Concat(c.Skills, c.Plugins.Dirs), logger)
 	if driver := f.Sandbox; driver != "" {
 		if !slices.Contains(config.Drivers(), driver) {
-			return nil, exitcode.Usage(fmt.Errorf("--sandbox is %q; write one of auto, docker, native", driver))
+			return nil, exitcode.Usage(fmt.Errorf("--sandbox is %q; write one of %s", driver, strings.Join(config.Drivers(), ", ")))
 		}
 		c.Sandbox.Driver = driver
+	}
+	if c.Sandbox.Driver == "kubernetes" && !hasCluster {
+		return nil, exitcode.Usage(errors.New("sandbox.driver is kubernetes, and this build has no driver for it; use the image of a release, or a program built with: go build -tags cluster ./cmd/skills-mcp"))
 	}
 	if mode := f.Expose; mode != "" {
 		if !slices.Contains(exposure.Modes(), mode) {
