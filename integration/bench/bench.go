@@ -82,11 +82,11 @@ func (b *bench) servers(ctx context.Context) (all []binary, err error) {
 	return all, nil
 }
 
-// build builds a package, or a program of one file.
-func (b *bench) build(ctx context.Context, name, source string) (string, error) {
+// build builds a package, or a program of one file, which flags may precede.
+func (b *bench) build(ctx context.Context, name string, source ...string) (string, error) {
 	fmt.Fprintln(b.log, "bench: building", name)
 	file := filepath.Join(b.dir, name)
-	build := exec.CommandContext(ctx, "go", "build", "-o", file, source)
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", file}, source...)...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)

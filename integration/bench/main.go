@@ -3,8 +3,8 @@
 // folders calls skills of many and of large files, steps shows where the time of a
 // call goes, consent the part of policy and record in it, protocol sends requests over
 // each transport, scale starts and changes servers with many skills, install installs a
-// skill from Git, page asks for screens of the page, plugins measures idle plugins, and
-// team a server for many people. Contenders take turns, so that the rest of the machine's
+// skill from Git, page asks for screens of the page, plugins measures idle plugins,
+// team a server for many people, and kubernetes calls on a cluster. Contenders take turns, so that the rest of the machine's
 // load affects all alike. With --against, an older skills-mcp
 // is one of them, and the report ends with the ratios of new to old.
 //
@@ -57,14 +57,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // suites returns all suites, the default first.
 func suites() []suite {
-	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), hookSuite(), protocolSuite(), scaleSuite(), installSuite(), pageSuite(), pluginSuite(), teamSuite()}
+	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), hookSuite(), protocolSuite(), scaleSuite(), installSuite(), pageSuite(), pluginSuite(), teamSuite(), kubernetesSuite()}
 }
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]
 
 Measures skills-mcp on this machine. SUITE is call (the default), rest, folders,
-steps, consent, protocol, scale, install, page, plugins or team; SUITE --help describes its figures. Contenders take turns.
+steps, consent, protocol, scale, install, page, plugins, team
+or kubernetes; SUITE --help describes its figures. Contenders take turns.
 
 A figure is the median of all rounds. One with an interval in parentheses compares
 contenders in each round. --against FILE measures an older skills-mcp

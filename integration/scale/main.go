@@ -34,7 +34,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	fmt.Fprintf(stdout, "Figures of: %s\nAll other figures are simulated (seed %d, %g s each).\n", m.Machine, *seed, *seconds)
-	base := Scenario{PodsPerNode: 110, Slots: 64, Queue: 64, Pool: 8, Refills: 1, AheadRate: 5, Patience: 45, Seed: *seed, Seconds: *seconds, Work: *work}
+	base := Scenario{Slots: 64, Queue: 64, Pool: 8, Refills: 1, AheadRate: 5, Patience: 45, Seed: *seed, Seconds: *seconds, Work: *work}
 	check(stdout, m, base)
 	breaks(stdout, m, base)
 	sweep(stdout, m, base)
@@ -51,7 +51,7 @@ func read(file string) (m Measured, err error) {
 		return m, err
 	}
 	for name, missing := range map[string]bool{
-		"Start": len(m.Start) == 0, "StartRate": m.StartRate <= 0, "Cores": m.Cores <= 0, "Load": len(m.Load) == 0, "Call": len(m.Call) == 0,
+		"Start": len(m.Start) == 0, "StartRate": m.StartRate <= 0, "Cores": m.Cores <= 0, "Room": m.Room <= 0, "Load": len(m.Load) == 0, "Call": len(m.Call) == 0,
 		"ServerCPU": m.ServerCPU <= 0, "Remove": len(m.Remove) == 0, "Requests": m.Requests < 1, "APICPU": m.APICPU <= 0, "Scheduled": m.Scheduled <= 0,
 	} {
 		if missing {

@@ -16,6 +16,8 @@ type Measured struct {
 	Start     []float64
 	StartRate float64
 	Cores     int
+	// Room is how many of the driver's Pods a node has room for, by what they reserve.
+	Room int
 	// Load is what the first call of a new small skill takes more than the next one.
 	Load []float64
 	// Call is a warm call through the server, and ServerCPU the server's processor time
@@ -50,13 +52,13 @@ type Scenario struct {
 	Think   float64 // a pause of so many seconds before each call
 	Work    float64 // seconds that a skill itself takes in the mean, beyond a script of one line
 
-	Nodes, PodsPerNode int
-	Servers            int     // each with pools of its own
-	Slots, Queue       int     // calls of a server that run, and that wait for a slot
-	Pool               int     // most Pods that wait, loaded and blank each
-	Refills            int     // of a pool, at the same time
-	AheadRate          float64 // Pods a second that a server starts ahead of calls
-	Patience           float64 // seconds that a call waits for a Pod at most
+	Nodes        int
+	Servers      int     // each with pools of its own
+	Slots, Queue int     // calls of a server that run, and that wait for a slot
+	Pool         int     // most Pods that wait, loaded and blank each
+	Refills      int     // of a pool, at the same time
+	AheadRate    float64 // Pods a second that a server starts ahead of calls
+	Patience     float64 // seconds that a call waits for a Pod at most
 
 	Seconds float64 // of the run, after a fifth of it that does not count
 	Seed    uint64
@@ -263,7 +265,7 @@ func (v *server) startPod(ahead bool, then func(*pod)) {
 // place gives a Pod to the node with the fewest.
 func (c *cluster) place(then func(*pod)) {
 	n := slices.MinFunc(c.nodes, func(a, b *node) int { return a.pods - b.pods })
-	if n.pods >= c.PodsPerNode {
+	if n.pods >= c.Room {
 		c.noRoom.push(func() { c.place(then) })
 		return
 	}
@@ -332,7 +334,7 @@ func (c *cluster) outcome(from usage) Outcome {
 			{"kubelets", each(to.kubelets-from.kubelets, c.Nodes*c.Cores)},
 			{"API server", each(to.api-from.api, c.Cores)},
 			{"scheduler", each(to.scheduler-from.scheduler, 1)},
-			{"room on nodes", each(to.pods-from.pods, c.Nodes*c.PodsPerNode)},
+			{"room on nodes", each(to.pods-from.pods, c.Nodes*c.Room)},
 			{"servers' CPU", each(to.cpu-from.cpu, c.Servers*c.Cores)},
 			{"slots", each(to.slots-from.slots, c.Servers*c.Slots)},
 		},
@@ -364,7 +366,7 @@ func limits(m Measured, s Scenario) []Limit {
 		{"scheduler", m.Scheduled},
 		{"servers' CPU", servers * cores * 1000 / m.ServerCPU},
 		{"slots", servers * float64(s.Slots) / (mean(m.Call)/1000 + s.Work)},
-		{"room on nodes", float64(s.Nodes*s.PodsPerNode) / ((mean(m.Start)+mean(m.Call)+mean(m.Remove))/1000 + s.Work)},
+		{"room on nodes", float64(s.Nodes*m.Room) / ((mean(m.Start)+mean(m.Call)+mean(m.Remove))/1000 + s.Work)},
 	}
 	slices.SortFunc(all, func(a, b Limit) int { return cmp.Compare(a.Rate, b.Rate) })
 	return all

@@ -15,13 +15,13 @@ import (
 // simple returns figures without any variance.
 func simple() Measured {
 	return Measured{
-		Machine: "a test's", Start: []float64{600}, StartRate: 5, Cores: 2, Load: []float64{50}, Call: []float64{20}, ServerCPU: 4,
+		Machine: "a test's", Start: []float64{600}, StartRate: 5, Cores: 2, Room: 110, Load: []float64{50}, Call: []float64{20}, ServerCPU: 4,
 		Remove: []float64{1000}, Requests: 12, APICPU: 10, Scheduled: 1000,
 	}
 }
 
 func scenario() Scenario {
-	return Scenario{Nodes: 1, Servers: 1, PodsPerNode: 110, Slots: 64, Queue: 64, Pool: 8, Refills: 1, AheadRate: 5, Patience: 45, Seconds: 100, Seed: 7}
+	return Scenario{Nodes: 1, Servers: 1, Slots: 64, Queue: 64, Pool: 8, Refills: 1, AheadRate: 5, Patience: 45, Seconds: 100, Seed: 7}
 }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -78,7 +78,7 @@ func TestOverload(t *testing.T) {
 		"API server":    func(m *Measured, _ *Scenario) { m.APICPU = 500 },
 		"servers' CPU":  func(m *Measured, _ *Scenario) { m.ServerCPU, m.Call = 600, []float64{600} },
 		"slots":         func(_ *Measured, s *Scenario) { s.Slots, s.Work, s.Queue = 6, 3, 6 },
-		"room on nodes": func(_ *Measured, s *Scenario) { s.PodsPerNode, s.Slots = 5, 200 },
+		"room on nodes": func(m *Measured, s *Scenario) { m.Room, s.Slots = 5, 200 },
 	} {
 		m, s := simple(), scenario()
 		change(&m, &s)
