@@ -29,6 +29,7 @@ func Needs() []Need {
 		{"containers", `eval "$(integration/engine env)"`, CheckDocker},
 		{"gVisor", `eval "$(integration/engine --runsc env)"`, variable("SKILLS_MCP_TEST_RUNSC")},
 		{"Podman", `eval "$(integration/engine --podman env)"`, variable("SKILLS_MCP_TEST_PODMAN")},
+		{"a Kubernetes cluster", `eval "$(integration/cluster/cluster env)"`, variable("SKILLS_MCP_TEST_CLUSTER")},
 		{"the native sandbox", "Linux 5.14 or newer with user namespaces", CheckNative},
 		{"installing packages", `eval "$(integration/engine env)", integration/node-tools, apt-get install python3-pip npm`, checkInstallers},
 		{"clients of others", `export SKILLS_MCP_TEST_TOOLS="$(integration/node-tools)"`, variable("SKILLS_MCP_TEST_TOOLS")},

@@ -15,6 +15,8 @@ import (
 	controllers "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+
+	"github.com/skillsmcp/skills-mcp/integration/cluster/policy"
 )
 
 var parts = map[string]func() *cobra.Command{
@@ -23,11 +25,12 @@ var parts = map[string]func() *cobra.Command{
 	"controllers": controllers.NewControllerManagerCommand,
 	"kubelet":     func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) },
 	"kubectl":     kubectl.NewDefaultKubectlCommand,
+	"policy":      policy.NewCommand,
 }
 
 func main() {
 	if len(os.Args) < 2 || parts[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "Usage: kubernetes apiserver|scheduler|controllers|kubelet|kubectl [FLAGS]")
+		fmt.Fprintln(os.Stderr, "Usage: kubernetes apiserver|scheduler|controllers|kubelet|kubectl|policy [FLAGS]")
 		os.Exit(2)
 	}
 	part := os.Args[1]
