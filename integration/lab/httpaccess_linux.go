@@ -3,6 +3,7 @@ package lab
 import (
 	"bufio"
 	"bytes"
+	"os/exec"
 	"regexp"
 	"sync"
 	"syscall"
@@ -14,6 +15,8 @@ import (
 type HttpServer struct {
 	t       *testing.T
 	Address string // http://HOST:PORT
+	cmd     *exec.Cmd
+	ended   chan struct{} // closed at the end of its output
 
 	mu  sync.Mutex
 	log bytes.Buffer // standard error; guarded by mu
@@ -30,10 +33,9 @@ func (a *Account) Listens(listen string, args ...string) *HttpServer {
 	if err := cmd.Start(); err != nil {
 		a.T.Fatal(err)
 	}
-	s := &HttpServer{t: a.T}
-	ended := make(chan struct{})
+	s := &HttpServer{t: a.T, cmd: cmd, ended: make(chan struct{})}
 	go func() {
-		defer close(ended)
+		defer close(s.ended)
 		for lines := bufio.NewReader(stderr); ; {
 			line, err := lines.ReadString('\n')
 			s.mu.Lock()
@@ -46,11 +48,20 @@ func (a *Account) Listens(listen string, args ...string) *HttpServer {
 	}()
 	a.T.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		<-ended
+		<-s.ended
 		_ = cmd.Wait()
 	})
 	s.Address = s.Says(regexp.MustCompile(`serving MCP at (http://\S+)/mcp\n`))[1]
 	return s
+}
+
+// Kill ends the server at once, and waits for that.
+func (s *HttpServer) Kill() {
+	s.t.Helper()
+	if err := s.cmd.Process.Kill(); err != nil {
+		s.t.Fatal(err)
+	}
+	<-s.ended
 }
 
 // Said returns what the server has printed.

@@ -60,10 +60,11 @@ func (h modernEndpoint) home(r *http.Request, m message) string {
 		URI       string `json:"uri"`
 		Arguments struct {
 			Sandbox string `json:"container_id"`
+			Output  string `json:"uri"`
 		} `json:"arguments"`
 	}
 	_ = json.Unmarshal(m.params, &params) // the rest is read, whatever one of them is
-	return h.options.Replicas.Home(r.Context(), params.Task, callOf(params.State), runOf(params.URI), params.Arguments.Sandbox)
+	return h.options.Replicas.Home(r.Context(), params.Task, callOf(params.State), runOf(params.URI), runOf(params.Arguments.Output), params.Arguments.Sandbox)
 }
 
 // callOf returns the ID of the call in a state, which is its first part.
