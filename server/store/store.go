@@ -277,12 +277,9 @@ func (s *stateFile) Stamp() string {
 
 // Generation returns a number that grows with every change of a decision, and also if
 // the file is replaced. Who caches decisions reads it before each use: while the stamp
-// is the same, that takes a few microseconds. It is 0 while there is no file. A shared
-// database is asked each time.
+// is the same, that takes a few microseconds. It is 0 while there is no file. Decisions on
+// other machines are noticed after at most [sharedAge].
 func (s *stateFile) Generation(ctx context.Context) (int64, error) {
-	if s.Shared() {
-		return one(collect(ctx, s, scanOne[int64], selectGeneration))
-	}
 	db := s.opened()
 	if db == nil {
 		if !s.Exists() {
@@ -293,8 +290,12 @@ func (s *stateFile) Generation(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
-	n, err := db.generation.get(s.Stamp(), func() (n int64, err error) {
-		return one(queryAll(ctx, db, scanOne[int64], selectGeneration))
+	age := generationAge
+	if s.Shared() {
+		age = sharedAge
+	}
+	n, err := db.generation.get(s.Stamp(), age, func() (int64, error) {
+		return one(collect(ctx, s, scanOne[int64], selectGeneration))
 	})
 	if err != nil {
 		s.repair(db, err)

@@ -174,6 +174,9 @@ func withoutSecret(text string) string {
 		return name + "=…"
 	}
 	to, err := url.Parse(text)
+	if scheme, _, isURL := strings.Cut(text, "://"); err != nil && isURL {
+		return scheme + "://…"
+	}
 	if err != nil || to.Host == "" && to.User == nil {
 		return text
 	}
