@@ -367,3 +367,7 @@ func eventually(t *testing.T, what string, condition func() bool) {
 		}
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

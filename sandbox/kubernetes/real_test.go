@@ -25,7 +25,7 @@ type realCluster struct {
 
 // newRealCluster returns a namespace that is removed with the test. Without a cluster the
 // test is skipped.
-func newRealCluster(t *testing.T) *realCluster {
+func newRealCluster(t testing.TB) *realCluster {
 	t.Helper()
 	kubeconfig := os.Getenv("SKILLS_MCP_TEST_CLUSTER")
 	if kubeconfig == "" {
@@ -64,7 +64,7 @@ func newRealCluster(t *testing.T) *realCluster {
 }
 
 // cluster returns a client of the test's own.
-func (r *realCluster) cluster(t *testing.T) *cluster {
+func (r *realCluster) cluster(t testing.TB) *cluster {
 	t.Helper()
 	c, err := newCluster(r.options())
 	if err != nil {

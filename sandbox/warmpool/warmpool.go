@@ -152,6 +152,16 @@ func (p *Pool[I]) Close() {
 	}
 }
 
+// Waiting returns how many instances wait.
+func (p *Pool[I]) Waiting() (count int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.buckets {
+		count += len(b.ready)
+	}
+	return count
+}
+
 // Wait returns when nothing of a closed pool is under way.
 func (p *Pool[I]) Wait() { p.work.Wait() }
 
