@@ -41,7 +41,7 @@ func benchCommand(b *testing.B, size int) *sandbox.Command {
 // settled waits until a loaded Pod waits for cmd again.
 func settled(d *Driver) {
 	for {
-		d.owner.background.Wait()
+		d.starter.owner.background.Wait()
 		if d.loaded.Waiting() > 0 && d.blank.Waiting() > 0 {
 			return
 		}
@@ -102,7 +102,7 @@ func BenchmarkRun(b *testing.B) {
 		var times []time.Duration
 		for b.Loop() {
 			times = append(times, run(b, d, cmd))
-			d.owner.background.Wait()
+			d.starter.owner.background.Wait()
 		}
 		report(b, times)
 	})
@@ -130,20 +130,20 @@ func BenchmarkRun(b *testing.B) {
 	// A bare round trip: connect to a Pod that waits, an empty line, and its reply.
 	b.Run("bare attach", func(b *testing.B) {
 		d, cmd := open(b), benchCommand(b, 0)
-		c, spec, err := d.prepare(b.Context(), cmd)
+		s, spec, err := d.prepare(b.Context(), cmd)
 		if err != nil {
 			b.Fatal(err)
 		}
 		var times, starts []time.Duration
 		for b.Loop() {
 			began := time.Now()
-			pod, err := d.start(b.Context(), spec, func(*blank) {})
+			pod, err := s.start(b.Context(), spec, func(*blank) {})
 			if err != nil {
 				b.Fatal(err)
 			}
 			starts = append(starts, time.Since(began))
 			began = time.Now()
-			conn, err := c.attach(b.Context(), pod.name, runner)
+			conn, err := s.cluster.attach(b.Context(), pod.name, runner)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func BenchmarkRun(b *testing.B) {
 			times = append(times, time.Since(began))
 			_ = conn.Close()
 			pod.Discard()
-			d.owner.background.Wait()
+			d.starter.owner.background.Wait()
 		}
 		slices.Sort(starts)
 		b.ReportMetric(float64(starts[len(starts)/2].Milliseconds()), "start-p50-ms")

@@ -27,10 +27,11 @@ func permissions() []string {
 // Check checks the cluster, the namespace, and by Pods of its own the network and the limit
 // on processes. It changes nothing else.
 func (d *Driver) Check(ctx context.Context) []sandbox.Finding {
-	c, err := d.connect()
+	s, err := d.connect()
 	if err != nil {
 		return []sandbox.Finding{sandbox.FailedBy("cluster", err)}
 	}
+	c := s.cluster
 	var version struct{ GitVersion string }
 	text, err := c.get(ctx, "/version")
 	if err = cmp.Or(err, json.Unmarshal(text, &version)); err != nil {

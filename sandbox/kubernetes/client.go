@@ -27,6 +27,12 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
+// The containers of a Pod.
+const (
+	loader = "loader"
+	runner = "runner"
+)
+
 // requestTimeout bounds one request to the API server, other than a watch or a stream.
 const requestTimeout = 15 * time.Second
 
@@ -37,8 +43,6 @@ type cluster struct {
 	http      *http.Client
 	core      core.CoreV1Interface
 	leases    coordination.LeaseInterface
-	pods      *pods
-	source    source // of blank Pods
 
 	users      sync.Once
 	userspaces bool // set by users
@@ -206,9 +210,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// sandbox returns the name of the sandboxes, for people.
-func (o *Options) sandbox() string {
-	return "kubernetes (" + cmp.Or(o.RuntimeClass, "default runtime") + ")"
 }

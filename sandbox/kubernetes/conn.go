@@ -31,6 +31,10 @@ const (
 	writeTimeout = time.Minute
 	// maxMessage bounds one message: API servers lose the rest of one that is much larger.
 	maxMessage = 32 << 10
+	// readyPause is the time after which an empty line is sent again: what a shell says
+	// before a connection is complete is lost.
+	readyPause = 250 * time.Millisecond
+	readyTries = 40
 )
 
 // A conn connects to the standard streams of a process in a Pod, by version 5 of the

@@ -17,30 +17,9 @@ import (
 )
 
 const (
-	// loadScript is the loader's: it unpacks an archive that follows a line, and writes
-	// that line when it has.
-	loadScript = `IFS= read -r line && tar -xpf - -C ` + sandbox.SkillDir + ` && printf %s "$line"`
 	// loadTimeout bounds the load of a folder.
 	loadTimeout = time.Minute
-	// readyPause is the time after which an empty line is sent again: what a shell says
-	// before a connection is complete is lost.
-	readyPause = 250 * time.Millisecond
-	readyTries = 40
 )
-
-// A blank is a Pod whose loader waits for a folder.
-type blank struct {
-	driver  *Driver
-	cluster *cluster
-	name    string
-	spec    *spec
-}
-
-// Ended implements [warmpool.Instance].
-func (b *blank) Ended() bool { return !b.cluster.pods.runs(b.name) }
-
-// Discard implements [warmpool.Instance].
-func (b *blank) Discard() { b.driver.owner.remove(b.name) }
 
 // An instance is a Pod that has the folder of a skill, and whose shell waits for one
 // command.
@@ -54,36 +33,49 @@ type instance struct {
 func (i *instance) Ended() bool { return i.shell.Ended() }
 
 // Discard implements [warmpool.Instance].
-func (i *instance) Discard() {
-	i.driver.background.Go(func() {
-		i.close()
-		i.driver.owner.remove(i.name)
-	})
+func (i *instance) Discard() { i.owner.background.Go(i.dispose) }
+
+// dispose ends the connection to i, and removes i in the background.
+func (i *instance) dispose() {
+	i.shell.Close()
+	i.owner.remove(i.name)
 }
 
-func (i *instance) close() { i.shell.Close() }
+// killWait is how long a run waits for the end of its processes, which must leave the caller
+// its answer within a second.
+const killWait = 800 * time.Millisecond
 
-// start makes a Pod and waits until its containers run. Whoever gets it discards it.
-func (d *Driver) start(ctx context.Context, spec *spec, ended func(*blank)) (*blank, error) {
-	c := d.cluster
-	say := func(message string) { d.waits.say(spec.key(), message) }
-	if d.calls.Load() == 0 {
-		d.starts.wait(ctx)
+// end ends the processes in i: the kubelet takes seconds for it.
+func (i *instance) end() {
+	ended := make(chan struct{})
+	i.owner.background.Go(func() {
+		defer close(ended)
+		i.cluster.killAll(i.name)
+	})
+	timer := time.NewTimer(killWait)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
 	}
-	name, err := d.create(ctx, c, spec, say)
+}
+
+// launch starts and loads a Pod of spec for one command.
+func (d *starter) launch(ctx context.Context, spec *spec) (*instance, error) {
+	b, err := d.start(ctx, spec, func(*blank) {})
 	if err != nil {
 		return nil, err
 	}
-	b := &blank{driver: d, cluster: c, name: name, spec: spec}
-	err = d.awaitRunning(ctx, b, say)
-	if err == nil && !c.pods.onEnd(name, func() { ended(b) }) {
-		err = c.unavailable("start the Pod", errGone)
-	}
+	return b.loadOrDiscard(ctx, spec.folder, func(*instance) {})
+}
+
+// loadOrDiscard loads b, and discards it where that fails.
+func (b *blank) loadOrDiscard(ctx context.Context, folder string, ended func(*instance)) (*instance, error) {
+	i, err := b.load(ctx, folder, ended)
 	if err != nil {
 		b.Discard()
-		return nil, err
 	}
-	return b, nil
+	return i, err
 }
 
 // load brings a folder into b and connects to its shell. ended is called when nothing more

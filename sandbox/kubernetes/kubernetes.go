@@ -22,69 +22,11 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
-
-// Options configure a [Driver]. The zero value is usable in a cluster, but has no image.
-type Options struct {
-	// Images maps a role to the reference of its image. A command whose role is not in it
-	// cannot run.
-	Images map[string]string
-	// Kubeconfig is the path of a file with credentials, and Context the one of its
-	// contexts to use; "" is its current one. Without a file the credentials are those of
-	// the Pod that the server runs in.
-	Kubeconfig, Context string
-	// Namespace has the Pods; "" is that of the credentials.
-	Namespace string
-	// Config, if not nil, is used instead of Kubeconfig.
-	Config *rest.Config
-	// Pool bounds the loaded Pods that wait, and the blank ones likewise.
-	Pool warmpool.Limits
-	// StartRate bounds how many Pods a second are started ahead of commands, to spare the
-	// API server; 0 is 5. Pods that a command waits for are started at once.
-	StartRate float64
-	// RuntimeClass names the cluster's runtime for the Pods; "" is its default.
-	RuntimeClass string
-	// UserNamespaces is one of the constants; "" is [UserNamespacesAuto].
-	UserNamespaces string
-	// NodeSelector, Tolerations, PriorityClass and ImagePullSecrets are those of the Pods.
-	NodeSelector     map[string]string
-	Tolerations      []Toleration
-	PriorityClass    string
-	ImagePullSecrets []string
-	// Egress configures the proxies to granted hosts.
-	Egress Egress
-	// Claims are the volumes that the server and the Pods share. Commands see granted
-	// folders on them, and no others.
-	Claims []Claim
-	// Open accepts a cluster whose network lets Pods reach others. Without it commands are
-	// refused there.
-	Open bool
-	// Guard protects writable workspaces; without one, grants of these are refused.
-	Guard *protect.Guard
-	// Reclaim removes the Pods of servers that were killed from the start on, and not only
-	// from the first command on.
-	Reclaim bool
-	// Logger logs what concerns the operator alone. The default discards it.
-	Logger *slog.Logger
-}
-
-// The values of [Options.UserNamespaces]: whether a Pod has users of its own.
-const (
-	UserNamespacesAuto   = "auto" // where every node can
-	UserNamespacesAlways = "always"
-	UserNamespacesNever  = "never"
-)
-
-// A Toleration lets Pods run on nodes with a taint; see the Kubernetes API.
-type Toleration struct{ Key, Operator, Value, Effect string }
 
 const (
 	// patience bounds the wait for an API server that does not answer, and for room on the
@@ -93,28 +35,19 @@ const (
 	// maxStale bounds the Pods that are tried for a command, where each has ended while it
 	// waited.
 	maxStale = 3
-	// killWait is how long a run waits for the end of its processes, which must leave
-	// the caller its answer within a second.
-	killWait = 800 * time.Millisecond
-	// closeTimeout bounds the wait for Pods to be gone.
-	closeTimeout = 30 * time.Second
 )
 
 // A Driver runs commands in Pods. It is a [sandbox.Driver].
 type Driver struct {
 	options  Options
 	log      *slog.Logger
-	owner    *owner
 	blank    *warmpool.Pool[*blank]
 	loaded   *warmpool.Pool[*instance]
 	renewals warmpool.Renewals[*spec]
-	waits    waits
-	starts   pace
-	calls    atomic.Int64 // that wait for a Pod now
 	patience time.Duration
 
 	connecting sync.Mutex
-	cluster    *cluster // nil until connect
+	starter    *starter // nil until connect
 	network    *network
 	gateway    *gateway
 
@@ -144,7 +77,6 @@ func New(options *Options) *Driver {
 		log:      o.Logger,
 		blank:    warmpool.New[*blank](&pool),
 		loaded:   warmpool.New[*instance](&o.Pool),
-		starts:   pace{every: time.Duration(float64(time.Second) / cmp.Or(o.StartRate, 5))},
 		patience: patience,
 		life:     sandbox.NewLifetime(),
 	}
@@ -162,34 +94,34 @@ func New(options *Options) *Driver {
 	return d
 }
 
-// connect returns the cluster, whose owner's upkeep begins with the first use.
-func (d *Driver) connect() (*cluster, error) {
+// connect returns the starter of Pods, whose owner's upkeep begins with the first use.
+func (d *Driver) connect() (*starter, error) {
 	d.connecting.Lock()
 	defer d.connecting.Unlock()
-	if d.cluster != nil {
-		return d.cluster, nil
+	if d.starter != nil {
+		return d.starter, nil
 	}
 	c, err := newCluster(&d.options)
 	if err != nil {
 		return nil, err
 	}
-	d.owner = newOwner(c, d.log)
-	c.pods = newPods(c, d.owner.instance)
-	c.source = &ownPods{c, d.owner}
-	d.cluster = c
-	ctx := d.life.Context()
-	d.background.Go(func() { c.pods.watch(ctx) })
-	d.background.Go(func() { d.owner.upkeep(ctx) })
-	return c, nil
+	owner := newOwner(c, d.log)
+	d.starter = &starter{
+		options: &d.options, cluster: c, pods: newPods(c, owner.instance), owner: owner, patience: d.patience,
+		starts: pace{every: time.Duration(float64(time.Second) / cmp.Or(d.options.StartRate, 5))},
+	}
+	d.background.Go(func() { d.starter.pods.watch(d.life.Context()) })
+	d.background.Go(func() { owner.upkeep(d.life.Context()) })
+	return d.starter, nil
 }
 
 // forbidden returns what no Pod without hosts may reach, for [reachScript].
 func (d *Driver) forbidden(ctx context.Context) (targets []string, done func(), err error) {
-	c, err := d.connect()
+	s, err := d.connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	targets = append(c.addresses(ctx), "the metadata service=169.254.169.254 80")
+	targets = append(s.cluster.addresses(ctx), "the metadata service=169.254.169.254 80")
 	own, done := d.options.Egress.listenForPods()
 	if own != "" {
 		targets = append(targets, own)
@@ -228,23 +160,23 @@ func (d *Driver) runUnchecked(ctx context.Context, cmd *sandbox.Command) (*sandb
 }
 
 func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	c, spec, err := d.prepare(ctx, cmd)
+	s, spec, err := d.prepare(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
 	for range maxStale {
 		var exit *sandbox.Exit
-		exit, err = d.runOnce(ctx, c, spec, cmd)
+		exit, err = d.runOnce(ctx, s, spec, cmd)
 		if !errors.Is(err, errStale) {
 			return exit, err
 		}
 		d.log.Info("a Pod was lost before its command began; another one runs it", "run", cmd.RunID, "reason", err)
 	}
-	return nil, c.unavailable("send the command", err)
+	return nil, s.cluster.unavailable("send the command", err)
 }
 
-// prepare returns the cluster and the spec of a Pod for cmd.
-func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*cluster, *spec, error) {
+// prepare returns the starter and the spec of a Pod for cmd.
+func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*starter, *spec, error) {
 	role := cmp.Or(cmd.Role, "default")
 	image, known := d.options.Images[role]
 	if !known {
@@ -256,57 +188,42 @@ func (d *Driver) prepare(ctx context.Context, cmd *sandbox.Command) (*cluster, *
 			Remedy: fmt.Sprintf("set %s to an image that has them", setting(role)),
 		}
 	}
-	c, err := d.connect()
+	s, err := d.connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	spec, err := d.newSpec(ctx, c, cmd, role, image)
-	return c, spec, err
+	spec, err := newSpec(ctx, s.cluster, &d.options, cmd, role, image)
+	return s, spec, err
 }
 
 // runOnce runs cmd in a Pod that nobody uses before or after.
-func (d *Driver) runOnce(ctx context.Context, c *cluster, spec *spec, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	i, release, err := d.take(ctx, spec, cmd)
+func (d *Driver) runOnce(ctx context.Context, s *starter, spec *spec, cmd *sandbox.Command) (*sandbox.Exit, error) {
+	i, release, err := d.take(ctx, s, spec, cmd)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	connected, disconnect, err := d.gateway.proxied(cmd, c.pods.addresses(i.name))
+	connected, disconnect, err := d.gateway.proxied(cmd, s.pods.addresses(i.name))
 	if err != nil {
 		return nil, err
 	}
 	exit, err := i.run(ctx, connected)
 	disconnect(exit)
 	if ctx.Err() != nil && !i.answered {
-		d.end(i)
+		i.end()
 	}
 	return exit, err
-}
-
-// end ends the processes in i: the kubelet takes seconds for it.
-func (d *Driver) end(i *instance) {
-	ended := make(chan struct{})
-	d.background.Go(func() {
-		defer close(ended)
-		i.cluster.killAll(i.name)
-	})
-	timer := time.NewTimer(killWait)
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-timer.C:
-	}
 }
 
 // take returns a Pod for cmd, and the function that discards it. One that may write to a
 // workspace is started when its command comes: what it has mounted there has to be what is
 // there now.
-func (d *Driver) take(ctx context.Context, spec *spec, cmd *sandbox.Command) (i *instance, release func(), err error) {
-	d.calls.Add(1)
-	defer d.calls.Add(-1)
-	defer d.waits.listen(spec.key(), cmd.Progress)()
+func (d *Driver) take(ctx context.Context, s *starter, spec *spec, cmd *sandbox.Command) (i *instance, release func(), err error) {
+	s.calls.Add(1)
+	defer s.calls.Add(-1)
+	defer s.waits.listen(spec.key(), cmd.Progress)()
 	if !cmd.Grant.Write {
-		if i, err = d.loaded.Take(ctx, d.warm(spec, cmd.Warm), cmd.Warm); err != nil {
+		if i, err = d.loaded.Take(ctx, d.warm(s, spec, cmd.Warm), cmd.Warm); err != nil {
 			return nil, nil, err
 		}
 		d.renewals.Took(cmd.Skill, spec, cmd.Warm)
@@ -316,32 +233,18 @@ func (d *Driver) take(ctx context.Context, spec *spec, cmd *sandbox.Command) (i 
 	if err != nil {
 		return nil, nil, err
 	}
-	c, spec, err := d.prepare(ctx, cmd)
-	if err == nil {
-		i, err = d.launch(ctx, c, spec)
+	if _, spec, err = d.prepare(ctx, cmd); err == nil {
+		i, err = s.launch(ctx, spec)
 	}
 	if err != nil {
 		unhold()
 		return nil, nil, err
 	}
-	return i, func() { d.background.Go(func() { i.close(); d.owner.remove(i.name); unhold() }) }, nil
-}
-
-// launch starts and loads a Pod of spec for one command.
-func (d *Driver) launch(ctx context.Context, c *cluster, spec *spec) (*instance, error) {
-	b, err := d.start(ctx, spec, func(*blank) {})
-	if err != nil {
-		return nil, err
-	}
-	i, err := b.load(ctx, spec.folder, func(*instance) {})
-	if err != nil {
-		b.Discard()
-	}
-	return i, err
+	return i, func() { d.background.Go(func() { i.dispose(); unhold() }) }, nil
 }
 
 // warm returns spec for the pool of loaded Pods, which takes blank ones from the other.
-func (d *Driver) warm(spec *spec, want int) *warmpool.Spec[*instance] {
+func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance] {
 	return &warmpool.Spec[*instance]{
 		Key:     spec.key() + spec.folder,
 		Group:   spec.skill,
@@ -356,17 +259,13 @@ func (d *Driver) warm(spec *spec, want int) *warmpool.Spec[*instance] {
 				Start: func(ctx context.Context, ended func(*blank)) (*blank, error) {
 					ctx, leave := d.until(ctx)
 					defer leave()
-					return d.start(ctx, spec, ended)
+					return s.start(ctx, spec, ended)
 				},
 			}, want)
 			if err != nil {
 				return nil, err
 			}
-			i, err := b.load(ctx, spec.folder, ended)
-			if err != nil {
-				b.Discard()
-			}
-			return i, err
+			return b.loadOrDiscard(ctx, spec.folder, ended)
 		},
 	}
 }
@@ -379,6 +278,43 @@ func (d *Driver) until(ctx context.Context) (context.Context, func()) {
 		stop()
 		cancel(nil)
 	}
+}
+
+// Open implements [sandbox.SessionDriver].
+func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
+	ctx, leave, err := d.life.Join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := d.network.check(ctx, d.background.Go); err != nil {
+		return nil, err
+	}
+	s, err := d.open(ctx, cmd)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, error) {
+	if len(cmd.Grant.Hosts) > 0 {
+		return nil, &sandbox.UnavailableError{Reason: "a kept sandbox has no way to hosts", Remedy: "run what needs them in a sandbox of its own"}
+	}
+	like := *cmd
+	like.Argv = []string{"true"} // a command names a program; this one is never run
+	starter, spec, err := d.prepare(ctx, &like)
+	if err != nil {
+		return nil, err
+	}
+	i, _, err := d.take(ctx, starter, spec, &like)
+	if err != nil {
+		return nil, err
+	}
+	return newSession(i, cmd.Limits, d.life, d.background.Go), nil
 }
 
 // Forget implements [sandbox.Warmer].
@@ -399,7 +335,7 @@ func (d *Driver) Renew(skill string, folder func() (string, error)) error {
 		return err
 	}
 	if d.renewals.Current(skill, one) { // else a command has had its own made ready
-		d.loaded.Prepare(d.warm(one.Of.on(dir), one.Want), one.Want)
+		d.loaded.Prepare(d.warm(d.starter, one.Of.on(dir), one.Want), one.Want)
 	}
 	return nil
 }
@@ -413,9 +349,9 @@ func (d *Driver) Close() error {
 	d.blank.Wait()
 	d.background.Wait()
 	d.gateway.close()
-	if d.owner == nil {
+	if d.starter == nil {
 		return nil
 	}
-	defer d.cluster.close()
-	return d.owner.close()
+	defer d.starter.cluster.close()
+	return d.starter.owner.close()
 }

@@ -23,12 +23,15 @@ const (
 	renewPause    = 8 * time.Second
 	// removeTimeout bounds the attempts at removing a Pod while the API server is away.
 	removeTimeout = 5 * time.Minute
+	// closeTimeout bounds the wait for Pods to be gone.
+	closeTimeout = 30 * time.Second
 )
 
 // An owner owns the Pods of an instance: it removes them, and those of instances that have
 // ended.
 type owner struct {
 	cluster  *cluster
+	source   source
 	instance string
 	log      *slog.Logger
 
@@ -42,13 +45,9 @@ type owner struct {
 
 func newOwner(c *cluster, log *slog.Logger) *owner {
 	o := &owner{cluster: c, instance: strings.ToLower(rand.Text()[:12]), log: log}
+	o.source = &ownPods{c, o.instance}
 	o.work, o.giveUp = context.WithCancel(context.Background())
 	return o
-}
-
-// name returns the name of a new Pod.
-func (o *owner) name() string {
-	return "skills-mcp-" + o.instance + "-" + strings.ToLower(rand.Text()[:10])
 }
 
 func (o *owner) labels() map[string]string { return map[string]string{labelInstance: o.instance} }
@@ -56,7 +55,7 @@ func (o *owner) labels() map[string]string { return map[string]string{labelInsta
 // remove removes a Pod in the background.
 func (o *owner) remove(name string) {
 	o.background.Go(func() {
-		err := retry(o.work, removeTimeout, func(ctx context.Context) error { return o.cluster.source.remove(ctx, name) })
+		err := retry(o.work, removeTimeout, func(ctx context.Context) error { return o.source.remove(ctx, name) })
 		if err != nil {
 			o.log.Error("a Pod is left on the cluster", "pod", name, "error", err)
 		}

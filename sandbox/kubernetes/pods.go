@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -199,38 +198,4 @@ func (p *pods) follow(ctx context.Context, version string) {
 			p.set(pod)
 		})
 	}
-}
-
-// A source makes the blank Pods. Those that it makes carry the label [labelInstance] of
-// the driver, and have the containers of a spec.
-type source interface {
-	// create makes a Pod like spec and returns its name. It returns when ctx is done, and
-	// leaves nothing when it fails.
-	create(ctx context.Context, spec *spec) (name string, err error)
-	// remove removes the Pod. One that is gone is no error.
-	remove(ctx context.Context, name string) error
-}
-
-// ownPods makes Pods by the API itself.
-type ownPods struct {
-	cluster *cluster
-	owner   *owner
-}
-
-func (s *ownPods) create(ctx context.Context, spec *spec) (string, error) {
-	pod := spec.claimed(s.owner.name(), s.owner.labels())
-	_, err := s.cluster.api().Create(ctx, pod, metav1.CreateOptions{})
-	if away(err) { // it may be there
-		s.owner.remove(pod.Name)
-	}
-	return pod.Name, err
-}
-
-func (s *ownPods) remove(ctx context.Context, name string) error {
-	grace := int64(1)
-	err := s.cluster.api().Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

@@ -47,7 +47,7 @@ func (b *blank) settle(cmd *sandbox.Command, o *shellproto.Outcome, err error) (
 	case o.Ended && err != nil:
 		return nil, b.cluster.unavailable("read the output", err), true
 	case o.Ended:
-		exit = &sandbox.Exit{Code: o.Code, Sandbox: b.driver.options.sandbox(), Out: o.Out}
+		exit = &sandbox.Exit{Code: o.Code, Sandbox: b.options.sandbox(), Out: o.Out}
 		if o.Code != 0 && o.OOMKills > 0 {
 			return exit, outOfMemory(cmd), true
 		}
@@ -81,7 +81,7 @@ func (i *instance) verdict(ctx context.Context, cmd *sandbox.Command, o *shellpr
 	i.shell.Close() // ends the input: a shell that waits for the line ends, too
 	ctx, cancel := context.WithTimeout(ctx, verdictTimeout)
 	defer cancel()
-	pod, err := i.cluster.pods.await(ctx, i.name, func(pod *corev1.Pod) (bool, error) {
+	pod, err := i.pods.await(ctx, i.name, func(pod *corev1.Pod) (bool, error) {
 		return over(pod) || ended(pod, runner) != nil, nil
 	})
 	lost := func(reason string) error {
@@ -99,7 +99,7 @@ func (i *instance) verdict(ctx context.Context, cmd *sandbox.Command, o *shellpr
 		return nil, fmt.Errorf("%w: %w", errStale, cause)
 	}
 	if state != nil && state.Reason == "OOMKilled" {
-		return &sandbox.Exit{Code: int(state.ExitCode), Sandbox: i.driver.options.sandbox()}, outOfMemory(cmd)
+		return &sandbox.Exit{Code: int(state.ExitCode), Sandbox: i.options.sandbox()}, outOfMemory(cmd)
 	}
 	if state != nil && state.ExitCode == 0 {
 		return nil, lost("the connection to the command's Pod was lost; it has run, and its output is lost")

@@ -12,7 +12,7 @@ import (
 // A session is a Pod for several commands. Its shell goes on waiting for a line that never
 // comes; each command has a shell of its own.
 type session struct {
-	driver   *Driver
+	driver   *sandbox.Lifetime
 	instance *instance
 	limits   sandbox.Limits
 
@@ -21,65 +21,33 @@ type session struct {
 	close func()            // removes the Pod
 }
 
-// Open implements [sandbox.SessionDriver].
-func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
-	ctx, leave, err := d.life.Join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if err := d.network.check(ctx, d.background.Go); err != nil {
-		return nil, err
-	}
-	s, err := d.open(ctx, cmd)
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, error) {
-	if len(cmd.Grant.Hosts) > 0 {
-		return nil, &sandbox.UnavailableError{Reason: "a kept sandbox has no way to hosts", Remedy: "run what needs them in a sandbox of its own"}
-	}
-	like := *cmd
-	like.Argv = []string{"true"} // a command names a program; this one is never run
-	_, spec, err := d.prepare(ctx, &like)
-	if err != nil {
-		return nil, err
-	}
-	i, _, err := d.take(ctx, spec, &like)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{driver: d, instance: i, limits: cmd.Limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime()}
-	s.close = sync.OnceFunc(i.Discard)
-	d.background.Go(func() {
+// newSession returns a session in i, which ends with the driver's life. background starts a
+// goroutine.
+func newSession(i *instance, limits sandbox.Limits, driver *sandbox.Lifetime, background func(func())) *session {
+	s := &session{driver: driver, instance: i, limits: limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime(), close: sync.OnceFunc(i.Discard)}
+	background(func() {
 		select {
-		case <-d.life.Context().Done():
+		case <-driver.Context().Done():
 		case <-s.life.Context().Done():
 		case <-i.shell.Done():
 		}
 		s.close()
 	})
-	return s, nil
+	return s
 }
 
 // Close implements [sandbox.Session]. It ends the processes; the Pod is removed in the
 // background.
 func (s *session) Close() error {
 	s.life.End()
-	s.driver.end(s.instance)
+	s.instance.end()
 	s.close()
 	return nil
 }
 
 // Run implements [sandbox.Session].
 func (s *session) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := s.driver.life.Join(ctx)
+	ctx, leave, err := s.driver.Join(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +108,7 @@ func (s *session) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit,
 		cmd.Started() // it may have begun
 	}
 	if exit, ok := errors.AsType[*exitError](err); ok && exit.code >= 0 && o.Begun { // a command can end its own shell
-		return &sandbox.Exit{Code: exit.code, Sandbox: s.driver.options.sandbox()}, nil
+		return &sandbox.Exit{Code: exit.code, Sandbox: s.instance.options.sandbox()}, nil
 	}
 	return nil, s.instance.cluster.unavailable("follow the command, which may have run", err)
 }

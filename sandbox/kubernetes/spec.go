@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
@@ -26,13 +25,10 @@ const (
 	labelEgress   = "skills-mcp/egress" // on Pods whose commands were granted hosts
 )
 
-// The containers of a Pod.
 const (
-	loader = "loader"
-	runner = "runner"
-)
-
-const (
+	// loadScript is the loader's: it unpacks an archive that follows a line, and writes
+	// that line when it has.
+	loadScript = `IFS= read -r line && tar -xpf - -C ` + sandbox.SkillDir + ` && printf %s "$line"`
 	// expiry ends Pods that neither their server nor another one removes, in seconds.
 	expiry = 24 * 60 * 60
 	// minFolder is the room for a skill's folder. Larger folders get the next power of
@@ -67,7 +63,7 @@ type spec struct {
 }
 
 // newSpec returns the spec for cmd. Its error is about the command.
-func (d *Driver) newSpec(ctx context.Context, c *cluster, cmd *sandbox.Command, role, image string) (*spec, error) {
+func newSpec(ctx context.Context, c *cluster, o *Options, cmd *sandbox.Command, role, image string) (*spec, error) {
 	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
@@ -75,14 +71,14 @@ func (d *Driver) newSpec(ctx context.Context, c *cluster, cmd *sandbox.Command, 
 	if err != nil {
 		return nil, err
 	}
-	granted, err := grantVolumes(cmd.Grant, d.options.Claims)
+	granted, err := grantVolumes(cmd.Grant, o.Claims)
 	if err != nil {
 		return nil, err
 	}
-	own := c.ownUsers(ctx, &d.options)
+	own := c.ownUsers(ctx, o)
 	s := &spec{role: role, image: image, skill: cmd.Skill, folder: cmd.Folder, ownUser: !own && len(granted.mounts) == 0}
 	s.setup = setup(cmd, own || s.ownUser)
-	s.pod = &corev1.Pod{Spec: d.podSpec(cmd, image, size, granted, s.setup)}
+	s.pod = &corev1.Pod{Spec: o.podSpec(cmd, image, size, granted, s.setup)}
 	if own {
 		s.pod.Spec.HostUsers = new(bool)
 	}
@@ -134,8 +130,7 @@ func folderSize(folder string) (int64, error) {
 }
 
 // podSpec returns the Pod of commands like cmd.
-func (d *Driver) podSpec(cmd *sandbox.Command, image string, size int64, granted volumes, setup string) corev1.PodSpec {
-	o := &d.options
+func (o *Options) podSpec(cmd *sandbox.Command, image string, size int64, granted volumes, setup string) corev1.PodSpec {
 	uid, gid := sandbox.User()
 	user, group, grace, deadline := int64(uid), int64(gid), int64(1), int64(expiry)
 	yes, no := true, false
@@ -251,16 +246,25 @@ func setup(cmd *sandbox.Command, ownUsers bool) string {
 	return b.String()
 }
 
-// claimed returns the Pod of s with a name and the labels of an owner.
-func (s *spec) claimed(name string, labels map[string]string) *corev1.Pod {
+// of returns a Pod of s for an instance.
+func (s *spec) of(instance string) *corev1.Pod {
 	p := s.pod.DeepCopy()
-	p.ObjectMeta = metav1.ObjectMeta{Name: name, Labels: p.Labels}
-	for key, value := range labels {
-		p.Labels[key] = value
-	}
+	p.Name = "skills-mcp-" + instance + "-" + strings.ToLower(rand.Text()[:10])
+	p.Labels[labelInstance] = instance
 	if n, err := rand.Int(rand.Reader, big.NewInt(ownUsers)); s.ownUser && err == nil {
 		id := firstUser + n.Int64()
 		p.Spec.SecurityContext.RunAsUser, p.Spec.SecurityContext.RunAsGroup = &id, &id
 	}
 	return p
+}
+
+// setting returns the setting that names the image of a role.
+func setting(role string) string { return "images." + role }
+
+// unknownRole is the failure of a command whose role has no image.
+func unknownRole(role string, roles []string) error {
+	return &sandbox.UnavailableError{
+		Reason: fmt.Sprintf("no image is configured for the role %q; there are %q", role, roles),
+		Remedy: fmt.Sprintf("set %s in the configuration", setting(role)),
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,15 +18,68 @@ import (
 // roomPause is the time between attempts at making a Pod where a quota is used up.
 const roomPause = time.Second
 
+// pullPause is the time after which a start most likely pulls its image.
+const pullPause = 2 * time.Second
+
+// A starter starts the blank Pods of a driver.
+type starter struct {
+	options  *Options
+	cluster  *cluster
+	pods     *pods
+	owner    *owner
+	patience time.Duration
+
+	calls  atomic.Int64 // that wait for a Pod now
+	waits  waits
+	starts pace
+}
+
+// A blank is a Pod whose loader waits for a folder.
+type blank struct {
+	*starter
+	name string
+	spec *spec
+}
+
+// Ended implements [warmpool.Instance].
+func (b *blank) Ended() bool { return !b.pods.runs(b.name) }
+
+// Discard implements [warmpool.Instance].
+func (b *blank) Discard() { b.owner.remove(b.name) }
+
+// start makes a Pod and waits until its containers run. Whoever gets it discards it.
+func (d *starter) start(ctx context.Context, spec *spec, ended func(*blank)) (*blank, error) {
+	say := func(message string) { d.waits.say(spec.key(), message) }
+	if d.calls.Load() == 0 {
+		d.starts.wait(ctx)
+	}
+	name, err := d.create(ctx, spec, say)
+	if err != nil {
+		return nil, err
+	}
+	b := &blank{starter: d, name: name, spec: spec}
+	err = b.awaitRunning(ctx, say)
+	if err == nil && !d.pods.onEnd(name, func() { ended(b) }) {
+		err = d.cluster.unavailable("start the Pod", errGone)
+	}
+	if err != nil {
+		b.Discard()
+		return nil, err
+	}
+	return b, nil
+}
+
 // create makes a Pod. While the API server is away, or a quota is used up, it tries again.
-func (d *Driver) create(ctx context.Context, c *cluster, spec *spec, say func(string)) (name string, err error) {
+func (d *starter) create(ctx context.Context, spec *spec, say func(string)) (name string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
 	make := func(ctx context.Context) error {
-		if err := d.owner.lease(ctx); err != nil {
-			return err
+		err := d.owner.lease(ctx)
+		if err == nil {
+			if name, err = d.owner.source.create(ctx, spec); away(err) {
+				d.owner.remove(name)
+			}
 		}
-		name, err = c.source.create(ctx, spec)
 		if away(err) {
 			say("waiting for the cluster's API server")
 		}
@@ -35,19 +89,19 @@ func (d *Driver) create(ctx context.Context, c *cluster, spec *spec, say func(st
 		err := retry(ctx, d.patience, make)
 		switch {
 		case err == nil:
-			c.pods.add(name)
+			d.pods.add(name)
 			return name, nil
 		case away(err):
-			return "", c.unavailable("start a Pod", err)
+			return "", d.cluster.unavailable("start a Pod", err)
 		case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
 			say("waiting for room on the cluster: " + quotaOf(err))
 			if !sleep(ctx, roomPause) {
-				return "", &busyError{"the quota of the namespace " + c.namespace + " is used up (" + quotaOf(err) + "); raise the ResourceQuota, or let fewer calls run at once"}
+				return "", &busyError{"the quota of the namespace " + d.cluster.namespace + " is used up (" + quotaOf(err) + "); raise the ResourceQuota, or let fewer calls run at once"}
 			}
 		case apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err):
 			return "", &sandbox.UnavailableError{
 				Reason: "the cluster refuses a Pod: " + err.Error(),
-				Remedy: "give the server's account the Role of docs/kubernetes.md in the namespace " + c.namespace,
+				Remedy: "give the server's account the Role of docs/kubernetes.md in the namespace " + d.cluster.namespace,
 				Err:    err,
 			}
 		default:
@@ -70,18 +124,13 @@ func (e *busyError) Is(target error) bool { return target == sandbox.ErrBusy }
 
 // awaitRunning waits until the containers of b run. A Pod that no node has room for is
 // given up after a while.
-func (d *Driver) awaitRunning(ctx context.Context, b *blank, say func(string)) error {
-	ctx, cancel := context.WithTimeout(ctx, d.patience)
+func (b *blank) awaitRunning(ctx context.Context, say func(string)) error {
+	ctx, cancel := context.WithTimeout(ctx, b.patience)
 	defer cancel()
-	pulling, stop := context.WithCancel(ctx)
-	defer stop()
-	d.background.Go(func() { // an image takes its time, and nothing of it is in the Pod's status
-		if sleep(pulling, 2*time.Second) {
-			say("waiting for a Pod with the image " + b.spec.image)
-		}
-	})
+	// An image takes its time, and nothing of it is in the Pod's status.
+	defer time.AfterFunc(pullPause, func() { say("waiting for a Pod with the image " + b.spec.image) }).Stop()
 	var full string
-	pod, err := b.cluster.pods.await(ctx, b.name, func(pod *corev1.Pod) (bool, error) {
+	pod, err := b.pods.await(ctx, b.name, func(pod *corev1.Pod) (bool, error) {
 		if full = unschedulable(pod); full != "" {
 			say("waiting for room on the cluster: " + full)
 		}
@@ -217,15 +266,4 @@ func (p *pace) wait(ctx context.Context) {
 	p.next = turn.Add(p.every)
 	p.mu.Unlock()
 	sleep(ctx, time.Until(turn))
-}
-
-// setting returns the setting that names the image of a role.
-func setting(role string) string { return "images." + role }
-
-// unknownRole is the failure of a command whose role has no image.
-func unknownRole(role string, roles []string) error {
-	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("no image is configured for the role %q; there are %q", role, roles),
-		Remedy: fmt.Sprintf("set %s in the configuration", setting(role)),
-	}
 }
