@@ -146,11 +146,10 @@ func (k *Key) Withdraw(signature []byte, ends time.Time) error {
 	dir, nonce := k.withdrawals(), hex.EncodeToString(signature[:nonceSize])
 	k.withdrawn.Store(nonce, nil)
 	if k.shared != nil {
-		err := store.NewItems(k.shared, withdrawn).Put(context.Background(), &store.Item{Key: nonce, Expires: ends})
-		if errors.Is(err, store.ErrChanged) { // by another server
-			return nil
+		if err := store.NewItems(k.shared, withdrawn).Put(context.Background(), &store.Item{Key: nonce, Expires: ends}); !errors.Is(err, store.ErrChanged) { // by another server
+			return err
 		}
-		return err
+		return nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -85,12 +85,18 @@ func (k *Key) load() ([]byte, error) {
 	if k.key != nil {
 		return k.key, nil
 	}
+	key, err := k.read()
+	if err != nil {
+		return nil, fmt.Errorf("the key of decisions: %w", err)
+	}
+	k.key, k.own = key, ed25519.NewKeyFromSeed(sum(key, []string{"decisions"}))
+	return key, nil
+}
+
+// read returns the key of the database or the file, which it makes if there is none.
+func (k *Key) read() ([]byte, error) {
 	if k.shared != nil {
-		key, err := readShared(store.NewItems(k.shared, "seal"))
-		if err != nil {
-			return nil, fmt.Errorf("the key of decisions: %w", err)
-		}
-		return k.use(key), nil
+		return readShared(k.shared)
 	}
 	key, err := read(k.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,35 +104,23 @@ func (k *Key) load() ([]byte, error) {
 			key, err = read(k.file)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("the key of decisions: %w", err)
-	}
-	return k.use(key), nil
-}
-
-// use keeps a key that was read. The caller has the mutex.
-func (k *Key) use(key []byte) []byte {
-	k.key, k.own = key, ed25519.NewKeyFromSeed(sum(key, []string{"decisions"}))
-	return key
+	return key, err
 }
 
 // readShared reads the key of a database, which the first server makes.
-func readShared(items store.Items) ([]byte, error) {
-	const name = "key"
-	ctx := context.Background()
-	found, err := items.Get(ctx, name)
-	if err == nil && found == nil {
-		key := make([]byte, keySize)
-		_, _ = rand.Read(key) // which never fails
-		if err = items.Put(ctx, &store.Item{Key: name, Body: key}); err == nil || errors.Is(err, store.ErrChanged) {
-			found, err = items.Get(ctx, name)
-		}
+func readShared(s *store.Store) ([]byte, error) {
+	ctx, items, made := context.Background(), store.NewItems(s, "seal"), &store.Item{Key: "key", Body: make([]byte, keySize)}
+	_, _ = rand.Read(made.Body) // which never fails
+	err := items.Put(ctx, made)
+	if !errors.Is(err, store.ErrChanged) {
+		return made.Body, err
 	}
-	switch {
-	case err != nil:
+	found, err := items.Get(ctx, made.Key)
+	if err == nil && found == nil {
+		err = store.ErrChanged // by a person: the next call makes another
+	}
+	if err != nil {
 		return nil, err
-	case found == nil || len(found.Body) != keySize:
-		return nil, errors.New("that of the database is damaged")
 	}
 	return found.Body, nil
 }

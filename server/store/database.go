@@ -118,14 +118,14 @@ type transaction struct {
 
 func (t *transaction) Exec(statement string, values ...any) (sql.Result, error) {
 	if t.db.shared {
-		return t.tx.Exec(postgresWords(statement), postgresValues(values)...)
+		statement, values = postgresWords(statement), postgresValues(values)
 	}
 	return t.tx.Exec(statement, values...)
 }
 
 func (t *transaction) Query(statement string, values ...any) (*sql.Rows, error) {
 	if t.db.shared {
-		return t.tx.Query(postgresWords(statement), postgresValues(values)...)
+		statement, values = postgresWords(statement), postgresValues(values)
 	}
 	return t.tx.Query(statement, values...)
 }

@@ -78,11 +78,7 @@ type Decisions struct {
 // Select returns decisions, the newest first.
 func (d *Decisions) Select(f DecisionFilter) ([]Decision, error) {
 	query, values := f.query(d.kind)
-	rows, err := d.tx.Query(query, values...)
-	if err != nil {
-		return nil, err
-	}
-	return scanAll(rows, scanDecision)
+	return selectIn(d.tx, scanDecision, query, values...)
 }
 
 // Put writes a decision in place of the one with its key. That is no deletion for the

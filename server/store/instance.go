@@ -53,16 +53,12 @@ func (s *stateFile) keepRenewed(ctx context.Context, n int, seen int64) {
 		case <-tick.C:
 		}
 		now, err := s.renew(ctx, n, seen)
-		if failed := err != nil; failed != away && ctx.Err() == nil {
-			if away = failed; failed {
-				s.logger.Warn("the shared database cannot be used", "error", err)
-			} else {
-				s.logger.Warn("the shared database can be used again")
-			}
-		}
 		if err == nil {
 			seen = now
+		} else if !away && ctx.Err() == nil {
+			s.logger.Warn("other servers cannot see that this one is there", "error", err)
 		}
+		away = err != nil
 	}
 }
 
@@ -70,30 +66,26 @@ func (s *stateFile) keepRenewed(ctx context.Context, n int, seen int64) {
 // the generation. One that differs from that seen before is announced on this machine.
 func (s *stateFile) renew(ctx context.Context, n int, seen int64) (generation int64, err error) {
 	err = s.write(ctx, "instances", func(tx *transaction) error {
-		for _, step := range []struct {
-			statement string
-			values    []any
-		}{
-			{"INSERT INTO instances VALUES (?, " + nowMS + ", " + nowMS + ") ON CONFLICT (n) DO UPDATE SET renewed = excluded.renewed, since = CASE WHEN instances.renewed < excluded.renewed - ? THEN excluded.renewed ELSE instances.since END", []any{n, lifetimeMS}},
+		steps := []string{
+			"INSERT INTO instances VALUES (?1, " + nowMS + ", " + nowMS + `) ON CONFLICT (n) DO UPDATE SET renewed = excluded.renewed,
+				since = CASE WHEN instances.renewed < excluded.renewed - ?2 THEN excluded.renewed ELSE instances.since END`,
 			// Who could not renew itself in time does not know whether others could.
-			{"DELETE FROM instances WHERE renewed < " + nowMS + " - ?2 AND EXISTS (SELECT 1 FROM instances AS own WHERE own.n = ?1 AND own.since <= " + nowMS + " - ?2)", []any{n, lifetimeMS}},
-			{"DELETE FROM items WHERE NOT " + isCurrent, nil},
-		} {
-			if _, err := tx.Exec(step.statement, step.values...); err != nil {
+			"DELETE FROM instances WHERE renewed < " + nowMS + " - ?2 AND EXISTS (SELECT 1 FROM instances AS own WHERE own.n = ?1 AND own.since <= " + nowMS + " - ?2)",
+			"DELETE FROM items WHERE NOT " + isCurrent,
+		}
+		if s.Shared() {
+			steps = append(steps, interruptRuns, "DELETE FROM commits WHERE at < "+nowMS+" - 60000")
+		}
+		for i, step := range steps {
+			values := []any{n, lifetimeMS}
+			if i > 1 {
+				values = nil
+			}
+			if _, err := tx.Exec(step, values...); err != nil {
 				return err
 			}
 		}
-		if s.Shared() {
-			for _, statement := range []string{interruptRuns, "DELETE FROM commits WHERE at < " + nowMS + " - 60000"} {
-				if _, err := tx.Exec(statement); err != nil {
-					return err
-				}
-			}
-		}
-		rows, err := tx.Query(selectGeneration)
-		if err == nil {
-			generation, err = one(scanAll(rows, scanOne[int64]))
-		}
+		generation, err = one(selectIn(tx, scanOne[int64], selectGeneration))
 		return err
 	})
 	if err == nil && seen != 0 && seen != generation && s.Shared() {

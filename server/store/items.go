@@ -33,7 +33,7 @@ func NewItems(s *Store, kind string) Items { return Items{s, kind} }
 
 const (
 	itemColumns = "key, owner, instance, version, expires, body"
-	isCurrent   = "(expires = 0 OR expires > " + nowMS + ")"
+	isCurrent   = "(items.expires = 0 OR items.expires > " + nowMS + ")"
 )
 
 // Get returns the item of a key; nil without one.
@@ -74,53 +74,43 @@ func scanItem(row scanner) (*Item, error) {
 // Put writes an item, if it has its Version in the database still, and gives it the next
 // one. Else the error is [ErrChanged].
 func (t Items) Put(ctx context.Context, i *Item) error {
-	if err := t.store.makeItems(ctx); err != nil {
-		return err
-	}
 	var expires int64
 	if !i.Expires.IsZero() {
 		expires = i.Expires.UnixMilli()
 	}
-	statement := "UPDATE items SET owner = ?3, instance = ?4, version = version + 1, expires = ?5, body = ?6 WHERE kind = ?1 AND key = ?2 AND version = ?7 AND " + isCurrent
+	statement := "UPDATE items SET owner = ?3, instance = ?4, version = version + 1, expires = ?5, body = ?6 WHERE kind = ?1 AND key = ?2 AND " + isCurrent + " AND version = ?7 RETURNING version"
 	values := []any{t.kind, i.Key, i.Owner, i.Instance, expires, append([]byte{}, i.Body...), i.Version}
 	if i.Version == 0 {
-		statement = "INSERT INTO items (kind, key, owner, instance, version, expires, body) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6) ON CONFLICT (kind, key) DO UPDATE SET owner = excluded.owner, instance = excluded.instance, version = items.version + 1, expires = excluded.expires, body = excluded.body WHERE NOT " +
-			"(items.expires = 0 OR items.expires > " + nowMS + ")"
+		statement = `INSERT INTO items (kind, key, owner, instance, version, expires, body) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6)
+			ON CONFLICT (kind, key) DO UPDATE SET owner = ?3, instance = ?4, version = items.version + 1, expires = ?5, body = ?6 WHERE NOT ` + isCurrent + " RETURNING version"
 		values = values[:6]
 	}
-	var version []int64
-	err := t.store.transact(ctx, Durable, "", func(tx *transaction) error {
-		rows, err := tx.Query(statement+" RETURNING version", values...)
-		if err != nil {
-			return err
-		}
-		version, err = scanAll(rows, scanOne[int64])
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case len(version) == 0:
+	version, err := changeItem(ctx, t.store, scanOne[int64], statement, values...)
+	if err == nil && version == 0 {
 		return ErrChanged
 	}
-	i.Version = version[0]
-	return nil
+	if err == nil {
+		i.Version = version
+	}
+	return err
 }
 
 // Take removes the item of a key, and returns it: of all callers one gets it, the others
 // nil.
-func (t Items) Take(ctx context.Context, key string) (item *Item, err error) {
-	if err := t.store.makeItems(ctx); err != nil {
-		return nil, err
+func (t Items) Take(ctx context.Context, key string) (*Item, error) {
+	return changeItem(ctx, t.store, scanItem, "DELETE FROM items WHERE kind = ? AND key = ? AND "+isCurrent+" RETURNING "+itemColumns, t.kind, key)
+}
+
+// changeItem runs a statement that changes an item, and returns its row; zero without one.
+func changeItem[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), statement string, values ...any) (row T, err error) {
+	if err := s.makeItems(ctx); err != nil {
+		return row, err
 	}
-	err = t.store.transact(ctx, Durable, "", func(tx *transaction) error {
-		rows, err := tx.Query("DELETE FROM items WHERE kind = ? AND key = ? AND "+isCurrent+" RETURNING "+itemColumns, t.kind, key)
-		if err == nil {
-			item, err = one(scanAll(rows, scanItem))
-		}
+	err = s.transact(ctx, Durable, "", func(tx *transaction) error {
+		row, err = one(selectIn(tx, scan, statement, values...))
 		return err
 	})
-	return item, err
+	return row, err
 }
 
 // makeItems makes the tables of items in a file that has none yet.

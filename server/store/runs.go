@@ -116,10 +116,7 @@ func (t Runs) addShared(ctx context.Context, r *Run) (seq int64, err error) {
 		return 0, err
 	}
 	err = t.store.write(ctx, "runs", func(tx *transaction) error {
-		rows, err := tx.Query(insertRun+" RETURNING seq", row.values()...)
-		if err == nil {
-			seq, err = one(scanAll(rows, scanOne[int64]))
-		}
+		seq, err = one(selectIn(tx, scanOne[int64], insertRun+" RETURNING seq", row.values()...))
 		return err
 	})
 	return seq, err

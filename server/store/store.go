@@ -349,14 +349,20 @@ func collect[T any](ctx context.Context, s *stateFile, scan func(scanner) (T, er
 // queryAll returns the rows of a statement, which is prepared once.
 func queryAll[T any](ctx context.Context, db *database, scan func(scanner) (T, error), statement string, values ...any) ([]T, error) {
 	rows, err := db.query(context.WithoutCancel(ctx), statement, values...)
+	return scanAll(rows, err, scan)
+}
+
+// selectIn returns the rows of a statement in a transaction.
+func selectIn[T any](tx *transaction, scan func(scanner) (T, error), statement string, values ...any) ([]T, error) {
+	rows, err := tx.Query(statement, values...)
+	return scanAll(rows, err, scan)
+}
+
+// scanAll reads the rows of a statement that did not fail, and closes them.
+func scanAll[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) (all []T, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	return scanAll(rows, scan)
-}
-
-// scanAll reads rows, and closes them.
-func scanAll[T any](rows *sql.Rows, scan func(scanner) (T, error)) (all []T, err error) {
 	defer rows.Close()
 	for rows.Next() {
 		row, err := scan(rows)

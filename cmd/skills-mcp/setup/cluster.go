@@ -4,14 +4,20 @@ package setup
 
 import (
 	"cmp"
+	"database/sql"
 	"net"
 	"os"
 
 	"github.com/skillsmcp/skills-mcp/sandbox/kubernetes"
+	"github.com/skillsmcp/skills-mcp/server/store/postgres"
 )
 
-// hasCluster says whether this build has the driver for Kubernetes.
+// hasCluster says whether this build has the drivers for Kubernetes and PostgreSQL.
 const hasCluster = true
+
+func newPostgres(address string) (name string, open func() (*sql.DB, error), err error) {
+	return postgres.New(address)
+}
 
 // podIP is the variable with the address of the server's own Pod, by the downward API.
 const podIP = "POD_IP"

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -26,6 +27,9 @@ func newDatabase(c *config.Config) (*store.Server, error) {
 		if address = strings.TrimSpace(string(text)); !config.IsDatabase(address) {
 			return nil, fmt.Errorf("store: %s does not have the address of a database, postgres://…", c.Store)
 		}
+	}
+	if !hasCluster {
+		return nil, errors.New("store: this build knows no PostgreSQL; use the image of a release, or a program built with: go build -tags cluster ./cmd/skills-mcp")
 	}
 	name, open, err := newPostgres(address)
 	if err != nil {

@@ -2,9 +2,14 @@
 
 package setup
 
-// hasCluster says whether this build has the driver for Kubernetes, whose libraries make it
-// larger.
+import "database/sql"
+
+// hasCluster says whether this build has the drivers for Kubernetes and PostgreSQL, whose
+// libraries make it larger.
 const hasCluster = false
+
+// newPostgres is not called, either.
+func newPostgres(string) (name string, open func() (*sql.DB, error), err error) { return }
 
 // cluster is not called: the configuration of such a driver is refused.
 func (s *Sandboxes) cluster() CheckedDriver { return nil }
