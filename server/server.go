@@ -49,7 +49,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	finds := &finder{current, p.search.index, o.Reloader}
 	invoke := &invoker{
 		find:     finds,
-		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(o.Replicas.Name),
+		executor: calls, roots: clientroots.New(o.Roots, logger), pending: elicit.NewPendingCalls(o.Replicas.Name, o.Replicas.Secret()),
 		tasks: tasks.New(&tasks.Options{Logger: logger, Replicas: o.Replicas}), outputs: output.New(), replicas: o.Replicas, usage: o.Usage, servers: o.Connected, left: o.Left, failures: failures{logger},
 	}
 	maker, loads := &toolMaker{current, failures{logger}}, &loader{invoke.fetch, o.Snapshots, invoke.count, o.Texts, calls.CodeHosts}

@@ -207,8 +207,7 @@ func TestReplicas(t *testing.T) {
 	})
 	test("question", func(t *testing.T, ann, bob *teammate) {
 		question := ann.ask(a, "tools/call", toolCall("note", `{"text":"modern"}`))
-		key, state := ann.found(`"(approval-[^"]+)":\{`, question), ann.found(`"requestState":"([^"]+)"`, question)
-		again := strings.TrimSuffix(toolCall("note", `{"text":"modern"}`), "}") + fmt.Sprintf(`,"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":"once"}}}}`, state, key)
+		again := ann.yes(question, toolCall("note", `{"text":"modern"}`))
 		bob.wants(bob.ask(b, "tools/call", again), "requestState is not valid")
 		ann.wants(ann.ask(b, "tools/call", again), "wrote")
 		r.Wrote(3)
@@ -284,6 +283,13 @@ func TestReplicas(t *testing.T) {
 	})
 }
 
+// yes returns the params of a call with a yes to the question that it was answered with.
+func (c *teammate) yes(question, params string) string {
+	c.t.Helper()
+	key, state := c.found(`"(approval-[^"]+)":\{`, question), c.found(`"requestState":"([^"]+)"`, question)
+	return strings.TrimSuffix(params, "}") + fmt.Sprintf(`,"requestState":%q,"inputResponses":{%q:{"action":"accept","content":{"answer":"once"}}}}`, state, key)
+}
+
 // until polls a task until it has a text.
 func (c *teammate) until(s *lab.HttpServer, named, text string) string {
 	c.t.Helper()
@@ -330,6 +336,7 @@ func TestReplicaKilled(t *testing.T) {
 	named := fmt.Sprintf(`{"taskId":%q}`, ann.found(`"taskId":"([^"]+)"`, ann.ask(a, "tools/call", toolCall("slow", `{}`))))
 	waiting := messages(t, l.send(b, "tools/call", toolCall("note", `{"text":"lost"}`), ""))
 	asked(t, waiting)
+	kept := ann.yes(ann.ask(a, "tools/call", toolCall("note", `{"text":"kept"}`)), toolCall("note", `{"text":"kept"}`))
 	a.Kill()
 	l.wants(only(t, waiting), `"error"`, "it may have run")
 
@@ -342,6 +349,15 @@ func TestReplicaKilled(t *testing.T) {
 	l.replies(c, question, `{"action":"accept","content":{"answer":"once"}}`)
 	l.wants(only(t, all), "wrote")
 	r.Wrote(1)
+
+	// A yes to a form of the killed server counts, for its principal, once.
+	bob.wants(bob.ask(c, "tools/call", kept), "requestState is not valid")
+	ann.wants(ann.ask(c, "tools/call", kept), "wrote")
+	r.Wrote(2)
+	for _, s := range []*lab.HttpServer{b, c} {
+		ann.wants(ann.ask(s, "tools/call", kept), `"input_required"`)
+	}
+	r.Wrote(2)
 
 	began := time.Now()
 	failed := ann.until(b, named, `"status":"failed"`)

@@ -140,24 +140,33 @@ func (a *Approvals) pend(ctx context.Context, c *call) error {
 		return nil
 	}
 	c.offerPlugin(ctx)
+	added, err := a.keep(ctx, c)
+	if err != nil {
+		return unavailable(err)
+	}
+	if added && a.options.Notify != nil {
+		a.options.Notify(c.pending)
+	}
+	return nil
+}
+
+// keep stores the question of a call, and reports whether it was not stored yet.
+func (a *Approvals) keep(ctx context.Context, c *call) (added bool, err error) {
 	r := a.newRecord(c)
-	err := a.book.add(ctx, r)
+	err = a.book.add(ctx, r)
 	if errors.Is(err, errSame) { // of an equal call, at the same time
 		rows, failed := a.book.find(ctx, store.DecisionFilter{About: c.subject})
 		i := slices.IndexFunc(rows, func(r *Record) bool { return a.concerns(r, c) && r.asks(c) })
 		if failed == nil && i >= 0 {
 			c.pending = rows[i]
-			return nil
+			return false, nil
 		}
 	}
 	if err != nil {
-		return unavailable(err)
+		return false, err
 	}
 	c.pending = r
-	if a.options.Notify != nil {
-		a.options.Notify(r)
-	}
-	return nil
+	return true, nil
 }
 
 // concerns reports whether a record may be about a call, and counts here.

@@ -58,6 +58,14 @@ func (a *Approvals) ask(ctx context.Context, c *call) error {
 		}
 		c.question.ID = c.pending.ID
 	}
+	if a.options.Replicas && c.Parent == "" {
+		if c.pending == nil && a.ladder.forms.of(c) != nil && c.Client.ShowsForms() {
+			if _, err := a.keep(ctx, c); err != nil && !errors.Is(err, errTooMany) {
+				return unavailable(err)
+			}
+		}
+		c.fresh = c.pending != nil
+	}
 	own := ByTerminal
 	if a.options.Page != nil { // the terminal is the page's
 		own = ByPage

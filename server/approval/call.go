@@ -24,6 +24,7 @@ type call struct {
 	page     func(id string) (url string, ok bool) // that of the [Options]
 	remote   bool                                  // the caller has no terminal of the server's machine
 	machine  bool                                  // the caller's person cannot answer, but that of the machine
+	fresh    bool                                  // nothing has run, and pending outlives this server
 }
 
 // newCall returns the call of a proposal.

@@ -120,8 +120,11 @@ func (l *ladder) ask(ctx context.Context, c *call, request *elicit.Request) (*an
 
 // put is ask with a context that bounds the wait.
 func put(ctx context.Context, c *call, request *elicit.Request) (*answer, error) {
-	key := "approval-" + rand.Text()             // nobody can answer before it is asked
-	request.Put, request.Once = time.Now(), true // a client that answers wrongly would do so again
+	key := "approval-" + rand.Text() // nobody can answer before it is asked
+	if c.fresh {
+		key = "approval-" + c.pending.ID
+	}
+	request.Put, request.Once, request.Fresh = time.Now(), true, c.fresh // a client that answers wrongly would do so again
 	answers, err := c.Client.Ask(ctx, map[string]*elicit.Request{key: request})
 	switch {
 	case ctx.Err() != nil:

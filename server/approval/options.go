@@ -89,7 +89,10 @@ type Options struct {
 	Notify func(r *Record)
 	// Shared reports that other machines call: a caller may have no terminal of this one.
 	Shared bool
-	Expiry Expiry
+	// Replicas reports that other servers share the store: a question that a client gets is
+	// stored, so that its answer counts there if this server ends.
+	Replicas bool
+	Expiry   Expiry
 	// Forms are the calls that forms ask about; "" is FormsOnce.
 	Forms Forms
 	// Asking bounds how calls wait for answers; zero fields: elicit.DefaultLimits.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -109,12 +110,13 @@ type PendingCalls struct {
 }
 
 // NewPendingCalls returns an empty set, which has to be closed. name returns an ID that names
-// this server, too; nil returns it as it is.
-func NewPendingCalls(name func(id string) string) *PendingCalls {
+// this server, too; nil returns it as it is. Servers of one secret, of 32 bytes, go on with each
+// other's calls that have not begun; nil is a server alone.
+func NewPendingCalls(name func(id string) string, secret []byte) *PendingCalls {
 	if name == nil {
 		name = func(id string) string { return id }
 	}
-	return &PendingCalls{name, newKey(), work.New[*PendingCall](work.Limits{})}
+	return &PendingCalls{name, newKey(secret), work.New[*PendingCall](work.Limits{})}
 }
 
 // Do returns the result of run, or a [*Required] if it asks first: run then waits for
@@ -125,7 +127,7 @@ func NewPendingCalls(name func(id string) string) *PendingCalls {
 // store, or when the current request is cancelled.
 func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Context, r *PendingCall) any) (any, error) {
 	if c.State == "" {
-		r, err := d.start(ctx, &c, run)
+		r, err := d.start(ctx, &c, state{}, run)
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +138,12 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 		return nil, rpc.InvalidParams(err.Error()+"; make the request again without it", nil)
 	}
 	r, found := d.runs.Find(s.run)
+	if !found && s.shown != 0 && !strings.HasSuffix(s.run, d.name("")) { // of a server that has ended
+		if r, err = d.start(ctx, &c, s, run); err != nil {
+			return nil, err
+		}
+		return d.await(ctx, &c, r)
+	}
 	if !found {
 		return nil, ErrGone
 	}
@@ -146,9 +154,10 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 	return d.await(ctx, &c, r)
 }
 
-// start starts the run of a new call.
-func (d *PendingCalls) start(ctx context.Context, c *Call, run func(ctx context.Context, r *PendingCall) any) (*PendingCall, error) {
-	r := &PendingCall{Unit: work.Unit{ID: d.name(rand.Text()), By: c.Owner}, turn: make(chan struct{}, 1), call: c, given: maps.Clone(c.Responses)}
+// start starts the run of a new call, or of one that has not begun elsewhere, with the state of
+// its question there.
+func (d *PendingCalls) start(ctx context.Context, c *Call, asked state, run func(ctx context.Context, r *PendingCall) any) (*PendingCall, error) {
+	r := &PendingCall{Unit: work.Unit{ID: d.name(rand.Text()), By: c.Owner}, turn: make(chan struct{}, 1), call: c, given: maps.Clone(c.Responses), asked: asked}
 	err := d.runs.Start(ctx, r, func(ctx context.Context) { r.outcome = run(ctx, r) })
 	return r, err
 }
@@ -196,6 +205,7 @@ type PendingCall struct {
 	answers  map[string]json.RawMessage
 	answered chan struct{} // closed when nothing is pending
 	given    mcp.InputResponses
+	asked    state // of the question that given answers; zero is none
 }
 
 // Ask implements [Asker].
@@ -242,6 +252,9 @@ func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 		}
 		if once {
 			delete(responses, key)
+		}
+		if once && r.asked.shown != 0 {
+			request.Put = r.asked.at()
 		}
 		answer, err := response.MarshalJSON() // as the client wrote it
 		if err != nil || !request.Once && request.Check(answer) != nil {
@@ -306,8 +319,15 @@ func (r *PendingCall) asks() (state, map[string]*Request) {
 	if len(r.pending) == 0 {
 		return state{}, nil
 	}
-	r.put(time.Now())
-	return state{r.ID, r.round}, maps.Clone(r.pending)
+	now := time.Now()
+	r.put(now)
+	s := state{run: r.ID, round: r.round, shown: now.UnixMilli()}
+	for _, request := range r.pending {
+		if !request.Fresh {
+			s.shown = 0
+		}
+	}
+	return s, maps.Clone(r.pending)
 }
 
 // put sets when the client got the pending requests. It needs mu.

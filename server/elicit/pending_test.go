@@ -18,7 +18,7 @@ import (
 
 func newTestCalls(t *testing.T) *PendingCalls {
 	t.Helper()
-	d := NewPendingCalls(nil)
+	d := NewPendingCalls(nil, nil)
 	t.Cleanup(d.Close)
 	return d
 }
@@ -143,7 +143,7 @@ func TestPendingCallsState(t *testing.T) {
 	mine := Call{Owner: "me", Method: "tools/call", Name: "demo", Args: []byte(`{"a":1}`)}
 	_, err := d.Do(t.Context(), mine, asksFor(t, "one"))
 	state := required(t, err, "one")
-	other := NewPendingCalls(nil)
+	other := NewPendingCalls(nil, nil)
 	defer other.Close()
 	for name, test := range map[string]struct {
 		calls  *PendingCalls
@@ -176,10 +176,42 @@ func TestPendingCallsState(t *testing.T) {
 	}
 }
 
+// A question before the run begins is answered at another server of the same secret, where the
+// call is made anew; another question is not, as the run would begin twice.
+func TestPendingCallsOfAnother(t *testing.T) {
+	secret := bytes.Repeat([]byte{1}, 32)
+	for _, fresh := range []bool{true, false} {
+		var at []time.Time
+		ask := func(ctx context.Context, r *PendingCall) any {
+			one := &Request{Method: methodPerson, Params: json.RawMessage(`{"message":"?","requestedSchema":{"type":"object","properties":{}}}`), Fresh: fresh}
+			answers, err := r.Ask(ctx, map[string]*Request{"one": one})
+			at = append(at, one.Put)
+			return fmt.Sprint(string(answers["one"]), err)
+		}
+		first := NewPendingCalls(func(id string) string { return id + "-a" }, secret)
+		second := NewPendingCalls(func(id string) string { return id + "-b" }, secret)
+		c := Call{Owner: "me", Name: "demo"}
+		_, err := first.Do(t.Context(), c, ask)
+		c.State, c.Responses = required(t, err, "one"), responses(t, `{"one":`+ann+`}`)
+		first.Close()
+		if _, err := first.Do(t.Context(), c, ask); !errors.Is(err, ErrGone) {
+			t.Errorf("the same server: %v", err)
+		}
+		got, err := second.Do(t.Context(), c, ask)
+		switch {
+		case fresh && (err != nil || got != ann+"<nil>" || len(at) != 2 || !at[1].Equal(at[0].Truncate(time.Millisecond))):
+			t.Errorf("%v, %v, shown at %v", got, err, at)
+		case !fresh && !errors.Is(err, ErrGone):
+			t.Errorf("a run that has begun: %v, %v", got, err)
+		}
+		second.Close()
+	}
+}
+
 func FuzzState(f *testing.F) {
-	k := newKey()
+	k := newKey(nil)
 	c := &Call{Owner: "me", Name: "demo"}
-	f.Add(k.seal(state{"r", 1}, c.parts()))
+	f.Add(k.seal(state{"r", 1, 2}, c.parts()))
 	f.Add("a.1.b")
 	f.Fuzz(func(t *testing.T, token string) {
 		if s, err := k.open(token, c.parts()); err == nil && k.seal(s, c.parts()) != token {

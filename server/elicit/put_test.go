@@ -29,7 +29,7 @@ func TestPut(t *testing.T) {
 			"in a result":       {},
 			"in a later result": {again: true, want: time.Minute - time.Second},
 		} {
-			d := NewPendingCalls(nil)
+			d := NewPendingCalls(nil, nil)
 			request := nameForm(t, "?")
 			call := func(state, answers string) error {
 				c := Call{Owner: "me", State: state, Responses: responses(t, answers)}
@@ -59,7 +59,7 @@ func TestPut(t *testing.T) {
 // others are.
 func TestOnce(t *testing.T) {
 	for _, once := range []bool{true, false} {
-		d := NewPendingCalls(nil)
+		d := NewPendingCalls(nil, nil)
 		request := nameForm(t, "?")
 		request.Once = once
 		call := func(state, answers string) error {

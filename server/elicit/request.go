@@ -34,6 +34,9 @@ type Request struct {
 	// Once reports that an answer that the form does not allow is the answer, and not asked
 	// for again.
 	Once bool
+	// Fresh reports that nothing of the call has run: if its server ends, another one makes it
+	// anew with the answer.
+	Fresh bool
 
 	content  *schema.Schema // of an accepted form; nil for a link
 	confirms bool           // a skill's question that is answered by yes or no

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A state names a question of a pending call. A client gets it, signed, with the
@@ -17,9 +18,10 @@ import (
 type state struct {
 	run   string
 	round int
+	shown int64 // when the client got the question, in ms since 1970; 0: the run has begun
 }
 
-func (s state) String() string { return fmt.Sprintf("%s.%d", s.run, s.round) }
+func (s state) String() string { return fmt.Sprintf("%s.%d.%d", s.run, s.round, s.shown) }
 
 // maxState is how long a state can be, in bytes.
 const maxState = 512
@@ -28,14 +30,20 @@ const maxState = 512
 // was given for another request.
 var errState = errors.New("requestState is not valid for this request")
 
-// A key signs states. It lasts as long as the calls that they name: the process.
+// A key signs states. It lasts as long as the calls that they name: the process, or that of
+// the servers that share a secret.
 type key [sha256.Size]byte
 
-func newKey() *key {
+func newKey(secret []byte) *key {
 	k := &key{}
-	_, _ = rand.Read(k[:]) // which never fails
+	if copy(k[:], secret) < len(k) {
+		_, _ = rand.Read(k[:]) // which never fails
+	}
 	return k
 }
+
+// at returns when the client got the question.
+func (s state) at() time.Time { return time.UnixMilli(s.shown) }
 
 // seal returns a state as it is sent, signed for a request of those parts alone.
 func (k *key) seal(s state, bound [][]byte) string {
@@ -45,11 +53,14 @@ func (k *key) seal(s state, bound [][]byte) string {
 // open returns the state of a token that was sealed for the same parts, or [errState].
 func (k *key) open(token string, bound [][]byte) (s state, err error) {
 	parts := strings.Split(token, ".")
-	if len(parts) != 3 || len(token) > maxState {
+	if len(parts) != 4 || len(token) > maxState {
 		return s, errState
 	}
 	s.run = parts[0]
-	if s.round, err = strconv.Atoi(parts[1]); err != nil || !hmac.Equal([]byte(k.seal(s, bound)), []byte(token)) {
+	if s.round, err = strconv.Atoi(parts[1]); err == nil {
+		s.shown, err = strconv.ParseInt(parts[2], 10, 64)
+	}
+	if err != nil || !hmac.Equal([]byte(k.seal(s, bound)), []byte(token)) {
 		return state{}, errState
 	}
 	return s, nil

@@ -32,6 +32,7 @@ type Set struct {
 	store   *store.Store
 	rows    store.Items // of the servers
 	address string
+	secret  []byte
 	log     *slog.Logger
 	client  *http.Transport
 
@@ -50,11 +51,11 @@ type peer struct {
 	end     context.CancelFunc // of alive
 }
 
-// New returns the server that the others reach at an address, a URL without a path. Logger
-// may be nil.
-func New(s *store.Store, address string, logger *slog.Logger) *Set {
+// New returns the server that the others reach at an address, a URL without a path. All know
+// the secret, of 32 bytes. Logger may be nil.
+func New(s *store.Store, address string, secret []byte, logger *slog.Logger) *Set {
 	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
-	return &Set{store: s, rows: store.NewItems(s, "server"), address: address, log: logger, client: newClient(), peers: map[string]*peer{}}
+	return &Set{store: s, rows: store.NewItems(s, "server"), address: address, secret: secret, log: logger, client: newClient(), peers: map[string]*peer{}}
 }
 
 // newClient returns a client for the other servers.
@@ -150,6 +151,14 @@ func (s *Set) update(all []*store.Item) (listed bool) {
 		}
 	}
 	return found[nameOf(s.number)]
+}
+
+// Secret returns the secret of all servers; nil for a server alone.
+func (s *Set) Secret() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.secret
 }
 
 // Name returns an ID that names this server, too, if it is not alone.

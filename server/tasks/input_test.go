@@ -29,7 +29,7 @@ type talk struct {
 
 // newTalk returns the work, whose calls end with the test.
 func newTalk(t *testing.T, rounds ...string) *talk {
-	w := &talk{PendingCalls: elicit.NewPendingCalls(nil)}
+	w := &talk{PendingCalls: elicit.NewPendingCalls(nil, nil)}
 	t.Cleanup(w.Close)
 	for _, keys := range rounds {
 		w.rounds = append(w.rounds, strings.Fields(keys))

@@ -41,7 +41,7 @@ func newMember(t *testing.T, file string) *member {
 	)
 	m.server = httptest.NewUnstartedServer(nil)
 	url := "http://" + m.server.Listener.Addr().String()
-	m.set = replica.New(s, url, nil)
+	m.set = replica.New(s, url, nil, nil)
 	if err := m.set.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,11 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	}
 	b := &Backend{settings: s, options: o}
 	if s.Serve.Replica != "" && s.Serve.Transport != "stdio" {
-		b.replicas = replica.New(s.Store, s.Serve.Replica, s.Logger)
+		secret, err := setup.ApprovalOptions(s).Key.Sum("the state of questions")
+		if err != nil {
+			return nil, err
+		}
+		b.replicas = replica.New(s.Store, s.Serve.Replica, secret, s.Logger)
 		b.onClose(b.replicas.Close)
 		if err := b.replicas.Start(ctx); err != nil {
 			return nil, fmt.Errorf("share the store with other servers: %w", err)
@@ -152,6 +156,7 @@ func (b *Backend) scanner() (*scan.Scanner, func() (live.Watcher, error)) {
 // newApprovals returns the approvals, which ask also on the page, if there is one.
 func (b *Backend) newApprovals() *approval.Approvals {
 	options := setup.ApprovalOptions(b.settings)
+	options.Replicas = b.replicas != nil
 	notices := endpoint.NewNotifier(b.settings, b.options.Notices)
 	b.onClose(notices.Close)
 	options.Notify = notices.Notify
