@@ -43,6 +43,7 @@ func Needs() []Need {
 		{"the page in a browser", "apt-get install chromium", program("chromium")},
 		{"the dialogs of other clients", "apt-get install chromium tmux", program("chromium", "tmux")},
 		{"lines for shells", "apt-get install dash bash perl", program("dash", "bash", "perl")},
+		{"servers and parts of a cluster that are killed", "SKILLS_MCP_TEST_CHAOS=200, as root", variable("SKILLS_MCP_TEST_CHAOS")},
 		{"an engine that restarts", "SKILLS_MCP_TEST_RESTART=1, as root", variable("SKILLS_MCP_TEST_RESTART")},
 		{"attacks as root, and becoming another user", "run the tests as root", CheckRoot},
 	}
