@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,11 +21,20 @@ type Claim struct{ Path, Claim, SubPath string }
 type volumes struct {
 	volumes []corev1.Volume
 	mounts  []corev1.VolumeMount
+	copies  []copied
 }
 
-// grantVolumes returns the volumes with the workspaces and data of a grant. A kubelet
-// follows no link out of the volume on the way to a folder of it.
-func grantVolumes(grant sandbox.Grant, claims []Claim) (volumes, error) {
+// A copied folder is loaded into a volume in memory, as that of a skill is.
+type copied struct {
+	folder, volume string
+	size           int64
+	changed        time.Time
+}
+
+// grantVolumes returns the volumes with the workspaces and data of a grant: from claims, or
+// copies of folders. A kubelet follows no link out of the volume on the way to a folder of
+// it.
+func grantVolumes(grant sandbox.Grant, claims []Claim, folders []string) (volumes, error) {
 	var v volumes
 	mounts, err := grant.Mounts()
 	if err != nil {
@@ -31,6 +42,12 @@ func grantVolumes(grant sandbox.Grant, claims []Claim) (volumes, error) {
 	}
 	names := map[string]string{} // of volumes, by their claims
 	for _, m := range mounts {
+		if slices.ContainsFunc(folders, func(folder string) bool { return sandbox.Within(m.Source, folder) }) {
+			if err := v.copy(m); err != nil {
+				return v, err
+			}
+			continue
+		}
 		claim := claimOf(m.Source, claims)
 		if claim == nil {
 			return v, &sandbox.UnavailableError{
@@ -52,6 +69,28 @@ func grantVolumes(grant sandbox.Grant, claims []Claim) (volumes, error) {
 		v.mounts = append(v.mounts, corev1.VolumeMount{Name: names[claim.Claim], MountPath: m.Target, SubPath: sub, ReadOnly: !m.Write})
 	}
 	return v, nil
+}
+
+// copy mounts a copy of a folder.
+func (v *volumes) copy(m sandbox.Mount) error {
+	if m.Write {
+		return &sandbox.UnavailableError{
+			Reason: fmt.Sprintf("Pods get a copy of the folder %s, so nothing can write to it", m.Source),
+			Remedy: "put it on a claim that the server and the Pods have, and name that in sandbox.kubernetes.claims",
+		}
+	}
+	i := slices.IndexFunc(v.copies, func(c copied) bool { return c.folder == m.Source })
+	if i < 0 {
+		size, changed, err := folderSize(m.Source)
+		if err != nil {
+			return err
+		}
+		i = len(v.copies)
+		c := copied{m.Source, fmt.Sprintf("copy-%d", i), size, changed}
+		v.copies, v.volumes = append(v.copies, c), append(v.volumes, memory(c.volume, size))
+	}
+	v.mounts = append(v.mounts, corev1.VolumeMount{Name: v.copies[i].volume, MountPath: m.Target, ReadOnly: true})
+	return nil
 }
 
 // claimOf returns the claim with a folder, the one nearest to it; nil if there is none.

@@ -25,7 +25,7 @@ func TestGrantVolumes(t *testing.T) {
 	v, err := grantVolumes(sandbox.Grant{
 		Workspaces: []string{"/w/one", "/w/team/two", "/w/team"}, Write: true, Data: "/data/plugin",
 		Covers: []sandbox.Cover{{Workspace: "/w/one", Path: ".git"}, {Workspace: "/w/one", Path: ".github", Write: true}},
-	}, claims)
+	}, claims, []string{"/w/copied"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestGrantVolumes(t *testing.T) {
 		t.Errorf("volumes %v", v.volumes)
 	}
 	for _, grant := range []sandbox.Grant{{Workspaces: []string{"/w/one", "/wide"}}, {Data: "/plugins"}} {
-		_, err := grantVolumes(grant, claims)
+		_, err := grantVolumes(grant, claims, nil)
 		if none, ok := errors.AsType[*sandbox.UnavailableError](err); !ok || !strings.Contains(none.Remedy, "sandbox.kubernetes.claims") {
 			t.Errorf("%v: %v", grant, err)
 		}
@@ -154,5 +154,46 @@ mv $1/.git $1/.gone 2>/dev/null && echo moved; rm -rf $2/.vscode 2>/dev/null; [ 
 	}
 	if left, _ := os.ReadDir(first); len(left) != 4 {
 		t.Errorf("left in the workspace: %v", left)
+	}
+}
+
+// Pods get copies of two folders as they are now, and a command that may write none.
+func TestCopies(t *testing.T) {
+	r := newRealCluster(t)
+	root := t.TempDir()
+	first, second, skill := filepath.Join(root, "one"), filepath.Join(root, "two"), t.TempDir()
+	write := func(dir, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "a.txt"), []byte(text+"\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(first, "one")
+	write(second, "two")
+	o := r.options()
+	o.Copied, o.Guard = []string{root}, protect.New(t.TempDir())
+	d := New(o)
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	run := func(write bool) (string, error) {
+		var out bytes.Buffer
+		_, err := d.Run(t.Context(), &sandbox.Command{
+			RunID: "copies", Skill: "copies", Folder: skill, Grant: sandbox.Grant{Workspaces: []string{first, second}, Write: write}, Limits: sandbox.DefaultLimits(),
+			Argv: []string{"/bin/sh", "-c", `cat /workspace/a.txt $1/a.txt $2/a.txt; touch $1/b 2>/dev/null && echo written`, "sh", first, second}, Stdout: &out, Stderr: &out, Progress: func(string) {},
+		})
+		return out.String(), err
+	}
+	if got, err := run(false); got != "one\none\ntwo\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	write(second, "changed")
+	if got, err := run(false); got != "one\none\nchanged\n" || err != nil {
+		t.Errorf("after a change: %q, %v", got, err)
+	}
+	if _, err := run(true); err == nil || !strings.Contains(err.Error(), "nothing can write to it") {
+		t.Errorf("writing: %v", err)
 	}
 }

@@ -66,23 +66,28 @@ func (d *starter) launch(ctx context.Context, spec *spec) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.loadOrDiscard(ctx, spec.folder, func(*instance) {})
+	return b.loadOrDiscard(ctx, spec, func(*instance) {})
 }
 
 // loadOrDiscard loads b, and discards it where that fails.
-func (b *blank) loadOrDiscard(ctx context.Context, folder string, ended func(*instance)) (*instance, error) {
-	i, err := b.load(ctx, folder, ended)
+func (b *blank) loadOrDiscard(ctx context.Context, spec *spec, ended func(*instance)) (*instance, error) {
+	i, err := b.load(ctx, spec, ended)
 	if err != nil {
 		b.Discard()
 	}
 	return i, err
 }
 
-// load brings a folder into b and connects to its shell. ended is called when nothing more
+// load brings the folders of a spec into b and connects to its shell. ended is called when nothing more
 // can come from it.
-func (b *blank) load(ctx context.Context, folder string, ended func(*instance)) (*instance, error) {
-	if err := b.unpack(ctx, folder); err != nil {
+func (b *blank) load(ctx context.Context, spec *spec, ended func(*instance)) (*instance, error) {
+	if err := b.unpack(ctx, loader, spec.folder); err != nil {
 		return nil, err
+	}
+	for _, c := range spec.copies {
+		if err := b.unpack(ctx, loader+"-"+c.volume, c.folder); err != nil {
+			return nil, err
+		}
 	}
 	conn, err := b.cluster.attach(ctx, b.name, runner)
 	if err != nil {
@@ -102,8 +107,8 @@ func (b *blank) load(ctx context.Context, folder string, ended func(*instance)) 
 	return i, nil
 }
 
-// unpack sends a folder to the loader as an archive.
-func (b *blank) unpack(ctx context.Context, folder string) error {
+// unpack sends a folder to a loader as an archive.
+func (b *blank) unpack(ctx context.Context, loader, folder string) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	conn, err := b.cluster.attach(ctx, b.name, loader)
@@ -125,7 +130,7 @@ func (b *blank) unpack(ctx context.Context, folder string) error {
 		return context.Cause(ctx)
 	}
 	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("the skill's folder cannot be loaded into a Pod of the image %s of the role %q: %s", b.spec.image, b.spec.role, bytes.TrimSpace(messages.Bytes())),
+		Reason: fmt.Sprintf("a folder cannot be loaded into a Pod of the image %s of the role %q: %s", b.spec.image, b.spec.role, bytes.TrimSpace(messages.Bytes())),
 		Remedy: fmt.Sprintf("set %s to an image that has /bin/sh and tar", setting(b.spec.role)),
 		Err:    errors.Join(err, read),
 	}

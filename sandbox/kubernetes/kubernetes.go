@@ -246,7 +246,7 @@ func (d *Driver) take(ctx context.Context, s *starter, spec *spec, cmd *sandbox.
 // warm returns spec for the pool of loaded Pods, which takes blank ones from the other.
 func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance] {
 	return &warmpool.Spec[*instance]{
-		Key:     spec.key() + spec.folder,
+		Key:     spec.loads(),
 		Group:   spec.skill,
 		Version: spec.folder + "\n" + spec.image,
 		Start: func(ctx context.Context, ended func(*instance)) (*instance, error) {
@@ -265,7 +265,7 @@ func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance
 			if err != nil {
 				return nil, err
 			}
-			return b.loadOrDiscard(ctx, spec.folder, ended)
+			return b.loadOrDiscard(ctx, spec, ended)
 		},
 	}
 }

@@ -42,6 +42,8 @@ type Options struct {
 	// Claims are the volumes that the server and the Pods share. Commands see granted
 	// folders on them, and no others.
 	Claims []Claim
+	// Copied are folders of the server that Pods get copies of, read-only.
+	Copied []string
 	// Open accepts a cluster whose network lets Pods reach others. Without it commands are
 	// refused there.
 	Open bool

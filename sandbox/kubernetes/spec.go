@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"path/filepath"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -57,6 +58,7 @@ type spec struct {
 	image   string
 	skill   string
 	folder  string
+	copies  []copied
 	ownUser bool   // the Pod gets a user that no other Pod has
 	setup   string // of each shell in the Pod
 	text    string
@@ -67,16 +69,16 @@ func newSpec(ctx context.Context, c *cluster, o *Options, cmd *sandbox.Command, 
 	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
-	size, err := folderSize(cmd.Folder)
+	size, _, err := folderSize(cmd.Folder)
 	if err != nil {
 		return nil, err
 	}
-	granted, err := grantVolumes(cmd.Grant, o.Claims)
+	granted, err := grantVolumes(cmd.Grant, o.Claims, o.Copied)
 	if err != nil {
 		return nil, err
 	}
 	own := c.ownUsers(ctx, o)
-	s := &spec{role: role, image: image, skill: cmd.Skill, folder: cmd.Folder, ownUser: !own && len(granted.mounts) == 0}
+	s := &spec{role: role, image: image, skill: cmd.Skill, folder: cmd.Folder, copies: granted.copies, ownUser: !own && len(granted.volumes) == len(granted.copies)}
 	s.setup = setup(cmd, own || s.ownUser)
 	s.pod = &corev1.Pod{Spec: o.podSpec(cmd, image, size, granted, s.setup)}
 	if own {
@@ -95,6 +97,9 @@ func newSpec(ctx context.Context, c *cluster, o *Options, cmd *sandbox.Command, 
 // key returns the same for Pods that can replace each other, before they are loaded.
 func (s *spec) key() string { return s.text }
 
+// loads returns the same for Pods that are loaded with the same.
+func (s *spec) loads() string { return s.key() + s.folder + fmt.Sprint(s.copies) }
+
 // on returns s with another folder of the skill, which has the room of the last one.
 func (s *spec) on(folder string) *spec {
 	other := *s
@@ -102,13 +107,13 @@ func (s *spec) on(folder string) *spec {
 	return &other
 }
 
-// folderSize returns the room for a skill's folder in memory.
-func folderSize(folder string) (int64, error) {
+// folderSize returns the room for a folder in memory, and the time of its last change.
+func folderSize(folder string) (room int64, changed time.Time, err error) {
 	if !filepath.IsAbs(folder) {
-		return 0, fmt.Errorf("load the skill's folder %q: it is not an absolute path", folder)
+		return 0, changed, fmt.Errorf("load the folder %q: it is not an absolute path", folder)
 	}
 	var size int64
-	err := filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -116,17 +121,19 @@ func folderSize(folder string) (int64, error) {
 		if err == nil {
 			const page = 4096
 			size += (info.Size() + 2*page - 1) / page * page
+			if info.ModTime().After(changed) {
+				changed = info.ModTime()
+			}
 		}
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("load the skill's folder: %w", err)
+		return 0, changed, fmt.Errorf("load the folder %s: %w", folder, err)
 	}
-	room := int64(minFolder)
-	for room < size {
+	for room = minFolder; room < size; {
 		room *= 2
 	}
-	return room, nil
+	return room, changed, nil
 }
 
 // podSpec returns the Pod of commands like cmd.
@@ -160,6 +167,9 @@ func (o *Options) podSpec(cmd *sandbox.Command, image string, size int64, grante
 				{Name: "out", MountPath: sandbox.OutDir},
 			}, granted.mounts...)),
 		},
+	}
+	for _, c := range granted.copies {
+		s.Containers = append(s.Containers, container(loader+"-"+c.volume, image, loadScript, int64(loaderMemory)+c.size, loaderCPU, []corev1.VolumeMount{{Name: c.volume, MountPath: sandbox.SkillDir}}))
 	}
 	if o.RuntimeClass != "" {
 		s.RuntimeClassName = &o.RuntimeClass

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/skills/install/source"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -25,6 +26,7 @@ type Kubernetes struct {
 	StartRate        float64           `yaml:"start_rate"`         // Pods a second that are started ahead of calls
 	Egress           ClusterEgress     `yaml:"egress"`             // of sandboxes with hosts
 	Claims           []Claim           `yaml:"claims"`             // volumes that the server and the sandboxes share
+	Workspaces       []Copy            `yaml:"workspaces"`         // folders of the server that sandboxes get copies of
 	Network          string            `yaml:"network"`            // closed: refuse calls while the cluster lets Pods reach others; open
 }
 
@@ -58,6 +60,23 @@ type Claim struct {
 
 // String returns the claim for people.
 func (c Claim) String() string { return c.Path + " from " + path.Join(c.Claim, c.SubPath) }
+
+// A Copy is a workspace of which sandboxes get a copy, read-only. The server fetches it from a
+// Git repository where its folder is empty: Ref names the commit, "" the default branch's.
+// Without one something else has put files there.
+type Copy struct {
+	Path string `yaml:"path"`
+	Git  string `yaml:"git"`
+	Ref  string `yaml:"ref"`
+}
+
+// String returns the copy for people.
+func (c Copy) String() string {
+	if c.Git == "" {
+		return c.Path
+	}
+	return strings.TrimSuffix(c.Path+" from "+withoutSecret(c.Git)+"@"+c.Ref, "@")
+}
 
 // objectName matches the names that most objects of a cluster may have.
 var objectName = lazyregexp.New(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
@@ -93,6 +112,14 @@ func (k Kubernetes) validate() error {
 			if name != "" && !objectName.MatchString(name) {
 				return bad(key, name, "the name of an object: small letters, digits, - and .")
 			}
+		}
+	}
+	for _, w := range k.Workspaces {
+		if !filepath.IsAbs(w.Path) || path.Clean(w.Path) != w.Path || w.Path == "/" {
+			return bad("workspaces.path", w.Path, "the absolute path of a folder, such as /workspaces/app")
+		}
+		if strings.HasPrefix(w.Git, "-") || !source.IsRef(w.Ref) || w.Git == "" && w.Ref != "" {
+			return bad("workspaces", w.String(), "a repository, and perhaps a branch, tag or commit: {path: /workspaces/app, git: https://example.com/app.git, ref: main}")
 		}
 	}
 	if k.Egress.Listen != "" {

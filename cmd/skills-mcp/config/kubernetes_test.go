@@ -18,6 +18,7 @@ sandbox:
     tolerations: [{key: sandboxes, effect: NoSchedule}, {key: team, operator: Equal, value: a, effect: NoExecute}]
     egress: {listen: ":3128"}
     claims: [{path: /workspaces, claim: workspaces}, {path: /data, claim: shared, sub_path: team/a}]
+    workspaces: [{path: /src/one, git: "https://ann:secret@example.com/one.git", ref: main}, {path: /src/two}]
 `), "/etc/skills/config.yaml", "/home/ann")
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,7 @@ sandbox:
 		"sandbox.kubernetes.tolerations":        "sandboxes:NoSchedule, team=a:NoExecute",
 		"sandbox.kubernetes.egress.listen":      ":3128",
 		"sandbox.kubernetes.claims":             "/workspaces from workspaces, /data from shared/team/a",
+		"sandbox.kubernetes.workspaces":         "/src/one from https://ann:xxxxx@example.com/one.git@main, /src/two",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -50,6 +52,8 @@ func TestKubernetesRefuses(t *testing.T) {
 		"sandbox: {kubernetes: {claims: [{path: w, claim: a}]}}":                  `sandbox.kubernetes.claims.path is "w"; write the absolute path of a folder at which the server has the claim mounted, such as /workspaces`,
 		"sandbox: {kubernetes: {claims: [{path: /, claim: a}]}}":                  `sandbox.kubernetes.claims.path is "/"; write the absolute path of a folder at which the server has the claim mounted, such as /workspaces`,
 		"sandbox: {kubernetes: {claims: [{path: /w, claim: a, sub_path: ../b}]}}": `sandbox.kubernetes.claims.sub_path is "../b"; write a path below the claim's root, such as team/a`,
+		"sandbox: {kubernetes: {workspaces: [{path: /w, git: --upload-pack=x}]}}": `sandbox.kubernetes.workspaces is "/w from --upload-pack=x"; write a repository, and perhaps a branch, tag or commit: {path: /workspaces/app, git: https://example.com/app.git, ref: main}`,
+		"sandbox: {kubernetes: {workspaces: [{path: w}]}}":                        `sandbox.kubernetes.workspaces.path is "w"; write the absolute path of a folder, such as /workspaces/app`,
 		"sandbox: {kubernetes: {user_namespaces: yes}}":                           `sandbox.kubernetes.user_namespaces is "yes"; write one of auto, always, never`,
 		"sandbox: {kubernetes: {network: none}}":                                  `sandbox.kubernetes.network is "none"; write closed or open`,
 		"sandbox: {kubernetes: {start_rate: 0}}":                                  `sandbox.kubernetes.start_rate is "0"; write a number of Pods a second, such as 5`,

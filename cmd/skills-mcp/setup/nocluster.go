@@ -2,7 +2,11 @@
 
 package setup
 
-import "database/sql"
+import (
+	"database/sql"
+
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+)
 
 // hasCluster says whether this build has the drivers for Kubernetes and PostgreSQL, whose
 // libraries make it larger.
@@ -13,3 +17,6 @@ func newPostgres(string) (name string, open func() (*sql.DB, error), err error) 
 
 // cluster is not called: the configuration of such a driver is refused.
 func (s *Sandboxes) cluster() CheckedDriver { return nil }
+
+// fetchCopies is not called either.
+func fetchCopies(*config.Config) error { return nil }

@@ -89,6 +89,11 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if err != nil {
 		return nil, err
 	}
+	if c.Sandbox.Driver == "kubernetes" {
+		if err := fetchCopies(c); err != nil {
+			return nil, err
+		}
+	}
 	w, err := newWorkspaces(f.Workspaces, c.Workspaces, folder, home, logger)
 	if err != nil {
 		return nil, err
