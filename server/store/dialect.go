@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 	"strings"
-	"sync"
 )
 
 // postgresDialect has the parts of statements that PostgreSQL writes in another way.
@@ -23,14 +22,8 @@ var postgresDialect = strings.NewReplacer(
 	"hex(mac)", "encode(mac, 'hex')",
 )
 
-// postgresTexts has the statements that were translated.
-var postgresTexts sync.Map
-
 // postgresWords returns a statement in PostgreSQL's words: the parameters ? are $1, $2 …
 func postgresWords(statement string) string {
-	if text, known := postgresTexts.Load(statement); known {
-		return text.(string)
-	}
 	var text strings.Builder
 	for i, part := range strings.Split(postgresDialect.Replace(statement), "?") {
 		switch {
@@ -42,7 +35,6 @@ func postgresWords(statement string) string {
 		}
 		text.WriteString(part)
 	}
-	postgresTexts.Store(statement, text.String())
 	return text.String()
 }
 

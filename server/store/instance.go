@@ -14,11 +14,11 @@ const (
 	// renewal is the time between two heartbeats of a server.
 	renewal = 2 * time.Second
 	// lifetimeMS is the time after which a server that was not renewed is gone, in ms.
-	lifetimeMS = 10_000
+	lifetimeMS = 15_000
 )
 
 // Instance returns the number of this server among those that share the database. The
-// first call registers it, and has it renewed until Close. One that is not renewed for 10 s
+// first call registers it, and has it renewed until Close. One that is not renewed for 15 s
 // is gone, unless the others could not reach the database either.
 func (s *Store) Instance(ctx context.Context) (int, error) {
 	i := &s.instance

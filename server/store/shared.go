@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// patience is the time that a server has to restart: operations wait for it.
-	patience = 10 * time.Second
+	// patience is the time that a server has to restart: operations wait for it. One that
+	// was never reached is more likely not there.
+	patience, firstPatience = 20 * time.Second, 5 * time.Second
 	// maxWriters is the number of connections that write at once, each with another lock.
 	maxWriters = 4
 )
@@ -127,7 +128,7 @@ func hash(lock string) int64 {
 // outcome returns nil for a transaction that was committed, though the answer was lost. It
 // waits for one that has not ended, and one without a row cannot be committed any more.
 func (d *database) outcome(ctx context.Context, id int64, cause error) error {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(patience / 50) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Second / 5) {
 		var at int64
 		err := d.readers.QueryRowContext(ctx, "INSERT INTO commits VALUES ($1, 0) ON CONFLICT (id) DO UPDATE SET at = commits.at RETURNING at", id).Scan(&at)
 		switch {
@@ -160,6 +161,7 @@ func lost(err error) error {
 	case err == nil:
 		return nil
 	case state == "", strings.HasPrefix(state, "08"), strings.HasPrefix(state, "57P"), // a lost connection, a server that stops or starts
+		state == "57014", state == "25P03", // a statement that took too long, a transaction that was idle
 		state == "40001", state == "40P01", state == "53300": // a serialization failure, a deadlock, too many connections
 		return lostError{err}
 	}

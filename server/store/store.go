@@ -224,15 +224,18 @@ func (s *stateFile) transact(ctx context.Context, care Care, lock string, change
 // retry repeats an operation of a shared database that has not changed anything, because
 // the server could not be reached or undid it, for [patience].
 func (s *stateFile) retry(ctx context.Context, do func() error) error {
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, patience/20) {
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second/2) {
 		err := do()
 		if !isLost(err) {
 			s.awaySince.Store(0)
 			return err
 		}
-		now := time.Now()
+		limit, now := patience, time.Now()
+		if s.opened() == nil {
+			limit = firstPatience
+		}
 		s.awaySince.CompareAndSwap(0, now.UnixNano())
-		if since := s.awaySince.Load(); since != 0 && now.Sub(time.Unix(0, since)) >= patience {
+		if since := s.awaySince.Load(); since != 0 && now.Sub(time.Unix(0, since)) >= limit {
 			return fmt.Errorf("%w; start the database, or correct the setting store", err)
 		}
 		select {

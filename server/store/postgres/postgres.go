@@ -17,14 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// timeouts are settings of a connection, unless the address has others. A server that is
-// gone in the middle of a transaction does not keep its lock.
-var timeouts = map[string]string{
-	"statement_timeout":                   "10s",
-	"idle_in_transaction_session_timeout": "10s",
-	"tcp_user_timeout":                    "10s",
-}
-
 // New returns the name, without a password, and the connections of the database of an address, such as postgres://user@host/database?sslmode=verify-full;
 // the variables of PostgreSQL's own clients (PGPASSWORD, PGSSLROOTCERT) count, too. It
 // connects to nothing.
@@ -35,8 +27,9 @@ func New(address string) (name string, open func() (*sql.DB, error), err error) 
 	}
 	c.ConnectTimeout = cmp.Or(min(c.ConnectTimeout, 5*time.Second), 5*time.Second)
 	c.RuntimeParams["application_name"] = cmp.Or(c.RuntimeParams["application_name"], "skills-mcp")
-	for name, value := range timeouts {
-		c.RuntimeParams[name] = cmp.Or(c.RuntimeParams[name], value)
+	// A server that is gone in the middle of a transaction does not keep its lock.
+	for _, name := range []string{"statement_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout"} {
+		c.RuntimeParams[name] = cmp.Or(c.RuntimeParams[name], "10s")
 	}
 	name = fmt.Sprintf("postgres://%s@%s/%s", c.User, net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database)
 	return name, func() (*sql.DB, error) { return stdlib.OpenDB(*c.Copy()), nil }, nil
