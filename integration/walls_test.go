@@ -136,7 +136,7 @@ var walls = map[string]string{
 	"integration/bench":           "integration/bench/catalog sandbox sandbox/docker sandbox/kubernetes sandbox/native sandbox/warmpool",
 	"integration/bench/catalog":   "",
 	"integration/bench/search":    "skills skills/scan skills/search",
-	"integration/chaos":           "integration/lab",
+	"integration/chaos":           "",
 	"integration/clients":         "",
 	"integration/consent":         "",
 	"integration/lab":             "sandbox sandbox/docker sandbox/native",
