@@ -70,17 +70,7 @@ func TestAcrossPods(t *testing.T) {
 	r := newRealCluster(t)
 	c := r.cluster(t)
 	defer c.close()
-	policies, err := networking.NewForConfigAndClient(c.config, c.http)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = policies.NetworkPolicies(r.namespace).Create(t.Context(), &networkingv1.NetworkPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: "closed"},
-		Spec:       networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.deny(t, c)
 	for _, runtime := range []string{"", "gvisor"} {
 		t.Run("runtime "+runtime, func(t *testing.T) {
 			if !r.hasRuntime(t, c, runtime) {
@@ -96,6 +86,22 @@ func TestAcrossPods(t *testing.T) {
 			}()
 			attackAcross(t, c, d)
 		})
+	}
+}
+
+// deny denies the Pods of the namespace all of the network, where that is enforced.
+func (r *realCluster) deny(t *testing.T, c *cluster) {
+	t.Helper()
+	policies, err := networking.NewForConfigAndClient(c.config, c.http)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = policies.NetworkPolicies(r.namespace).Create(t.Context(), &networkingv1.NetworkPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "closed"},
+		Spec:       networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

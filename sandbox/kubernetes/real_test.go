@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -82,7 +83,17 @@ func (r *realCluster) options() *Options {
 	}
 }
 
+// Commands with a workspace run as the server's user, which is one of the node's.
 func TestSuite(t *testing.T) {
 	r := newRealCluster(t)
-	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver { return New(r.options()) }, sandboxtest.Traits{OwnUser: true, Interface: true})
+	c := r.cluster(t)
+	defer c.close()
+	r.deny(t, c)
+	claim := r.claim(t, "suite")
+	t.Setenv("TMPDIR", claim.Path) // for the workspaces of all cases
+	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver {
+		o := r.options()
+		o.Claims, o.Guard = []Claim{claim}, protect.New(t.TempDir())
+		return New(o)
+	}, sandboxtest.Traits{OwnUser: true, Interface: true, HostUser: true})
 }
