@@ -2,9 +2,12 @@ package kubernetes
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -252,4 +255,53 @@ func TestEndedFromOutside(t *testing.T) {
 		t.Errorf("started %d times, error %v", started, err)
 	}
 	t.Logf("after %v: %v", time.Since(began), err)
+}
+
+// A profile on the nodes refuses the calls that a runtime's own may allow.
+func TestSeccompProfile(t *testing.T) {
+	r := newRealCluster(t)
+	kubelets, _ := filepath.Glob(filepath.Join(filepath.Dir(os.Getenv("SKILLS_MCP_TEST_CLUSTER")), "kubelet*", "pods"))
+	if len(kubelets) == 0 || os.Getuid() != 0 {
+		t.Skip("NO KUBELET: the folders of its kubelets are not on this machine")
+	}
+	profile, err := os.ReadFile(filepath.Join("..", "docker", "seccomp", "profile.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := r.namespace + ".json"
+	for _, pods := range kubelets {
+		folder := filepath.Join(filepath.Dir(pods), "seccomp")
+		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name), profile, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Remove(filepath.Join(folder, name)) })
+	}
+	worked := func(profile string) string {
+		t.Helper()
+		o := r.options()
+		o.SeccompProfile = profile
+		d := New(o)
+		defer func() {
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		var output bytes.Buffer
+		cmd := fakeCommand(t, "python3", "-c", `
+import ctypes, socket
+libc = ctypes.CDLL(None)
+if libc.ptrace(0, 0, 0, 0) == 0: print("ptrace")
+try: socket.socket(40, socket.SOCK_STREAM); print("vsock")
+except OSError: pass
+print("tried")`)
+		cmd.Stdout = &output
+		if _, err := d.Run(t.Context(), cmd); err != nil {
+			t.Fatal(err)
+		}
+		return output.String()
+	}
+	if got := worked(name); got != "tried\n" {
+		t.Errorf("with the profile %q worked", got)
+	}
+	t.Logf("with the runtime's own: %q", worked(""))
 }

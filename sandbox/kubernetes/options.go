@@ -30,6 +30,10 @@ type Options struct {
 	StartRate float64
 	// RuntimeClass names the cluster's runtime for the Pods; "" is its default.
 	RuntimeClass string
+	// SeccompProfile is a filter of system calls on the nodes, a path below the folder seccomp
+	// of their kubelets. "" is the runtime's own, which lets a command trace its processes
+	// and, with some runtimes, use io_uring, sockets of virtual machines and 32-bit calls.
+	SeccompProfile string
 	// UserNamespaces is one of the constants; "" is [UserNamespacesAuto].
 	UserNamespaces string
 	// NodeSelector, Tolerations, PriorityClass and ImagePullSecrets are those of the Pods.

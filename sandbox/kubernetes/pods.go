@@ -55,9 +55,6 @@ func (p *pods) add(name string) {
 	})
 }
 
-// forget follows a Pod no more.
-func (p *pods) forget(name string) { p.change(func() { delete(p.all, name) }) }
-
 // set notes the state of a Pod.
 func (p *pods) set(pod *corev1.Pod) {
 	f, known := p.all[pod.Name]

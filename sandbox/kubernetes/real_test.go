@@ -95,5 +95,5 @@ func TestSuite(t *testing.T) {
 		o := r.options()
 		o.Claims, o.Guard = []Claim{claim}, protect.New(t.TempDir())
 		return New(o)
-	}, sandboxtest.Traits{OwnUser: true, Interface: true, HostUser: true})
+	}, sandboxtest.Traits{OwnUser: true, Interface: true, HostUser: true, DefaultFilter: true})
 }

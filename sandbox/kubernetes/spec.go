@@ -171,6 +171,9 @@ func (o *Options) podSpec(cmd *sandbox.Command, image string, size int64, grante
 	for _, c := range granted.copies {
 		s.Containers = append(s.Containers, container(loader+"-"+c.volume, image, loadScript, int64(loaderMemory)+c.size, loaderCPU, []corev1.VolumeMount{{Name: c.volume, MountPath: sandbox.SkillDir}}))
 	}
+	if o.SeccompProfile != "" {
+		s.SecurityContext.SeccompProfile = &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: &o.SeccompProfile}
+	}
 	if o.RuntimeClass != "" {
 		s.RuntimeClassName = &o.RuntimeClass
 	}
@@ -204,7 +207,7 @@ func container(name, image, script string, memory int64, cpus float64, mounts []
 		Name:            name,
 		Image:           image,
 		ImagePullPolicy: corev1.PullIfNotPresent,
-		Command:         []string{"/bin/sh", "-c", script},
+		Command:         []string{"/bin/sh", "-c", strings.ReplaceAll(script, "$", "$$")}, // a kubelet replaces $$ by $, and $(NAME)
 		WorkingDir:      sandbox.SkillDir,
 		Stdin:           true,
 		StdinOnce:       true, // the end of the connection is that of a shell that waits
@@ -250,6 +253,8 @@ func setup(cmd *sandbox.Command, ownUsers bool) string {
 	}
 	limit("f", size/block)
 	limit("i", sandbox.MaxSignals)
+	limit("q", 0)
+	fmt.Fprintf(&b, "prlimit --pid $$ --sigpending=%d --msgqueue=0 2>/dev/null\n", sandbox.MaxSignals) // dash knows neither
 	if ownUsers {
 		limit("up", l.PIDs+timerProcesses)
 	}

@@ -20,6 +20,8 @@ import (
 //	#: write            it gets a writable workspace rather than a read-only one
 //	#: inside PATTERN   lines that are no escape where the sandbox has a kernel of its own:
 //	                    they concern that kernel
+//	#: default PATTERN  lines that are no escape where a runtime's own filter is in use: it may
+//	                    allow these calls
 //	#: shared RESOURCE  a resource that others may be denied where the sandbox's user has no
 //	                    namespace of its own
 //
@@ -34,6 +36,7 @@ type attack struct {
 	argv           []string
 	bare, write    bool
 	inside, shared []string
+	byDefault      []string
 	stdin          string
 	limits         sandbox.Limits
 	judge          judge
@@ -91,6 +94,8 @@ func parseAttack(file, script string) attack {
 			a.write = true
 		case "inside":
 			a.inside = append(a.inside, value)
+		case "default":
+			a.byDefault = append(a.byDefault, value)
 		case "shared":
 			a.shared = append(a.shared, value)
 		default:

@@ -45,13 +45,13 @@ func (a attack) verdict(traits Traits, o outcome) error {
 		}
 	}
 	inside := func(line string) bool {
-		if traits.Interface && strings.HasPrefix(line, "interface ") {
-			return true
+		among := func(patterns []string) bool {
+			return slices.ContainsFunc(patterns, func(pattern string) bool {
+				matches, _ := path.Match(pattern, line)
+				return matches
+			})
 		}
-		return traits.OwnKernel && slices.ContainsFunc(a.inside, func(pattern string) bool {
-			matches, _ := path.Match(pattern, line)
-			return matches
-		})
+		return traits.OwnKernel && among(a.inside) || traits.DefaultFilter && among(a.byDefault) || traits.Interface && among([]string{"interface *"})
 	}
 	for line := range strings.Lines(o.stdout()) {
 		if line != tried && !inside(strings.TrimSpace(line)) {

@@ -29,6 +29,9 @@ type Traits struct {
 	// OwnUser says that a sandbox without a workspace has a user of its own rather than the
 	// server's.
 	OwnUser bool
+	// DefaultFilter says that system calls are filtered by a runtime's own profile, which
+	// may allow those that are named in the attacks' options "default".
+	DefaultFilter bool
 	// Interface says that a sandbox has a network interface, which leads nowhere.
 	Interface bool
 }

@@ -18,6 +18,7 @@ type Kubernetes struct {
 	Context          string            `yaml:"context"`            // of the file; "" is its current one
 	Namespace        string            `yaml:"namespace"`          // of the sandboxes; "" is that of the credentials
 	RuntimeClass     string            `yaml:"runtime_class"`      // "" is the cluster's default
+	SeccompProfile   string            `yaml:"seccomp_profile"`    // a file below the kubelets' folder seccomp; "" is the runtime's own
 	UserNamespaces   string            `yaml:"user_namespaces"`    // auto, always or never
 	NodeSelector     map[string]string `yaml:"node_selector"`      // labels of the nodes
 	Tolerations      []Toleration      `yaml:"tolerations"`        // of the nodes' taints

@@ -71,7 +71,7 @@ func (s *Sandboxes) cluster() CheckedDriver {
 		Images:     s.Images,
 		Kubeconfig: cmp.Or(k.Kubeconfig, os.Getenv("KUBECONFIG")), Context: k.Context, Namespace: k.Namespace,
 		Pool: s.pool(), StartRate: k.StartRate,
-		RuntimeClass: k.RuntimeClass, UserNamespaces: k.UserNamespaces,
+		RuntimeClass: k.RuntimeClass, SeccompProfile: k.SeccompProfile, UserNamespaces: k.UserNamespaces,
 		NodeSelector: k.NodeSelector, PriorityClass: k.PriorityClass, ImagePullSecrets: k.ImagePullSecrets,
 		Guard: guard(), Reclaim: !s.Single, Logger: s.logger,
 		Egress: kubernetes.Egress{Options: s.Egress(), Listen: k.Egress.Listen, Address: k.Egress.Address},
