@@ -36,7 +36,7 @@ func (t Sessions) Take(ctx context.Context, id string, owner identity.Key, unrea
 		if err != nil || row == nil || row.Owner != string(owner) || row.Instance == t.set.number {
 			return nil, "", err
 		}
-		if name := nameOf(row.Instance); name != unreachable && t.set.Alive(ctx, row.Instance) {
+		if name := nameOf(row.Instance); name != unreachable && t.set.alive(ctx, row.Instance) {
 			return nil, name, nil
 		}
 		row.Instance = t.set.number
@@ -102,7 +102,7 @@ func (t Tasks) Find(ctx context.Context, id string, owner identity.Key, expires 
 			return row.Body, false, nil
 		case row.Instance == t.set.number: // which has forgotten it
 			return nil, false, nil
-		case t.set.Alive(ctx, row.Instance):
+		case t.set.alive(ctx, row.Instance):
 			return row.Body, true, nil
 		}
 		row.Instance, row.Expires = 0, expires

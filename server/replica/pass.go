@@ -100,7 +100,9 @@ func passedOn(r *http.Request, address string, body []byte, from string) *http.R
 	}
 	out.Body = io.NopCloser(r.Body) // it is read here if the other server cannot be reached
 	if body != nil {
-		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil } // for a connection that has just closed
+		out.Body, _ = out.GetBody()
+		out.ContentLength = int64(len(body))
 	}
 	return out
 }

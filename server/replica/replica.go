@@ -177,24 +177,19 @@ func (s *Set) Home(ctx context.Context, ids ...string) string {
 	}
 	for _, id := range ids {
 		name := id[strings.LastIndexByte(id, '-')+1:]
-		if number, err := strconv.ParseInt(name, 36, 32); err == nil && s.Alive(ctx, int(number)) {
+		if number, err := strconv.ParseInt(name, 36, 32); err == nil && int(number) != s.number && (s.peer(name) != nil || s.alive(ctx, int(number))) {
 			return name
 		}
 	}
 	return ""
 }
 
-// Alive reports whether another server has not ended. One that is not known may have started
-// just now.
-func (s *Set) Alive(ctx context.Context, number int) bool {
-	name := nameOf(number)
-	if number == s.number || s.peer(name) != nil {
-		return number != s.number
-	}
+// alive looks whether another server has not ended: one may have started just now.
+func (s *Set) alive(ctx context.Context, number int) bool {
 	if err := s.look(ctx); err != nil {
 		s.log.Warn("the other servers of the store are not looked for", "error", err)
 	}
-	return s.peer(name) != nil
+	return s.peer(nameOf(number)) != nil
 }
 
 // peer returns the other server of a name, or nil.
