@@ -2,10 +2,15 @@ package clients
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -138,6 +143,48 @@ func (c *teammate) replies(s *lab.HttpServer, question, result string) {
 	}
 }
 
+// eachStore runs a test with the file that servers of one machine share, and with a database.
+// The test gets the program for it, and a part of the configuration.
+func eachStore(t *testing.T, test func(t *testing.T, program, more string)) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "", "")
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		address := os.Getenv("SKILLS_MCP_TEST_POSTGRES")
+		if address == "" {
+			lab.Requires(t, "SKILLS_MCP_REQUIRE_TOOLS", errors.New(`SKILLS_MCP_TEST_POSTGRES is not set; eval "$(integration/postgres env)"`))
+		}
+		schema := strings.ToLower("replicas_" + rand.Text())
+		sql := func(statement string) {
+			if out, err := exec.Command("psql", "--quiet", address, "--command", statement).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		sql("CREATE SCHEMA " + schema)
+		program, err := withCluster()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { sql("DROP SCHEMA " + schema + " CASCADE") }) // after the servers have ended
+		test(t, program, fmt.Sprintf("store: %q\n", address+"&search_path="+schema))
+	})
+}
+
+// withCluster builds the program with PostgreSQL.
+var withCluster = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(filepath.Dir(lab.Binary), "skills-mcp-cluster")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "cluster", "-o", program, "./cmd/skills-mcp")
+	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return program, err
+})
+
 // A stand of replicas has two servers of one store, and two people with a token each.
 type replicas struct {
 	*lab.Account
@@ -145,8 +192,9 @@ type replicas struct {
 	ann, bob *teammate
 }
 
-func newReplicas(t *testing.T, more string) *replicas {
+func newReplicas(t *testing.T, program, more string) *replicas {
 	r := &replicas{Account: lab.NativeAccount(t, "tools: {run_code: true, kept_sandboxes: true}\nserve: {ui: true}\n"+more)}
+	r.Program = program
 	r.Skill("echo/SKILL.md", "---\nname: echo\ndescription: Echoes.\nclass: safe\nscript: run.sh\nparams: {text: string}\n---\n")
 	r.Skill("echo/run.sh", "echo \"said $*\"\n")
 	r.Skill("slow/SKILL.md", "---\nname: slow\ndescription: Waits.\nclass: safe\nscript: run.sh\ntask: always\n---\n")
@@ -182,9 +230,10 @@ func (r *replicas) member() *lab.HttpServer {
 }
 
 // What one server has begun, the other goes on with, for its principal alone.
-func TestReplicas(t *testing.T) {
-	t.Parallel()
-	r := newReplicas(t, lab.AllForms)
+func TestReplicas(t *testing.T) { eachStore(t, testReplicas) }
+
+func testReplicas(t *testing.T, program, more string) {
+	r := newReplicas(t, program, more+lab.AllForms)
 	a, b := r.a, r.b
 	test := func(name string, do func(t *testing.T, ann, bob *teammate)) {
 		t.Run(name, func(t *testing.T) { do(t, &teammate{t: t, token: r.ann.token}, &teammate{t: t, token: r.bob.token}) })
@@ -305,9 +354,10 @@ func (c *teammate) until(s *lab.HttpServer, named, text string) string {
 }
 
 // A yes is used by one call, at whichever server.
-func TestReplicasApproval(t *testing.T) {
-	t.Parallel()
-	r := newReplicas(t, "")
+func TestReplicasApproval(t *testing.T) { eachStore(t, testReplicasApproval) }
+
+func testReplicasApproval(t *testing.T, program, more string) {
+	r := newReplicas(t, program, more)
 	refused := only(t, messages(t, r.ann.send(r.a, "tools/call", toolCall("note", `{"text":"x"}`), fails)))
 	r.Approve(r.ann.found(`\\?"approval\\?":\\?"([a-z0-9]+)`, refused))
 	var all sync.WaitGroup
@@ -328,9 +378,10 @@ func TestReplicasApproval(t *testing.T) {
 
 // When a server is killed, its call through another is answered once, its sessions go on for
 // their principals, and its tasks fail once.
-func TestReplicaKilled(t *testing.T) {
-	t.Parallel()
-	r := newReplicas(t, lab.AllForms)
+func TestReplicaKilled(t *testing.T) { eachStore(t, testReplicaKilled) }
+
+func testReplicaKilled(t *testing.T, program, more string) {
+	r := newReplicas(t, program, more+lab.AllForms)
 	a, b, ann, bob := r.a, r.b, r.ann, r.bob
 	l := ann.legacy(a)
 	named := fmt.Sprintf(`{"taskId":%q}`, ann.found(`"taskId":"([^"]+)"`, ann.ask(a, "tools/call", toolCall("slow", `{}`))))

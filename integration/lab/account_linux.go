@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ type Account struct {
 	Home, Workspace, Skills string
 	Under                   []string // the command that starts servers; none starts them itself
 	Env                     []string // further variables of its programs
+	Program                 string   // in place of Binary; "" is none
 }
 
 // AllForms is the policy of a person whose client has them answer its forms, as these tests
@@ -77,6 +79,9 @@ func (a *Account) environ() []string {
 
 // Command returns a command of the program under test, or of another one with a path.
 func (a *Account) Command(name string, args ...string) *exec.Cmd {
+	if name == Binary {
+		name = cmp.Or(a.Program, Binary)
+	}
 	cmd := exec.CommandContext(a.T.Context(), name, args...)
 	cmd.Dir, cmd.Env = a.Workspace, a.environ()
 	return cmd
