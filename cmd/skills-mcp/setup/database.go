@@ -29,7 +29,7 @@ func newDatabase(c *config.Config) (*store.Server, error) {
 		}
 	}
 	if !hasCluster {
-		return nil, errors.New("store: this build knows no PostgreSQL; use the image of a release, or a program built with: go build -tags cluster ./cmd/skills-mcp")
+		return nil, errors.New("store: this build knows no PostgreSQL; use one built with: go build -tags cluster ./cmd/skills-mcp")
 	}
 	name, open, err := newPostgres(address)
 	if err != nil {

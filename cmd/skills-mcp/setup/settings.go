@@ -278,7 +278,7 @@ func (f *Flags) configuration(home, folder string, logger *slog.Logger) (*config
 		c.Sandbox.Driver = driver
 	}
 	if c.Sandbox.Driver == "kubernetes" && !hasCluster {
-		return nil, exitcode.Usage(errors.New("sandbox.driver is kubernetes, and this build has no driver for it; use the image of a release, or a program built with: go build -tags cluster ./cmd/skills-mcp"))
+		return nil, exitcode.Usage(errors.New("sandbox.driver is kubernetes, and this build has no driver for it; use one built with: go build -tags cluster ./cmd/skills-mcp"))
 	}
 	if mode := f.Expose; mode != "" {
 		if !slices.Contains(exposure.Modes(), mode) {
