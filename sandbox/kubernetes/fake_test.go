@@ -73,7 +73,7 @@ func newFakeCluster(t *testing.T) *fakeCluster {
 // driver returns a driver of the cluster that is closed with the test.
 func (f *fakeCluster) driver(t *testing.T, change func(*Options)) *Driver {
 	t.Helper()
-	o := &Options{Config: &rest.Config{Host: f.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, Namespace: "ns", Open: true, Images: map[string]string{"default": "base", "other": "other"}}
+	o := f.options()
 	if change != nil {
 		change(o)
 	}
@@ -84,6 +84,10 @@ func (f *fakeCluster) driver(t *testing.T, change func(*Options)) *Driver {
 		}
 	})
 	return d
+}
+
+func (f *fakeCluster) options() *Options {
+	return &Options{Config: &rest.Config{Host: f.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, Namespace: "ns", Open: true, Images: map[string]string{"default": "base", "other": "other"}}
 }
 
 // fakeCommand returns a command that f's shells answer with its arguments.

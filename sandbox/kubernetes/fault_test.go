@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -295,5 +296,50 @@ func TestReap(t *testing.T) {
 	defer f.mu.Unlock()
 	if f.pods["alive-1"] == nil || f.pods["other"] == nil || f.leases["skills-mcp-alive"] == nil || f.leases["skills-mcp-dead"] != nil {
 		t.Errorf("left are %v and %v", f.pods, f.leases)
+	}
+}
+
+// When an API server comes back, the leases of all servers have expired: each gets the time
+// to renew its own.
+func TestReapLater(t *testing.T) {
+	f := newFakeCluster(t)
+	c, err := newCluster(f.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	owner := newOwner(c, slog.New(slog.DiscardHandler))
+	if err := owner.lease(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.put(watch.Added, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "other-1", Labels: map[string]string{labelInstance: "other"}}})
+	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPatch {
+			return false
+		}
+		f.refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "away")
+		return true
+	}
+	f.mu.Unlock()
+	there := func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.pods["other-1"] != nil
+	}
+	owner.tend(t.Context())
+	f.mu.Lock()
+	f.before = nil
+	f.mu.Unlock()
+	owner.tend(t.Context())
+	owner.background.Wait()
+	if !there() {
+		t.Error("it was removed at once")
+	}
+	owner.spare = time.Now().Add(-time.Second)
+	owner.tend(t.Context())
+	owner.background.Wait()
+	if there() {
+		t.Error("it was never removed")
 	}
 }

@@ -39,6 +39,8 @@ type owner struct {
 	giveUp     context.CancelFunc
 	background sync.WaitGroup // removals
 
+	spare time.Time // until when no orphans are removed; used by upkeep alone
+
 	mu     sync.Mutex
 	leased bool // the instance has had its Lease
 }
@@ -68,13 +70,20 @@ func (o *owner) upkeep(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err := o.renew(ctx); err != nil {
-			o.log.Warn("the lease of this server was not renewed; others may take its Pods for orphans", "error", err)
-			continue
-		}
-		if err := o.reap(ctx); err != nil {
-			o.log.Warn("the cluster was not searched for Pods without a server", "error", err)
-		}
+		o.tend(ctx)
+	}
+}
+
+// tend renews the lease once, and removes what others left. After a failure it removes
+// nothing for a while: when an API server comes back, the leases of all have expired.
+func (o *owner) tend(ctx context.Context) {
+	err := o.renew(ctx)
+	if err == nil && time.Now().After(o.spare) {
+		err = o.reap(ctx)
+	}
+	if err != nil {
+		o.spare = time.Now().Add(leaseDuration)
+		o.log.Warn("the lease of this server was not renewed, or others' were not read", "error", err)
 	}
 }
 
