@@ -2,12 +2,14 @@ package kubernetes
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
@@ -101,4 +103,44 @@ func claimOf(folder string, claims []Claim) (nearest *Claim) {
 		}
 	}
 	return nearest
+}
+
+// minFolder is the room for a folder. Larger folders get the next power of two, so that few
+// kinds of blank Pods are needed.
+const minFolder = 32 << 20
+
+// folderSize returns the room for a folder in memory, and the time of its last change.
+func folderSize(folder string) (room int64, changed time.Time, err error) {
+	if !filepath.IsAbs(folder) {
+		return 0, changed, fmt.Errorf("load the folder %q: it is not an absolute path", folder)
+	}
+	var size int64
+	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			const page = 4096
+			size += (info.Size() + 2*page - 1) / page * page
+			if info.ModTime().After(changed) {
+				changed = info.ModTime()
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return 0, changed, fmt.Errorf("load the folder %s: %w", folder, err)
+	}
+	for room = minFolder; room < size; {
+		room *= 2
+	}
+	return room, changed, nil
+}
+
+// memory returns a volume in memory.
+func memory(name string, size int64) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+		Medium: corev1.StorageMediumMemory, SizeLimit: resource.NewQuantity(size, resource.BinarySI),
+	}}}
 }

@@ -6,11 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/big"
-	"path/filepath"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -32,9 +29,6 @@ const (
 	loadScript = `IFS= read -r line && tar -xpf - -C ` + sandbox.SkillDir + ` && printf %s "$line"`
 	// expiry ends Pods that neither their server nor another one removes, in seconds.
 	expiry = 24 * 60 * 60
-	// minFolder is the room for a skill's folder. Larger folders get the next power of
-	// two, so that few kinds of blank Pods are needed.
-	minFolder = 32 << 20
 	// loaderMemory is the loader's own memory, beside that of the folder.
 	loaderMemory = 32 << 20
 	// timerProcesses is the number of processes that keep a Pod's own deadline.
@@ -107,35 +101,6 @@ func (s *spec) on(folder string) *spec {
 	return &other
 }
 
-// folderSize returns the room for a folder in memory, and the time of its last change.
-func folderSize(folder string) (room int64, changed time.Time, err error) {
-	if !filepath.IsAbs(folder) {
-		return 0, changed, fmt.Errorf("load the folder %q: it is not an absolute path", folder)
-	}
-	var size int64
-	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			const page = 4096
-			size += (info.Size() + 2*page - 1) / page * page
-			if info.ModTime().After(changed) {
-				changed = info.ModTime()
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return 0, changed, fmt.Errorf("load the folder %s: %w", folder, err)
-	}
-	for room = minFolder; room < size; {
-		room *= 2
-	}
-	return room, changed, nil
-}
-
 // podSpec returns the Pod of commands like cmd.
 func (o *Options) podSpec(cmd *sandbox.Command, image string, size int64, granted volumes, setup string) corev1.PodSpec {
 	uid, gid := sandbox.User()
@@ -184,13 +149,6 @@ func (o *Options) podSpec(cmd *sandbox.Command, image string, size int64, grante
 		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect)})
 	}
 	return s
-}
-
-// memory returns a volume in memory.
-func memory(name string, size int64) corev1.Volume {
-	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-		Medium: corev1.StorageMediumMemory, SizeLimit: resource.NewQuantity(size, resource.BinarySI),
-	}}}
 }
 
 // container returns a container that runs a script with its standard input.
