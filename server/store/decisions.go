@@ -115,7 +115,7 @@ func (d *Decisions) RemoveExpired(before time.Time) error {
 // those of others than the given state. It is of the
 // decisions of an owner, and of those whose name begins with a prefix; all for "" and "".
 func (s *Store) DecisionsStamp(ctx context.Context, kind, state, owner, prefix string) (string, error) {
-	return s.text(ctx, `WITH d AS (SELECT rowid AS id, * FROM decisions WHERE kind = ?1 AND (owner = ?2 OR ?5 <> '' AND substr(owner, 1, length(?5)) = ?5 OR ?2 = '' AND ?5 = ''))
+	return text(ctx, s, `WITH d AS (SELECT rowid AS id, * FROM decisions WHERE kind = ?1 AND (owner = ?2 OR ?5 <> '' AND substr(owner, 1, length(?5)) = ?5 OR ?2 = '' AND ?5 = ''))
 		SELECT coalesce(max(id), 0) || ' ' ||
 		(SELECT coalesce(string_agg(n, ',' ORDER BY n), '') FROM (SELECT state || (expires > ?3) || count(*) AS n FROM d GROUP BY state, expires > ?3) AS states) || ' ' ||
 		(SELECT coalesce(string_agg(hex(mac), ',' ORDER BY id), '') FROM d WHERE state = ?4) FROM d`, kind, owner, time.Now().Unix(), state, prefix)

@@ -27,23 +27,23 @@ func (s *Store) Instance(ctx context.Context) (int, error) {
 	if i.n != 0 {
 		return i.n, nil
 	}
-	if err := s.makeItems(ctx); err != nil {
+	if err := makeItems(ctx, s.stateFile); err != nil {
 		return 0, err
 	}
 	n := 1 + rand.IntN(1<<31-1)
-	seen, err := s.renew(ctx, n, 0)
+	seen, err := renew(ctx, s.stateFile, n, 0)
 	if err != nil {
 		return 0, err
 	}
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var done sync.WaitGroup
-	done.Go(func() { s.keepRenewed(background, n, seen) })
+	done.Go(func() { keepRenewed(background, s.stateFile, n, seen) })
 	i.n, i.stop = n, func() { cancel(); done.Wait() }
 	return n, nil
 }
 
 // keepRenewed renews an instance until ctx is done.
-func (s *stateFile) keepRenewed(ctx context.Context, n int, seen int64) {
+func keepRenewed(ctx context.Context, s *stateFile, n int, seen int64) {
 	tick := time.NewTicker(renewal)
 	defer tick.Stop()
 	for away := false; ; {
@@ -52,7 +52,7 @@ func (s *stateFile) keepRenewed(ctx context.Context, n int, seen int64) {
 			return
 		case <-tick.C:
 		}
-		now, err := s.renew(ctx, n, seen)
+		now, err := renew(ctx, s, n, seen)
 		if err == nil {
 			seen = now
 		} else if !away && ctx.Err() == nil {
@@ -64,7 +64,7 @@ func (s *stateFile) keepRenewed(ctx context.Context, n int, seen int64) {
 
 // renew renews an instance, and removes others that are gone, with their traces. It returns
 // the generation. One that differs from that seen before is announced on this machine.
-func (s *stateFile) renew(ctx context.Context, n int, seen int64) (generation int64, err error) {
+func renew(ctx context.Context, s *stateFile, n int, seen int64) (generation int64, err error) {
 	err = s.write(ctx, "instances", func(tx *transaction) error {
 		steps := []string{
 			"INSERT INTO instances VALUES (?1, " + nowMS + ", " + nowMS + `) ON CONFLICT (n) DO UPDATE SET renewed = excluded.renewed,

@@ -55,7 +55,7 @@ func (t Items) Lost(ctx context.Context) ([]*Item, error) {
 }
 
 func (t Items) list(ctx context.Context, condition string, values ...any) ([]*Item, error) {
-	if err := t.store.makeItems(ctx); err != nil {
+	if err := makeItems(ctx, t.store.stateFile); err != nil {
 		return nil, err
 	}
 	return collect(ctx, t.store.stateFile, scanItem, "SELECT "+itemColumns+" FROM items WHERE kind = ? AND "+isCurrent+condition+" ORDER BY rowid", append([]any{t.kind}, values...)...)
@@ -103,7 +103,7 @@ func (t Items) Take(ctx context.Context, key string) (*Item, error) {
 
 // changeItem runs a statement that changes an item, and returns its row; zero without one.
 func changeItem[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), statement string, values ...any) (row T, err error) {
-	if err := s.makeItems(ctx); err != nil {
+	if err := makeItems(ctx, s.stateFile); err != nil {
 		return row, err
 	}
 	err = s.transact(ctx, Durable, "", func(tx *transaction) error {
@@ -114,7 +114,7 @@ func changeItem[T any](ctx context.Context, s *Store, scan func(scanner) (T, err
 }
 
 // makeItems makes the tables of items in a file that has none yet.
-func (s *stateFile) makeItems(ctx context.Context) error {
+func makeItems(ctx context.Context, s *stateFile) error {
 	if s.Shared() {
 		return nil
 	}

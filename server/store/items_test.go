@@ -135,7 +135,7 @@ func testInstances(t *testing.T, newStore opener) {
 	if _, err := s.execute(ctx, "instances", "UPDATE instances SET renewed = renewed - 60000, since = since - 60000"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.renew(ctx, number[s], 0); err != nil {
+	if _, err := renew(ctx, s.stateFile, number[s], 0); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := lost(), fmt.Sprint(number[third]); got != want {
@@ -145,7 +145,7 @@ func testInstances(t *testing.T, newStore opener) {
 	if _, err := s.execute(ctx, "instances", "UPDATE instances SET since = since - 60000 WHERE n = ?", number[s]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.renew(ctx, number[s], 0); err != nil {
+	if _, err := renew(ctx, s.stateFile, number[s], 0); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := lost(), fmt.Sprint(number[other], " ", number[third]); got != want {
@@ -251,7 +251,7 @@ func TestStampOfOthers(t *testing.T) {
 	stop(s)
 	_ = os.Remove(s.Stamp()) // it may have been renewed meanwhile
 	for i, want := range []bool{true, false} {
-		now, err := s.renew(t.Context(), n, seen)
+		now, err := renew(t.Context(), s.stateFile, n, seen)
 		_, missing := os.Stat(s.Stamp())
 		if err != nil || (missing == nil) != want {
 			t.Errorf("renewal %d: %v, %v", i, missing, err)

@@ -23,7 +23,7 @@ func (t Runs) Prune(ctx context.Context, before time.Time, most int64) (more boo
 		return false, nil
 	}
 	err = t.store.write(ctx, "runs", func(tx *transaction) error {
-		used, err := t.store.used(tx)
+		used, err := used(tx)
 		if err != nil {
 			return err
 		}
@@ -68,8 +68,8 @@ func (s *stateFile) shrink(ctx context.Context, most int64) (more bool, err erro
 
 // used returns the bytes that are in use: of a file, or of the rows of a shared record, whose
 // number and size are estimated. PostgreSQL gives the space of deleted rows to new ones.
-func (s *stateFile) used(tx *transaction) (bytes int64, err error) {
-	if s.Shared() {
+func used(tx *transaction) (bytes int64, err error) {
+	if tx.db.shared {
 		return bytes, tx.tx.QueryRow(`SELECT coalesce((SELECT max(seq) - min(seq) FROM runs) *
 			(SELECT avg(pg_column_size(r.*)) FROM (SELECT * FROM runs ORDER BY seq DESC LIMIT 100) AS r), 0)::bigint`).Scan(&bytes)
 	}

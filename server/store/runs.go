@@ -220,7 +220,7 @@ func (t Runs) Find(ctx context.Context, prefix string, limit int) ([]*Run, error
 // all for nil.
 func (t Runs) Stamp(ctx context.Context, owner *RunOwner) (string, error) {
 	where, values := RunFilter{Owner: owner}.where()
-	return t.store.text(ctx, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs"+where, values...)
+	return text(ctx, t.store, "SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM runs"+where, values...)
 }
 
 // Interrupt gives the runs of processes that have ended the outcome [Interrupted]. In a

@@ -97,7 +97,7 @@ var (
 
 // Close closes the file. A store that was never used has none.
 func (s *stateFile) Close() error {
-	s.leave()
+	leave(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
@@ -107,7 +107,7 @@ func (s *stateFile) Close() error {
 }
 
 // leave removes the instance: others see at once that it is gone.
-func (s *stateFile) leave() {
+func leave(s *stateFile) {
 	s.instance.mu.Lock()
 	defer s.instance.mu.Unlock()
 	if s.instance.n == 0 {
@@ -317,8 +317,8 @@ func one[T any](all []T, err error) (row T, _ error) {
 }
 
 // text returns the text that a statement selects; "" while there is no file.
-func (s *stateFile) text(ctx context.Context, statement string, values ...any) (string, error) {
-	return one(collect(ctx, s, scanOne[string], statement, values...))
+func text(ctx context.Context, s *Store, statement string, values ...any) (string, error) {
+	return one(collect(ctx, s.stateFile, scanOne[string], statement, values...))
 }
 
 // A scanner has the columns of one row.
