@@ -91,7 +91,7 @@ func passedOn(r *http.Request, address string, body []byte, from string) *http.R
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		out.Header.Set("X-Forwarded-For", host)
 	}
-	for _, hop := range []string{"Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
+	for _, hop := range []string{"Connection", "Forwarded", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
 		out.Header.Del(hop)
 	}
 	out.Header.Set(PassedHeader, from)

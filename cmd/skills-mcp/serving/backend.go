@@ -95,6 +95,9 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 			return nil, fmt.Errorf("share the store with other servers: %w", err)
 		}
 	}
+	if b.replicas == nil && s.Store.Shared() && s.Serve.Transport != "stdio" {
+		s.Logger.Warn("sessions, tasks and questions of this server are unknown to the others of the database", "remedy", "set serve.replica to the address at which they reach it")
+	}
 	decider := s.Sandboxes.Decider(nil)
 	b.filter = policy.NewFilter(decider, viewKey{}.principal())
 	scanner, watch := b.scanner()
