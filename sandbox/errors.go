@@ -25,6 +25,8 @@ type UnavailableError struct {
 	// Program is the one that the sandbox does not have, and that was to be run;
 	// for others there is a sandbox. It is "" where that is not the reason.
 	Program string
+	// MayHaveRun says that the command may have begun, so that nobody repeats it unseen.
+	MayHaveRun bool
 	// Err is the cause, for the log; it may be nil.
 	Err error
 }

@@ -1,9 +1,16 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
+
+// A CheckedDriver is a [Driver] that says which of its parts work on this machine.
+type CheckedDriver interface {
+	Driver
+	Check(ctx context.Context) []Finding
+}
 
 // A Finding is the result of one check whether commands can run.
 type Finding struct {

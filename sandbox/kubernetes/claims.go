@@ -109,6 +109,18 @@ func claimOf(folder string, claims []Claim) (nearest *Claim) {
 // kinds of blank Pods are needed.
 const minFolder = 32 << 20
 
+// room returns the room for a skill's folder, which is a snapshot: it does not change.
+func (c *cluster) room(folder string) (int64, error) {
+	if known, ok := c.rooms.Load(folder); ok {
+		return known.(int64), nil
+	}
+	size, _, err := folderSize(folder)
+	if err == nil {
+		c.rooms.Store(folder, size)
+	}
+	return size, err
+}
+
 // folderSize returns the room for a folder in memory, and the time of its last change.
 func folderSize(folder string) (room int64, changed time.Time, err error) {
 	if !filepath.IsAbs(folder) {

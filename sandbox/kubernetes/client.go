@@ -44,6 +44,7 @@ type cluster struct {
 	core      core.CoreV1Interface
 	leases    coordination.LeaseInterface
 
+	rooms      sync.Map // of snapshots, by their folder: the price of a call does not grow with the skill
 	users      sync.Once
 	userspaces bool // set by users
 }

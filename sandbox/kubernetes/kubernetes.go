@@ -310,11 +310,11 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, erro
 	if err != nil {
 		return nil, err
 	}
-	i, _, err := d.take(ctx, starter, spec, &like)
+	i, release, err := d.take(ctx, starter, spec, &like)
 	if err != nil {
 		return nil, err
 	}
-	return newSession(i, cmd.Limits, d.life, d.background.Go), nil
+	return newSession(i, release, cmd.Limits, d.life, d.background.Go), nil
 }
 
 // Forget implements [sandbox.Warmer].

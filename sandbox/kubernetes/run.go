@@ -45,7 +45,7 @@ func (b *blank) settle(cmd *sandbox.Command, o *shellproto.Outcome, err error) (
 			Program: cmd.Argv[0],
 		}, true
 	case o.Ended && err != nil:
-		return nil, b.cluster.unavailable("read the output", err), true
+		return nil, mayHaveRun("the connection to the command's Pod was lost; it has run, and a part of its output is lost", err), true
 	case o.Ended:
 		exit = &sandbox.Exit{Code: o.Code, Sandbox: b.options.sandbox(), Out: o.Out}
 		if o.Code != 0 && o.OOMKills > 0 {
@@ -62,6 +62,11 @@ func (b *blank) settle(cmd *sandbox.Command, o *shellproto.Outcome, err error) (
 		}, true
 	}
 	return nil, nil, false
+}
+
+// mayHaveRun is the failure of a command that nobody repeats unseen.
+func mayHaveRun(reason string, err error) error {
+	return &sandbox.UnavailableError{Reason: reason, Remedy: "look at what the command may have done before you try again", MayHaveRun: true, Err: err}
 }
 
 func outOfMemory(cmd *sandbox.Command) error {
@@ -85,11 +90,7 @@ func (i *instance) verdict(ctx context.Context, cmd *sandbox.Command, o *shellpr
 		return over(pod) || ended(pod, runner) != nil, nil
 	})
 	lost := func(reason string) error {
-		return &sandbox.UnavailableError{
-			Reason: reason,
-			Remedy: "look at what the command may have done before you try again",
-			Err:    fmt.Errorf("pod %s: %w", i.name, errors.Join(cause, err)),
-		}
+		return mayHaveRun(reason, fmt.Errorf("pod %s: %w", i.name, errors.Join(cause, err)))
 	}
 	if err != nil {
 		return nil, lost("the connection to the command's Pod was lost; it may have run")

@@ -21,10 +21,10 @@ type session struct {
 	close func()            // removes the Pod
 }
 
-// newSession returns a session in i, which ends with the driver's life. background starts a
-// goroutine.
-func newSession(i *instance, limits sandbox.Limits, driver *sandbox.Lifetime, background func(func())) *session {
-	s := &session{driver: driver, instance: i, limits: limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime(), close: sync.OnceFunc(i.Discard)}
+// newSession returns a session in i, which ends with the driver's life. release discards i;
+// background starts a goroutine.
+func newSession(i *instance, release func(), limits sandbox.Limits, driver *sandbox.Lifetime, background func(func())) *session {
+	s := &session{driver: driver, instance: i, limits: limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime(), close: sync.OnceFunc(release)}
 	background(func() {
 		select {
 		case <-driver.Context().Done():
@@ -110,5 +110,5 @@ func (s *session) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit,
 	if exit, ok := errors.AsType[*exitError](err); ok && exit.code >= 0 && o.Begun { // a command can end its own shell
 		return &sandbox.Exit{Code: exit.code, Sandbox: s.instance.options.sandbox()}, nil
 	}
-	return nil, s.instance.cluster.unavailable("follow the command, which may have run", err)
+	return nil, mayHaveRun("the connection to the kept sandbox was lost; the command may have run", err)
 }

@@ -63,7 +63,7 @@ func newSpec(ctx context.Context, c *cluster, o *Options, cmd *sandbox.Command, 
 	if err := shellproto.Check(cmd); err != nil {
 		return nil, err
 	}
-	size, _, err := folderSize(cmd.Folder)
+	size, err := c.room(cmd.Folder)
 	if err != nil {
 		return nil, err
 	}

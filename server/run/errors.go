@@ -101,7 +101,7 @@ func translate(subject, id string, err error) error {
 	case errors.As(err, &many):
 		return &Error{Code: Busy, Message: err.Error() + "; run each call in a sandbox of its own, without container_id, or try again later", Retryable: true, Err: err}
 	case errors.As(err, &unavailable):
-		return &Error{Code: Unavailable, Message: unavailable.Error(), Retryable: true, Err: err}
+		return &Error{Code: Unavailable, Message: unavailable.Error(), Retryable: !unavailable.MayHaveRun, Err: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: ExecutionError, Message: "the call was cancelled", Retryable: true, Err: err}
 	}

@@ -22,6 +22,7 @@ func TestTranslate(t *testing.T) {
 		{&sandbox.LimitError{Limit: sandbox.LimitTime, Value: "5s"}, Timeout, false, "the skill was stopped at its time limit of 5s; ask for less at once"},
 		{&sandbox.LimitError{Limit: sandbox.LimitMemory, Value: "1 MB"}, ExecutionError, false, "the skill was stopped at its memory limit of 1 MB; ask for less at once"},
 		{&sandbox.UnavailableError{Reason: "no engine", Remedy: "start one"}, Unavailable, true, "no engine; start one"},
+		{&sandbox.UnavailableError{Reason: "the connection was lost", Remedy: "look", MayHaveRun: true}, Unavailable, false, "the connection was lost; look"},
 		{sandbox.ErrLinked, PermissionDenied, false, sandbox.ErrLinked.Error()},
 		{context.Canceled, ExecutionError, true, "the call was cancelled"},
 		{errors.New("other"), InternalError, false, "other"},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
+	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/kubernetes"
 	"github.com/skillsmcp/skills-mcp/server/store/postgres"
 	"github.com/skillsmcp/skills-mcp/skills/install/git"
@@ -65,7 +66,7 @@ func fetchCopies(c *config.Config) error {
 	return nil
 }
 
-func (s *Sandboxes) cluster() CheckedDriver {
+func (s *Sandboxes) cluster() sandbox.CheckedDriver {
 	k := s.Sandbox.Kubernetes
 	o := &kubernetes.Options{
 		Images:     s.Images,
