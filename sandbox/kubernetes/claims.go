@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 )
 
 // A Claim is a PersistentVolumeClaim of the Pods' namespace that the server has at Path,
@@ -103,6 +104,37 @@ func claimOf(folder string, claims []Claim) (nearest *Claim) {
 		}
 	}
 	return nearest
+}
+
+// guardDir is the folder of a claim in which all servers that have it keep the state of a
+// [protect.Guard]. A server's own would not know of the commands of others.
+const guardDir = ".skills-mcp"
+
+// guardOf returns the guard of writable workspaces, which is on their claim.
+func guardOf(grant sandbox.Grant, claims []Claim) (*protect.Guard, error) {
+	var all *Claim
+	for _, workspace := range grant.Workspaces {
+		claim := claimOf(workspace, claims)
+		switch {
+		case claim == nil: // it was refused before
+			return nil, nil
+		case filepath.Clean(workspace) == filepath.Clean(claim.Path):
+			return nil, &sandbox.UnavailableError{
+				Reason: fmt.Sprintf("the workspace %s is a whole claim, where servers keep what protects it", workspace),
+				Remedy: "make a folder of the claim the workspace",
+			}
+		case all != nil && all.Path != claim.Path:
+			return nil, &sandbox.UnavailableError{
+				Reason: fmt.Sprintf("the workspaces %s are on different claims, and a skill may write to one of them", grant.Workspaces),
+				Remedy: "let the skill write to the workspaces of one claim",
+			}
+		}
+		all = claim
+	}
+	if all == nil {
+		return nil, nil
+	}
+	return protect.New(filepath.Join(all.Path, guardDir)), nil
 }
 
 // minFolder is the room for a folder. Larger folders get the next power of two, so that few

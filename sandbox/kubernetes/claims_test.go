@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 )
 
 // Granted folders are mounted from the nearest claim, with what protects them.
@@ -110,7 +109,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	o := r.options()
-	o.Claims, o.Guard = []Claim{one, two}, protect.New(t.TempDir())
+	o.Claims = []Claim{one, two}
 	d := New(o)
 	defer func() {
 		if err := d.Close(); err != nil {
@@ -171,7 +170,7 @@ func TestCopies(t *testing.T) {
 	write(first, "one")
 	write(second, "two")
 	o := r.options()
-	o.Copied, o.Guard = []string{root}, protect.New(t.TempDir())
+	o.Copied = []string{root}
 	d := New(o)
 	defer func() {
 		if err := d.Close(); err != nil {

@@ -118,8 +118,10 @@ func (c *cluster) killAll(pod string) bool {
 		return false
 	}
 	defer context.AfterFunc(ctx, conn.close)()
-	_ = conn.Copy(io.Discard, io.Discard) // the signal may end the exec itself
-	return ctx.Err() == nil
+	err = conn.Copy(io.Discard, io.Discard)
+	exit, _ := errors.AsType[*exitError](err)
+	const none, killed = 1, 128 + 9 // there was no process, or the signal ended the shell; another end is that of one that did not start
+	return ctx.Err() == nil && (err == nil || exit != nil && (exit.code == none || exit.code == killed))
 }
 
 // bounded returns ctx with the bound of one request.

@@ -85,8 +85,11 @@ func (g *gateway) proxied(cmd *sandbox.Command, addresses []netip.Addr) (connect
 	if err != nil {
 		return nil, nil, err
 	}
-	if !o.Direct {
+	switch {
+	case !o.Direct:
 		addresses = nil
+	case len(addresses) == 0: // a token without one would count for every Pod
+		return nil, nil, &sandbox.UnavailableError{Reason: "the address of the command's Pod is not known", Remedy: "try again"}
 	}
 	listener, userinfo := shared.Open(addresses...)
 	var served sync.WaitGroup

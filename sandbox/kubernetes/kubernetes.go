@@ -126,6 +126,9 @@ func (d *Driver) forbidden(ctx context.Context) (targets []string, done func(), 
 	if own != "" {
 		targets = append(targets, own)
 	}
+	if dns := nameserver(); dns != "" && d.options.Egress.Direct { // it is the cluster's
+		targets = append(targets, "the cluster's DNS="+dns+" 53")
+	}
 	return targets, done, nil
 }
 
@@ -229,7 +232,11 @@ func (d *Driver) take(ctx context.Context, s *starter, spec *spec, cmd *sandbox.
 		d.renewals.Took(cmd.Skill, spec, cmd.Warm)
 		return i, i.Discard, nil
 	}
-	cmd, unhold, err := d.options.Guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+patience)
+	guard, err := guardOf(cmd.Grant, d.options.Claims)
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd, unhold, err := guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+patience)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -240,7 +247,14 @@ func (d *Driver) take(ctx context.Context, s *starter, spec *spec, cmd *sandbox.
 		unhold()
 		return nil, nil, err
 	}
-	return i, func() { d.background.Go(func() { i.dispose(); unhold() }) }, nil
+	return i, func() {
+		i.owner.background.Go(func() {
+			i.dispose()
+			if i.owner.awaitGone(i.name) { // else the journal keeps the paths protected
+				unhold()
+			}
+		})
+	}, nil
 }
 
 // warm returns spec for the pool of loaded Pods, which takes blank ones from the other.

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
 
@@ -51,8 +50,6 @@ type Options struct {
 	// Open accepts a cluster whose network lets Pods reach others. Without it commands are
 	// refused there.
 	Open bool
-	// Guard protects writable workspaces; without one, grants of these are refused.
-	Guard *protect.Guard
 	// Reclaim removes the Pods of servers that were killed from the start on, and not only
 	// from the first command on.
 	Reclaim bool

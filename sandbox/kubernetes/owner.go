@@ -39,14 +39,24 @@ type owner struct {
 	giveUp     context.CancelFunc
 	background sync.WaitGroup // removals
 
-	spare time.Time // until when no orphans are removed; used by upkeep alone
+	// The clocks of servers differ, so a Lease counts as expired after it was seen without a
+	// renewal for as long as observe. Both are used by upkeep alone.
+	seen    map[string]sighting // by instance
+	observe time.Duration
+	spare   time.Time // until when no orphans are removed; used by upkeep alone
 
 	mu     sync.Mutex
 	leased bool // the instance has had its Lease
 }
 
+// A sighting is a Lease as it was first seen since its last renewal.
+type sighting struct {
+	renewed *metav1.MicroTime
+	at      time.Time
+}
+
 func newOwner(c *cluster, log *slog.Logger) *owner {
-	o := &owner{cluster: c, instance: strings.ToLower(rand.Text()[:12]), log: log}
+	o := &owner{cluster: c, instance: strings.ToLower(rand.Text()[:12]), log: log, seen: map[string]sighting{}, observe: leaseDuration}
 	o.source = &ownPods{c, o.instance}
 	o.work, o.giveUp = context.WithCancel(context.Background())
 	return o
@@ -62,6 +72,22 @@ func (o *owner) remove(name string) {
 			o.log.Error("a Pod is left on the cluster", "pod", name, "error", err)
 		}
 	})
+}
+
+// awaitGone waits until nothing of a Pod's command runs any more. It reports false where that
+// is not known before the owner gives up.
+func (o *owner) awaitGone(name string) bool {
+	for {
+		ctx, cancel := bounded(o.work)
+		all, err := o.cluster.api().List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+		cancel()
+		if err == nil && (len(all.Items) == 0 || ended(&all.Items[0], runner) != nil) {
+			return true
+		}
+		if !sleep(o.work, 300*time.Millisecond) {
+			return false
+		}
+	}
 }
 
 // upkeep renews the lease of the instance, and removes what others left, until ctx is done.
@@ -83,6 +109,7 @@ func (o *owner) tend(ctx context.Context) {
 	}
 	if err != nil {
 		o.spare = time.Now().Add(leaseDuration)
+		clear(o.seen)
 		o.log.Warn("the lease of this server was not renewed, or others' were not read", "error", err)
 	}
 }
@@ -144,7 +171,7 @@ func (o *owner) reap(ctx context.Context) error {
 	left := map[string]bool{} // instances that have expired, and have no Pods
 	for _, l := range leases.Items {
 		instance := l.Labels[labelInstance]
-		alive[instance] = alive[instance] || !expired(&l.Spec)
+		alive[instance] = alive[instance] || !o.expired(instance, &l.Spec)
 		left[instance] = !alive[instance]
 	}
 	for _, p := range all.Items {
@@ -159,16 +186,23 @@ func (o *owner) reap(ctx context.Context) error {
 	for instance, expired := range left {
 		if expired {
 			_ = o.cluster.leases.Delete(ctx, o.leaseName(instance), metav1.DeleteOptions{})
+			delete(o.seen, instance)
 		}
 	}
 	return nil
 }
 
-func expired(l *coordinationv1.LeaseSpec) bool {
+// expired reports whether an instance has not renewed its Lease, by the clock of either.
+func (o *owner) expired(instance string, l *coordinationv1.LeaseSpec) bool {
 	if l.RenewTime == nil || l.LeaseDurationSeconds == nil {
 		return true
 	}
-	return time.Since(l.RenewTime.Time) > time.Duration(*l.LeaseDurationSeconds)*time.Second
+	was, known := o.seen[instance]
+	if !known || !was.renewed.Equal(l.RenewTime) {
+		was = sighting{l.RenewTime, time.Now()}
+		o.seen[instance] = was
+	}
+	return time.Since(was.at) >= o.observe && time.Since(l.RenewTime.Time) > time.Duration(*l.LeaseDurationSeconds)*time.Second
 }
 
 // close removes the instance's Pods and Lease, and waits until they are gone.

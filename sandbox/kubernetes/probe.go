@@ -67,13 +67,19 @@ func (n *network) probe() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	reached, err := n.reached(ctx)
-	if err == nil && len(reached) > 0 {
+	failed := err != nil
+	if !failed && len(reached) > 0 {
 		err = openError(reached)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.running)
-	n.at, n.err, n.running = time.Now(), err, nil
+	n.running = nil
+	if failed && n.err == nil && !n.at.IsZero() { // such as for want of room: the last result counts
+		n.at = time.Now().Add(networkRetry - networkFresh)
+		return
+	}
+	n.at, n.err = time.Now(), err
 }
 
 func openError(reached []string) error {
@@ -139,6 +145,17 @@ func probeOutput(ctx context.Context, run func(context.Context, *sandbox.Command
 		Stdout: &out, Progress: func(string) {},
 	})
 	return out.String(), err
+}
+
+// nameserver returns the address of this system's first name server, or "".
+func nameserver() string {
+	text, _ := os.ReadFile("/etc/resolv.conf")
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "nameserver" {
+			return fields[1]
+		}
+	}
+	return ""
 }
 
 // listenForPods returns a target for [reachScript] that is a listener of this server's own,

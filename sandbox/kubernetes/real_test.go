@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/sandbox/protect"
 	"github.com/skillsmcp/skills-mcp/sandbox/sandboxtest"
 )
 
@@ -93,7 +92,7 @@ func TestSuite(t *testing.T) {
 	t.Setenv("TMPDIR", claim.Path) // for the workspaces of all cases
 	sandboxtest.RunWith(t, func(t *testing.T) sandbox.Driver {
 		o := r.options()
-		o.Claims, o.Guard = []Claim{claim}, protect.New(t.TempDir())
+		o.Claims = []Claim{claim}
 		return New(o)
 	}, sandboxtest.Traits{OwnUser: true, Interface: true, HostUser: true, DefaultFilter: true})
 }

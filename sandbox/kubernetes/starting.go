@@ -205,7 +205,7 @@ func describe(pod *corev1.Pod) string {
 		case s.State.Waiting != nil:
 			text = append(text, s.Name+": "+s.State.Waiting.Reason, s.State.Waiting.Message)
 		case s.State.Terminated != nil:
-			text = append(text, fmt.Sprintf("%s: %s, exit code %d", s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode), s.State.Terminated.Message)
+			text = append(text, fmt.Sprintf("%s: %s, exit code %d", s.Name, s.State.Terminated.Reason, s.State.Terminated.ExitCode)) // its message is the command's own
 		}
 	}
 	if pod.DeletionTimestamp != nil {

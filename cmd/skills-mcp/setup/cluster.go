@@ -74,7 +74,7 @@ func (s *Sandboxes) cluster() sandbox.CheckedDriver {
 		Pool: s.pool(), StartRate: k.StartRate,
 		RuntimeClass: k.RuntimeClass, SeccompProfile: k.SeccompProfile, UserNamespaces: k.UserNamespaces,
 		NodeSelector: k.NodeSelector, PriorityClass: k.PriorityClass, ImagePullSecrets: k.ImagePullSecrets,
-		Guard: guard(), Reclaim: !s.Single, Logger: s.logger,
+		Reclaim: !s.Single, Logger: s.logger,
 		Egress: kubernetes.Egress{Options: s.Egress(), Listen: k.Egress.Listen, Address: k.Egress.Address},
 		Open:   k.Network == "open",
 	}
