@@ -94,6 +94,9 @@ func passedOn(r *http.Request, address string, body []byte, from string) *http.R
 	for _, hop := range []string{"Connection", "Forwarded", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
 		out.Header.Del(hop)
 	}
+	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} { // with one, net/http sends a POST twice
+		out.Header.Del(key)
+	}
 	out.Header.Set(PassedHeader, from)
 	if base, err := out.URL.Parse(address); err == nil { // which was checked
 		out.URL.Scheme, out.URL.Host = base.Scheme, base.Host

@@ -24,6 +24,7 @@ import (
 const (
 	interval = 2 * time.Second // after which the rows of the other servers are read again
 	reach    = 2 * time.Second // bounds the time to reach another server
+	pause    = time.Second / 2 // after which Home looks again
 )
 
 // A Set is this server among those that share its store. A nil *Set is a server alone: its
@@ -42,6 +43,9 @@ type Set struct {
 
 	mu    sync.Mutex // guards the field below
 	peers map[string]*peer
+
+	looking sync.Mutex // held while Home looks; guards the field below
+	looked  time.Time  // when Home looked last
 }
 
 // A peer is another server that has not ended.
@@ -84,8 +88,8 @@ func (s *Set) Start(ctx context.Context) (err error) {
 			case <-ctx.Done():
 				return
 			}
-			if err := s.look(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("the other servers of the store are not looked for", "error", err)
+			if err := s.look(ctx); ctx.Err() == nil {
+				s.warn(err)
 			}
 		}
 	})
@@ -170,26 +174,46 @@ func (s *Set) Name(id string) string {
 }
 
 // Home returns the name of the other server that made one of some IDs; "" if that was this
-// one, or has ended.
+// one, or has ended. One that has started within the [pause] may not be found.
 func (s *Set) Home(ctx context.Context, ids ...string) string {
 	if s == nil {
 		return ""
 	}
 	for _, id := range ids {
 		name := id[strings.LastIndexByte(id, '-')+1:]
-		if number, err := strconv.ParseInt(name, 36, 32); err == nil && int(number) != s.number && (s.peer(name) != nil || s.alive(ctx, int(number))) {
+		if number, err := strconv.ParseInt(name, 36, 32); err == nil && int(number) != s.number && s.find(ctx, name) {
 			return name
 		}
 	}
 	return ""
 }
 
+// find reports whether another server is known. It looks at most once per [pause] for all
+// requests together, as they need not be authenticated.
+func (s *Set) find(ctx context.Context, name string) bool {
+	if s.peer(name) != nil {
+		return true
+	}
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if time.Since(s.looked) >= pause {
+		s.warn(s.look(ctx))
+		s.looked = time.Now()
+	}
+	return s.peer(name) != nil
+}
+
 // alive looks whether another server has not ended: one may have started just now.
 func (s *Set) alive(ctx context.Context, number int) bool {
-	if err := s.look(ctx); err != nil {
+	s.warn(s.look(ctx))
+	return s.peer(nameOf(number)) != nil
+}
+
+// warn logs the error of a look; nil is none.
+func (s *Set) warn(err error) {
+	if err != nil {
 		s.log.Warn("the other servers of the store are not looked for", "error", err)
 	}
-	return s.peer(nameOf(number)) != nil
 }
 
 // peer returns the other server of a name, or nil.

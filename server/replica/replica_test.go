@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -53,6 +54,18 @@ func TestHome(t *testing.T) {
 			t.Errorf("%q is of %q, want %q", test.ids, got, test.want)
 		}
 	}
+	a.stop()
+	a.reads.Wait() // it looks no more by itself
+	c := start(t, file, "http://127.0.0.1:3")
+	a.looked = time.Now().Add(time.Hour)
+	if got := a.Home(t.Context(), c.Name("x")); got != "" {
+		t.Errorf("it has looked twice in a row: %q", got)
+	}
+	before := time.Now()
+	a.looked = before.Add(-pause)
+	if got := a.Home(t.Context(), c.Name("x")); got != nameOf(c.number) || a.looked.Before(before) {
+		t.Errorf("it has not looked again: %q", got)
+	}
 	b.Close()
 	if err := a.look(t.Context()); err != nil || a.Home(t.Context(), id) != "" {
 		t.Errorf("one that has ended is found: %v", err)
@@ -78,6 +91,8 @@ func TestAround(t *testing.T) {
 		r := httptest.NewRequest("POST", "/v1/x?id="+id, strings.NewReader("body"))
 		r.Host = "skills.example.com"
 		r.Header.Set("Te", "trailers")
+		r.Header.Set("Idempotency-Key", "x")
+		r.Header.Set("X-Idempotency-Key", "x")
 		r.Header.Set("Forwarded", "for=10.0.0.1;host=evil.example.com") // which the other may believe this server
 		for _, name := range header {
 			r.Header.Set(name, "x")
@@ -86,7 +101,7 @@ func TestAround(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	if w := ask(b.Name("run")); w.Code != http.StatusTeapot || here != 0 || got.Host != "skills.example.com" || got.Header.Get("Te")+got.Header.Get("Forwarded") != "" || !Passed(got) || got.URL.Query().Get("id") != b.Name("run") || got.Header.Get("X-Forwarded-Host") != "skills.example.com" {
+	if w := ask(b.Name("run")); w.Code != http.StatusTeapot || here != 0 || got.Host != "skills.example.com" || got.Header.Get("Te")+got.Header.Get("Forwarded")+got.Header.Get("Idempotency-Key")+got.Header.Get("X-Idempotency-Key") != "" || !Passed(got) || got.URL.Query().Get("id") != b.Name("run") || got.Header.Get("X-Forwarded-Host") != "skills.example.com" {
 		t.Errorf("%d, %d here, %+v", w.Code, here, got)
 	}
 	ask(b.Name("run"), PassedHeader) // which the other has passed

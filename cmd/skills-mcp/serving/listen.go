@@ -192,14 +192,14 @@ func (l *Listener) Serve(ctx context.Context, b *Backend) error {
 }
 
 // namedIDs returns the session and the run of a request to the page or the REST API, by which
-// its server is found.
+// its server is found. They are few, whatever a client sends: it need not be authenticated.
 func namedIDs(r *http.Request) (ids []string) {
 	rest, isREST := strings.CutPrefix(r.URL.Path, api.Path)
 	if !isREST && !strings.HasPrefix(r.URL.Path, web.Path) {
 		return nil
 	}
 	for _, c := range r.Cookies() {
-		if strings.Contains(c.Name, "skills-mcp") {
+		if strings.Contains(c.Name, "skills-mcp") && len(ids) < 3 {
 			ids = append(ids, c.Value)
 		}
 	}
