@@ -315,7 +315,7 @@ var libraries = map[string]string{
 	"google.golang.org/protobuf":               "cmd/skills-mcp/telemetry",
 	"golang.org/x/net":                         "sandbox/native",
 	"golang.org/x/oauth2":                      "server/identity/oauth",
-	"golang.org/x/sys":                         "integration/lab sandbox/native server/approval/tty skills/install skills/stamp",
+	"golang.org/x/sys":                         "integration/lab sandbox/native server/approval/tty server/store/postgres skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp/terminal server/approval/tty",
 	"golang.org/x/text":                        "cmd/skills-mcp/terminal server/skillshost skills/install/collation skills/install/quarantine skills/scan skills/schema skills/search/text",
 	"golang.org/x/time":                        "server/httpd",

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -133,5 +134,48 @@ func TestAway(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "open postgres://me@nowhere/state") || strings.Contains(err.Error(), "start the database") != patient {
 			t.Error(err)
 		}
+	}
+}
+
+// An operation ends, though others succeed meanwhile.
+func TestRetryEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, began := New("", &Options{Server: &Server{}}), time.Now()
+		err := s.retry(t.Context(), func() error {
+			s.awaySince.Store(0) // by another operation
+			if time.Since(began) > patience {
+				return nil
+			}
+			return lostError{errors.New("away")}
+		})
+		if err == nil || time.Since(began) < firstPatience {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// The commits decide whether a transaction was committed where the server says at its end
+// that a connection was lost.
+func TestLostCommit(t *testing.T) {
+	s, _ := newShared(t)
+	if err := trust(t.Context(), s, "/a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE 'lost' USING ERRCODE = '08006'; END$$",
+		"CREATE CONSTRAINT TRIGGER fail AFTER INSERT OR UPDATE ON decisions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()",
+	} {
+		if _, err := s.db.writer.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // it is not tried again
+	if err := trust(ctx, s, "/b"); !isLost(err) {
+		t.Error(err)
+	}
+	var asked int
+	if err := s.db.readers.QueryRow("SELECT count(*) FROM commits WHERE at = 0").Scan(&asked); asked != 1 || err != nil {
+		t.Errorf("asked for %d transactions, %v", asked, err)
 	}
 }

@@ -112,7 +112,8 @@ func (d *database) transactServer(ctx context.Context, care Care, lock string, c
 		}
 		return err
 	}
-	if err = tx.Commit(); err == nil || stateOf(err) != "" && !strings.HasPrefix(stateOf(err), "57P") {
+	err = tx.Commit()
+	if state := stateOf(err); err == nil || state != "" && !strings.HasPrefix(state, "57P") && !strings.HasPrefix(state, "08") {
 		return lost(err)
 	}
 	return d.outcome(ctx, id, err)

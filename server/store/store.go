@@ -224,6 +224,7 @@ func (s *stateFile) transact(ctx context.Context, care Care, lock string, change
 // retry repeats an operation of a shared database that has not changed anything, because
 // the server could not be reached or undid it, for [patience].
 func (s *stateFile) retry(ctx context.Context, do func() error) error {
+	began := time.Now()
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second/2) {
 		err := do()
 		if !isLost(err) {
@@ -235,7 +236,7 @@ func (s *stateFile) retry(ctx context.Context, do func() error) error {
 			limit = firstPatience
 		}
 		s.awaySince.CompareAndSwap(0, now.UnixNano())
-		if since := s.awaySince.Load(); since != 0 && now.Sub(time.Unix(0, since)) >= limit {
+		if since := s.awaySince.Load(); since != 0 && now.Sub(time.Unix(0, since)) >= limit || now.Sub(began) >= limit {
 			return fmt.Errorf("%w; start the database, or correct the setting store", err)
 		}
 		select {

@@ -26,6 +26,7 @@ func New(address string) (name string, open func() (*sql.DB, error), err error) 
 		return "", nil, errors.New("the address of the database cannot be read; write postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full") // the error has the address
 	}
 	c.ConnectTimeout = cmp.Or(min(c.ConnectTimeout, 5*time.Second), 5*time.Second)
+	c.DialFunc = dialer().DialContext
 	c.RuntimeParams["application_name"] = cmp.Or(c.RuntimeParams["application_name"], "skills-mcp")
 	// A server that is gone in the middle of a transaction does not keep its lock.
 	for _, name := range []string{"statement_timeout", "idle_in_transaction_session_timeout", "tcp_user_timeout"} {
@@ -33,4 +34,13 @@ func New(address string) (name string, open func() (*sql.DB, error), err error) 
 	}
 	name = fmt.Sprintf("postgres://%s@%s/%s", c.User, net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))), c.Database)
 	return name, func() (*sql.DB, error) { return stdlib.OpenDB(*c.Copy()), nil }, nil
+}
+
+// dialer returns a dialer whose connections end soon after the server's machine has vanished.
+func dialer() *net.Dialer {
+	return &net.Dialer{
+		Timeout:         5 * time.Second,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 5 * time.Second, Count: 2},
+		Control:         bound,
+	}
 }
