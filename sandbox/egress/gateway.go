@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -57,7 +58,7 @@ func NewGateway(listener net.Listener) *Gateway {
 // Where addresses are given, it is worth nothing in a connection from any other.
 func (g *Gateway) Open(addresses ...netip.Addr) (listener net.Listener, userinfo string) {
 	token := rand.Text()
-	l := &sharedListener{gateway: g, token: token, addresses: addresses, conns: make(chan net.Conn, maxHanded), closed: make(chan struct{})}
+	l := &sharedListener{gateway: g, token: token, addresses: addresses, conns: make(chan net.Conn, maxHanded)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sandboxes[token] = l
@@ -70,10 +71,7 @@ func (g *Gateway) Close() error {
 	err := g.listener.Close()
 	g.life.End()
 	g.mu.Lock()
-	var all []*sharedListener
-	for _, l := range g.sandboxes {
-		all = append(all, l)
-	}
+	all := slices.Collect(maps.Values(g.sandboxes))
 	g.mu.Unlock()
 	for _, l := range all {
 		_ = l.Close()
@@ -188,18 +186,14 @@ type sharedListener struct {
 	gateway   *Gateway
 	token     string
 	addresses []netip.Addr
-
-	mu     sync.Mutex // held while a connection is put into conns, and by Close
-	ended  bool
-	conns  chan net.Conn
-	closed chan struct{} // closed by Close
+	conns     chan net.Conn // closed when the gateway forgets the token, under its mu
 }
 
 // hand lets Accept return a connection, unless too many wait.
 func (l *sharedListener) hand(conn net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
+	l.gateway.mu.Lock()
+	defer l.gateway.mu.Unlock()
+	if l.gateway.sandboxes[l.token] == nil { // it was closed
 		return false
 	}
 	select {
@@ -212,34 +206,26 @@ func (l *sharedListener) hand(conn net.Conn) bool {
 
 // Accept implements [net.Listener].
 func (l *sharedListener) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.conns:
-		return conn, nil
-	case <-l.closed:
+	conn, open := <-l.conns
+	if !open {
 		return nil, net.ErrClosed
 	}
+	return conn, nil
 }
 
 // Close implements [net.Listener]. It may be called more than once.
 func (l *sharedListener) Close() error {
 	l.gateway.mu.Lock()
-	delete(l.gateway.sandboxes, l.token)
-	l.gateway.mu.Unlock()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
+	defer l.gateway.mu.Unlock()
+	if l.gateway.sandboxes[l.token] == nil {
 		return nil
 	}
-	l.ended = true
-	close(l.closed)
-	for {
-		select {
-		case conn := <-l.conns:
-			_ = conn.Close()
-		default:
-			return nil
-		}
+	delete(l.gateway.sandboxes, l.token)
+	close(l.conns)
+	for conn := range l.conns {
+		_ = conn.Close()
 	}
+	return nil
 }
 
 // Addr implements [net.Listener].
