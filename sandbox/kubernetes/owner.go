@@ -27,11 +27,10 @@ const (
 	closeTimeout = 30 * time.Second
 )
 
-// An owner owns the Pods of an instance: it removes them, and those of instances that have
-// ended.
+// An owner owns the Pods of an instance: it makes and removes them, and removes those of
+// instances that have ended.
 type owner struct {
 	cluster  *cluster
-	source   source
 	instance string
 	log      *slog.Logger
 
@@ -57,18 +56,27 @@ type sighting struct {
 
 func newOwner(c *cluster, log *slog.Logger) *owner {
 	o := &owner{cluster: c, instance: strings.ToLower(rand.Text()[:12]), log: log, seen: map[string]sighting{}, observe: leaseDuration}
-	o.source = &ownPods{c, o.instance}
 	o.work, o.giveUp = context.WithCancel(context.Background())
 	return o
 }
 
 func (o *owner) labels() map[string]string { return map[string]string{labelInstance: o.instance} }
 
+// create makes a Pod of spec and returns its name. With an error the Pod may be there.
+func (o *owner) create(ctx context.Context, spec *spec) (name string, err error) {
+	pod := spec.of(o.instance)
+	_, err = o.cluster.api().Create(ctx, pod, metav1.CreateOptions{})
+	return pod.Name, err
+}
+
 // remove removes a Pod in the background.
 func (o *owner) remove(name string) {
+	grace := int64(1)
 	o.background.Go(func() {
-		err := retry(o.work, removeTimeout, func(ctx context.Context) error { return o.source.remove(ctx, name) })
-		if err != nil {
+		err := retry(o.work, removeTimeout, func(ctx context.Context) error {
+			return o.cluster.api().Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
 			o.log.Error("a Pod is left on the cluster", "pod", name, "error", err)
 		}
 	})

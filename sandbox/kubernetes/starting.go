@@ -76,7 +76,7 @@ func (d *starter) create(ctx context.Context, spec *spec, say func(string)) (nam
 	make := func(ctx context.Context) error {
 		err := d.owner.lease(ctx)
 		if err == nil {
-			if name, err = d.owner.source.create(ctx, spec); away(err) {
+			if name, err = d.owner.create(ctx, spec); away(err) {
 				d.owner.remove(name)
 			}
 		}
