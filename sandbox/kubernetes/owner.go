@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -44,8 +45,7 @@ type owner struct {
 	observe time.Duration
 	spare   time.Time // until when no orphans are removed; used by upkeep alone
 
-	mu     sync.Mutex
-	leased bool // the instance has had its Lease
+	leased atomic.Bool // the instance has had its Lease
 }
 
 // A sighting is a Lease as it was first seen since its last renewal.
@@ -125,27 +125,16 @@ func (o *owner) tend(ctx context.Context) {
 // lease makes sure that the instance had its Lease once, without which others would take its
 // Pods for orphans.
 func (o *owner) lease(ctx context.Context) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.leased {
+	if o.leased.Load() {
 		return nil
 	}
-	err := o.renewNow(ctx)
-	o.leased = err == nil
-	return err
+	return o.renew(ctx)
 }
 
-// renew renews the instance's Lease.
+// renew renews the instance's Lease, and makes it if it is not there.
 func (o *owner) renew(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	if err := o.lease(ctx); err != nil {
-		return err
-	}
-	return o.renewNow(ctx)
-}
-
-func (o *owner) renewNow(ctx context.Context) error {
 	now, seconds := metav1.NowMicro(), int32(leaseDuration/time.Second)
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: o.leaseName(o.instance), Labels: o.labels()},
@@ -155,6 +144,12 @@ func (o *owner) renewNow(ctx context.Context) error {
 	_, err := o.cluster.leases.Patch(ctx, lease.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
 		_, err = o.cluster.leases.Create(ctx, lease, metav1.CreateOptions{})
+	}
+	if apierrors.IsAlreadyExists(err) { // another goroutine was first
+		err = nil
+	}
+	if err == nil {
+		o.leased.Store(true)
 	}
 	return err
 }
