@@ -264,14 +264,20 @@ func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance
 		Group:   spec.skill,
 		Version: spec.folder + "\n" + spec.image,
 		Start: func(ctx context.Context, ended func(*instance)) (*instance, error) {
-			ctx, leave := d.until(ctx)
+			ctx, leave, err := d.life.Join(ctx)
+			if err != nil {
+				return nil, err
+			}
 			defer leave()
 			b, err := d.blank.Take(ctx, &warmpool.Spec[*blank]{
 				Key:     spec.key(),
 				Group:   spec.role,
 				Version: spec.image,
 				Start: func(ctx context.Context, ended func(*blank)) (*blank, error) {
-					ctx, leave := d.until(ctx)
+					ctx, leave, err := d.life.Join(ctx)
+					if err != nil {
+						return nil, err
+					}
 					defer leave()
 					return s.start(ctx, spec, ended)
 				},
@@ -281,16 +287,6 @@ func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance
 			}
 			return b.loadOrDiscard(ctx, spec, ended)
 		},
-	}
-}
-
-// until returns ctx with an end at the driver's Close.
-func (d *Driver) until(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(d.life.Context(), func() { cancel(sandbox.ErrClosed) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
 	}
 }
 
