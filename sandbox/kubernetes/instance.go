@@ -16,10 +16,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/shellproto"
 )
 
-const (
-	// loadTimeout bounds the load of a folder.
-	loadTimeout = time.Minute
-)
+// loadTimeout bounds the load of a folder.
+const loadTimeout = time.Minute
 
 // An instance is a Pod that has the folder of a skill, and whose shell waits for one
 // command.
@@ -66,21 +64,17 @@ func (d *starter) launch(ctx context.Context, spec *spec) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.loadOrDiscard(ctx, spec, func(*instance) {})
+	return b.load(ctx, spec, func(*instance) {})
 }
 
-// loadOrDiscard loads b, and discards it where that fails.
-func (b *blank) loadOrDiscard(ctx context.Context, spec *spec, ended func(*instance)) (*instance, error) {
-	i, err := b.load(ctx, spec, ended)
-	if err != nil {
-		b.Discard()
-	}
-	return i, err
-}
-
-// load brings the folders of a spec into b and connects to its shell. ended is called when nothing more
-// can come from it.
-func (b *blank) load(ctx context.Context, spec *spec, ended func(*instance)) (*instance, error) {
+// load brings the folders of a spec into b and connects to its shell. ended is called when
+// nothing more can come from it. With an error b is discarded.
+func (b *blank) load(ctx context.Context, spec *spec, ended func(*instance)) (_ *instance, err error) {
+	defer func() {
+		if err != nil {
+			b.Discard()
+		}
+	}()
 	if err := b.unpack(ctx, loader, spec.folder); err != nil {
 		return nil, err
 	}
@@ -94,12 +88,7 @@ func (b *blank) load(ctx context.Context, spec *spec, ended func(*instance)) (*i
 		return nil, b.cluster.unavailable("connect to the Pod", err)
 	}
 	i := &instance{blank: b}
-	shelled := make(chan struct{})
-	i.shell = shellproto.NewShell(conn, func() {
-		<-shelled
-		ended(i)
-	})
-	close(shelled)
+	i.shell = shellproto.NewShell(conn, func() { ended(i) })
 	if err := conn.ready(ctx); err != nil {
 		i.shell.Close()
 		return nil, b.cluster.unavailable("connect to the Pod", err)

@@ -285,7 +285,7 @@ func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance
 			if err != nil {
 				return nil, err
 			}
-			return b.loadOrDiscard(ctx, spec, ended)
+			return b.load(ctx, spec, ended)
 		},
 	}
 }
