@@ -127,11 +127,7 @@ func NewPendingCalls(name func(id string) string, secret []byte) *PendingCalls {
 // store, or when the current request is cancelled.
 func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Context, r *PendingCall) any) (any, error) {
 	if c.State == "" {
-		r, err := d.start(ctx, &c, state{}, run)
-		if err != nil {
-			return nil, err
-		}
-		return d.await(ctx, &c, r)
+		return d.start(ctx, &c, state{}, run)
 	}
 	s, err := d.key.open(c.State, c.parts())
 	if err != nil {
@@ -139,10 +135,7 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 	}
 	r, found := d.runs.Find(s.run)
 	if !found && s.shown != 0 && !strings.HasSuffix(s.run, d.name("")) { // of a server that has ended
-		if r, err = d.start(ctx, &c, s, run); err != nil {
-			return nil, err
-		}
-		return d.await(ctx, &c, r)
+		return d.start(ctx, &c, s, run)
 	}
 	if !found {
 		return nil, ErrGone
@@ -154,12 +147,14 @@ func (d *PendingCalls) Do(ctx context.Context, c Call, run func(ctx context.Cont
 	return d.await(ctx, &c, r)
 }
 
-// start starts the run of a new call, or of one that has not begun elsewhere, with the state of
-// its question there.
-func (d *PendingCalls) start(ctx context.Context, c *Call, asked state, run func(ctx context.Context, r *PendingCall) any) (*PendingCall, error) {
+// start is Do for a new call, or for one that has not begun elsewhere, with the state of its
+// question there.
+func (d *PendingCalls) start(ctx context.Context, c *Call, asked state, run func(ctx context.Context, r *PendingCall) any) (any, error) {
 	r := &PendingCall{Unit: work.Unit{ID: d.name(rand.Text()), By: c.Owner}, turn: make(chan struct{}, 1), call: c, given: maps.Clone(c.Responses), asked: asked}
-	err := d.runs.Start(ctx, r, func(ctx context.Context) { r.outcome = run(ctx, r) })
-	return r, err
+	if err := d.runs.Start(ctx, r, func(ctx context.Context) { r.outcome = run(ctx, r) }); err != nil {
+		return nil, err
+	}
+	return d.await(ctx, c, r)
 }
 
 // await returns when the run that a request is attached to has ended or asks.
@@ -254,7 +249,7 @@ func (r *PendingCall) take(responses mcp.InputResponses, once bool) {
 			delete(responses, key)
 		}
 		if once && r.asked.shown != 0 {
-			request.Put = r.asked.at()
+			request.Put = time.UnixMilli(r.asked.shown)
 		}
 		answer, err := response.MarshalJSON() // as the client wrote it
 		if err != nil || !request.Once && request.Check(answer) != nil {

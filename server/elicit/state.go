@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A state names a question of a pending call. A client gets it, signed, with the
@@ -41,9 +40,6 @@ func newKey(secret []byte) *key {
 	}
 	return k
 }
-
-// at returns when the client got the question.
-func (s state) at() time.Time { return time.UnixMilli(s.shown) }
 
 // seal returns a state as it is sent, signed for a request of those parts alone.
 func (k *key) seal(s state, bound [][]byte) string {
