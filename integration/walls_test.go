@@ -318,7 +318,7 @@ var libraries = map[string]string{
 	"golang.org/x/sys":                         "integration/lab sandbox/native server/approval/tty server/store/postgres skills/install skills/stamp",
 	"golang.org/x/term":                        "cmd/skills-mcp/terminal server/approval/tty",
 	"golang.org/x/text":                        "cmd/skills-mcp/terminal server/skillshost skills/install/collation skills/install/quarantine skills/scan skills/schema skills/search/text",
-	"golang.org/x/time":                        "server/httpd",
+	"golang.org/x/time":                        "sandbox/kubernetes server/httpd",
 	"golang.org/x/tools":                       "integration/bench/search integration/house",
 	"gopkg.in/yaml.v3":                         "cmd/skills-mcp/config skills/check skills/install/adopt skills/manifest skills/verdict",
 	"html/template":                            "", // it keeps 4 MB of methods in the program: see server/web/markup

@@ -24,6 +24,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/warmpool"
 )
@@ -108,7 +110,7 @@ func (d *Driver) connect() (*starter, error) {
 	owner := newOwner(c, d.log)
 	d.starter = &starter{
 		options: &d.options, cluster: c, pods: newPods(c, owner.instance), owner: owner, patience: d.patience,
-		starts: pace{every: time.Duration(float64(time.Second) / cmp.Or(d.options.StartRate, 5))},
+		starts: rate.NewLimiter(rate.Limit(cmp.Or(d.options.StartRate, 5)), 1),
 	}
 	d.background.Go(func() { d.starter.pods.watch(d.life.Context()) })
 	d.background.Go(func() { owner.upkeep(d.life.Context()) })

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -31,7 +32,7 @@ type starter struct {
 
 	calls  atomic.Int64 // that wait for a Pod now
 	waits  waits
-	starts pace
+	starts *rate.Limiter // of those that no call waits for
 }
 
 // A blank is a Pod whose loader waits for a folder.
@@ -51,7 +52,9 @@ func (b *blank) Discard() { b.owner.remove(b.name) }
 func (d *starter) start(ctx context.Context, spec *spec, ended func(*blank)) (*blank, error) {
 	say := func(message string) { d.waits.say(spec.key(), message) }
 	if d.calls.Load() == 0 {
-		d.starts.wait(ctx)
+		if err := d.starts.Wait(ctx); err != nil {
+			return nil, err
+		}
 	}
 	name, err := d.create(ctx, spec, say)
 	if err != nil {
@@ -247,23 +250,4 @@ func (w *waits) say(key, message string) {
 			(*progress)(message)
 		}
 	}
-}
-
-// A pace spreads starts evenly.
-type pace struct {
-	every time.Duration
-	mu    sync.Mutex
-	next  time.Time
-}
-
-// wait waits for the turn of a start, or for the end of ctx.
-func (p *pace) wait(ctx context.Context) {
-	p.mu.Lock()
-	turn := time.Now()
-	if p.next.After(turn) {
-		turn = p.next
-	}
-	p.next = turn.Add(p.every)
-	p.mu.Unlock()
-	sleep(ctx, time.Until(turn))
 }
