@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -34,6 +35,17 @@ func (o Output) Cut(limit int) Output {
 	}
 	head := limit / 2
 	return Output{Head: all[:head], Tail: all[len(all)-(limit-head):], Total: o.Total}
+}
+
+// A Head holds the beginning of a text, at most Limit bytes. Its Write takes all of them.
+type Head struct {
+	strings.Builder
+	Limit int
+}
+
+func (h *Head) Write(p []byte) (int, error) {
+	h.Builder.Write(p[:min(len(p), h.Limit-h.Len())])
+	return len(p), nil
 }
 
 // capture keeps the head and the tail of a stream in bounded memory, and says

@@ -424,3 +424,7 @@ func canceled(t *testing.T) (context.Context, context.CancelCauseFunc) {
 	t.Cleanup(func() { cancel(nil) })
 	return ctx, cancel
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -1,7 +1,6 @@
 package docker
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 
@@ -33,23 +32,16 @@ func noForwarder() error {
 type wayStream struct {
 	conn   types.HijackedResponse
 	out    *io.PipeReader
-	errors *bytes.Buffer // the beginning of stderr; valid after copied
+	errors sandbox.Head // the beginning of stderr; valid after copied
 	copied chan struct{}
 }
 
-// maxSaid bounds the bytes of the forwarder's errors that are kept.
-const maxSaid = 512
-
 func newWayStream(conn types.HijackedResponse) *wayStream {
 	out, in := io.Pipe()
-	s := &wayStream{conn: conn, out: out, errors: &bytes.Buffer{}, copied: make(chan struct{})}
+	s := &wayStream{conn: conn, out: out, errors: sandbox.Head{Limit: 512}, copied: make(chan struct{})}
 	go func() {
 		defer close(s.copied)
-		said := writerFunc(func(p []byte) (int, error) {
-			s.errors.Write(p[:min(len(p), maxSaid-s.errors.Len())])
-			return len(p), nil
-		})
-		_, err := stdcopy.StdCopy(in, said, conn.Reader)
+		_, err := stdcopy.StdCopy(in, &s.errors, conn.Reader)
 		err = cmp.Or(err, io.EOF)
 		_ = in.CloseWithError(err)
 	}()
@@ -71,7 +63,3 @@ func (s *wayStream) said() string {
 	<-s.copied
 	return s.errors.String()
 }
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

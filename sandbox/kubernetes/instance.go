@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -109,8 +110,9 @@ func (b *blank) unpack(ctx context.Context, loader, folder string) error {
 	nonce := rand.Text()
 	archived := make(chan error, 1)
 	go func() { archived <- archive(conn.Input(), nonce, folder) }()
-	var output, messages bytes.Buffer
-	err = conn.Copy(&output, limitWriter{&messages})
+	var output bytes.Buffer
+	messages := sandbox.Head{Limit: 512}
+	err = conn.Copy(&output, &messages)
 	read := <-archived
 	if output.String() == nonce {
 		return nil
@@ -119,7 +121,7 @@ func (b *blank) unpack(ctx context.Context, loader, folder string) error {
 		return context.Cause(ctx)
 	}
 	return &sandbox.UnavailableError{
-		Reason: fmt.Sprintf("a folder cannot be loaded into a Pod of the image %s of the role %q: %s", b.spec.image, b.spec.role, bytes.TrimSpace(messages.Bytes())),
+		Reason: fmt.Sprintf("a folder cannot be loaded into a Pod of the image %s of the role %q: %s", b.spec.image, b.spec.role, strings.TrimSpace(messages.String())),
 		Remedy: fmt.Sprintf("set %s to an image that has /bin/sh and tar", setting(b.spec.role)),
 		Err:    errors.Join(err, read),
 	}
@@ -134,13 +136,4 @@ func archive(w io.WriteCloser, line, folder string) error {
 	}
 	files := tar.NewWriter(buffered)
 	return errors.Join(files.AddFS(os.DirFS(folder)), files.Close(), buffered.Flush(), w.Close())
-}
-
-// limitWriter writes the beginning of a text to a buffer.
-type limitWriter struct{ *bytes.Buffer }
-
-func (w limitWriter) Write(p []byte) (int, error) {
-	const most = 512
-	w.Buffer.Write(p[:min(len(p), most-w.Len())])
-	return len(p), nil
 }

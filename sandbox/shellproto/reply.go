@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -28,22 +27,13 @@ type reply struct {
 	passed         chan struct{}  // closed by pass
 	pass           func()         // lets output through
 	quiet          chan struct{}  // closed at stderr's end
-	notes          notes          // messages on stderr after that; valid after noted
+	notes          sandbox.Head   // messages on stderr after that; valid after noted
 	noted          chan struct{}  // closed at the end of the notes
-}
-
-// notes holds the beginning of a text.
-type notes struct{ strings.Builder }
-
-func (n *notes) Write(p []byte) (int, error) {
-	const most = 4 << 10
-	n.Builder.Write(p[:min(len(p), most-n.Len())])
-	return len(p), nil
 }
 
 // newReply returns the reply to the line of cmd with nonce.
 func newReply(nonce string, cmd *sandbox.Command) *reply {
-	r := &reply{began: make(chan struct{}), passed: make(chan struct{}), quiet: make(chan struct{}), noted: make(chan struct{})}
+	r := &reply{notes: sandbox.Head{Limit: 4 << 10}, began: make(chan struct{}), passed: make(chan struct{}), quiet: make(chan struct{}), noted: make(chan struct{})}
 	r.pass = sync.OnceFunc(func() { close(r.passed) })
 	tail, after := io.Pipe()
 	r.tail = tail
