@@ -53,9 +53,7 @@ func Passed(r *http.Request) bool { return r.Header.Get(PassedHeader) != "" }
 // error is [ErrUnsent], so that it can be handled here, [ErrLost], or that of a client that
 // has gone.
 func (s *Set) Pass(w http.ResponseWriter, r *http.Request, body []byte, server string) error {
-	s.mu.Lock()
-	p := s.peers[server]
-	s.mu.Unlock()
+	p := s.peer(server)
 	if p == nil {
 		return ErrUnsent
 	}
@@ -76,7 +74,7 @@ func (s *Set) Pass(w http.ResponseWriter, r *http.Request, body []byte, server s
 	if answer.ContentLength < 0 {
 		_ = control.Flush() // a stream begins before its first part
 	}
-	if err := copyParts(w, control, answer.Body); err != nil {
+	if _, err := io.Copy(&parts{w, control}, answer.Body); err != nil {
 		return failed(r, err)
 	}
 	return nil
@@ -110,25 +108,17 @@ func passedOn(r *http.Request, address string, body []byte, from string) *http.R
 	return out
 }
 
-// copyParts copies an answer, each part as it comes.
-func copyParts(w io.Writer, control *http.ResponseController, answer io.Reader) error {
-	part := make([]byte, 32<<10)
-	for {
-		n, err := answer.Read(part)
-		if n > 0 {
-			_ = control.SetWriteDeadline(time.Now().Add(patience))
-			if _, err := w.Write(part[:n]); err != nil {
-				return err
-			}
-			_ = control.Flush()
-		}
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-	}
+// parts writes each part of an answer as it comes.
+type parts struct {
+	w       io.Writer
+	control *http.ResponseController
+}
+
+func (p *parts) Write(part []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(patience))
+	n, err := p.w.Write(part)
+	_ = p.control.Flush()
+	return n, err
 }
 
 // failed returns the error of a request that another server has not answered.
