@@ -124,7 +124,7 @@ func (s *Set) look(ctx context.Context) error {
 			return err
 		}
 	}
-	all, err := s.rows.List(ctx, "")
+	all, err := s.rows.List(ctx)
 	if err != nil || s.update(all) {
 		return err
 	}
