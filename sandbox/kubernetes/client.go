@@ -205,10 +205,8 @@ func retry(ctx context.Context, most time.Duration, request func(context.Context
 
 // sleep waits for a time, and reports whether ctx lasted.
 func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

@@ -40,8 +40,8 @@ func (i *instance) dispose() {
 	i.owner.remove(i.name)
 }
 
-// killWait is how long a run waits for the end of its processes, which must leave the caller
-// its answer within a second.
+// killWait bounds the wait of a run for the end of its processes: its caller gets an answer
+// within a second.
 const killWait = 800 * time.Millisecond
 
 // end ends the processes in i: the kubelet takes seconds for it.
@@ -51,11 +51,9 @@ func (i *instance) end() {
 		defer close(ended)
 		i.cluster.killAll(i.name)
 	})
-	timer := time.NewTimer(killWait)
-	defer timer.Stop()
 	select {
 	case <-ended:
-	case <-timer.C:
+	case <-time.After(killWait):
 	}
 }
 

@@ -117,7 +117,7 @@ func (d *Driver) connect() (*starter, error) {
 	return d.starter, nil
 }
 
-// forbidden returns what no Pod without hosts may reach, for [reachScript].
+// forbidden returns the addresses that no Pod without hosts may reach, for [reachScript].
 func (d *Driver) forbidden(ctx context.Context) (targets []string, done func(), err error) {
 	s, err := d.connect()
 	if err != nil {
@@ -226,7 +226,7 @@ func (d *Driver) runOnce(ctx context.Context, s *starter, spec *spec, cmd *sandb
 func (d *Driver) take(ctx context.Context, s *starter, spec *spec, cmd *sandbox.Command) (i *instance, release func(), err error) {
 	s.calls.Add(1)
 	defer s.calls.Add(-1)
-	defer s.waits.listen(spec.key(), cmd.Progress)()
+	defer s.waits.listen(spec.key, cmd.Progress)()
 	if !cmd.Grant.Write {
 		if i, err = d.loaded.Take(ctx, d.warm(s, spec, cmd.Warm), cmd.Warm); err != nil {
 			return nil, nil, err
@@ -272,7 +272,7 @@ func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance
 			}
 			defer leave()
 			b, err := d.blank.Take(ctx, &warmpool.Spec[*blank]{
-				Key:     spec.key(),
+				Key:     spec.key,
 				Group:   spec.role,
 				Version: spec.image,
 				Start: func(ctx context.Context, ended func(*blank)) (*blank, error) {

@@ -63,7 +63,7 @@ func TestSimulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := &warmpool.Spec[*blank]{Key: s.key(), Group: "default", Version: "simulated", Start: func(ctx context.Context, ended func(*blank)) (*blank, error) {
+	spec := &warmpool.Spec[*blank]{Key: s.key, Group: "default", Version: "simulated", Start: func(ctx context.Context, ended func(*blank)) (*blank, error) {
 		return starter.start(ctx, s, ended)
 	}}
 

@@ -55,7 +55,7 @@ type spec struct {
 	copies  []copied
 	ownUser bool   // the Pod gets a user that no other Pod has
 	setup   string // of each shell in the Pod
-	text    string
+	key     string // the same for Pods that can replace each other, before they are loaded
 }
 
 // newSpec returns the spec for cmd. Its error is about the command.
@@ -84,15 +84,12 @@ func newSpec(ctx context.Context, c *cluster, o *Options, cmd *sandbox.Command, 
 	}
 	text, _ := json.Marshal(s.pod) // plain data: it cannot fail
 	sum := sha256.Sum256(text)
-	s.text = string(sum[:])
+	s.key = string(sum[:])
 	return s, nil
 }
 
-// key returns the same for Pods that can replace each other, before they are loaded.
-func (s *spec) key() string { return s.text }
-
 // loads returns the same for Pods that are loaded with the same.
-func (s *spec) loads() string { return s.key() + s.folder + fmt.Sprint(s.copies) }
+func (s *spec) loads() string { return s.key + s.folder + fmt.Sprint(s.copies) }
 
 // on returns s with another folder of the skill, which has the room of the last one.
 func (s *spec) on(folder string) *spec {

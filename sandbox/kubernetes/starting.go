@@ -50,7 +50,7 @@ func (b *blank) Discard() { b.owner.remove(b.name) }
 
 // start makes a Pod and waits until its containers run. Whoever gets it discards it.
 func (d *starter) start(ctx context.Context, spec *spec, ended func(*blank)) (*blank, error) {
-	say := func(message string) { d.waits.say(spec.key(), message) }
+	say := func(message string) { d.waits.say(spec.key, message) }
 	if d.calls.Load() == 0 {
 		if err := d.starts.Wait(ctx); err != nil {
 			return nil, err
