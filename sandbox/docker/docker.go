@@ -97,7 +97,7 @@ type Driver struct {
 	watchers sync.WaitGroup // goroutines that run until Close; started by connect
 }
 
-// made says what containers are made of.
+// made has the origin of containers.
 type made struct {
 	engine *engine
 	spec   *spec

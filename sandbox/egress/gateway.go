@@ -171,7 +171,7 @@ func refuseShared(conn net.Conn, status int, fields, why string) {
 	linger(conn)
 }
 
-// A handed connection begins with what was read of it already.
+// A handed connection replays the bytes that were read from it.
 type handed struct {
 	net.Conn
 	whole io.Reader

@@ -200,8 +200,8 @@ const mostProcesses = 256
 // processScript starts as many processes as its argument says, and writes a dot for each.
 const processScript = `n=0; while [ $n -lt "$1" ]; do sleep 60 & n=$((n+1)); printf .; done`
 
-// checkProcesses is about a probe of the limit on processes: the driver's own where a Pod's
-// user is its own, else the podPidsLimit of the node's kubelet.
+// checkProcesses judges the output of [processScript]. The limit is the driver's own where a
+// Pod's user is its own, else the podPidsLimit of the node's kubelet.
 func checkProcesses(dots string, err error) sandbox.Finding {
 	switch n := strings.Count(dots, "."); {
 	case n == 0:

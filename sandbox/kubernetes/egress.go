@@ -62,10 +62,10 @@ func (g *gateway) close() {
 	}
 }
 
-// proxied serves cmd, which runs in a Pod with the addresses, a proxy to its hosts, if it was
-// granted any, and returns it with the variables that name the proxy. The returned function ends that, and
-// completes the command's exit, which may be nil. The token in the variables is the proxy's
-// alone: it is taken out of what the command writes.
+// proxied serves cmd a proxy to its hosts, if it was granted any, and returns cmd with the
+// variables that name the proxy. The addresses are its Pod's. The returned function ends the
+// proxy and completes the command's exit, which may be nil. The token in the variables is for
+// the proxy alone: it is redacted from the command's output.
 func (g *gateway) proxied(cmd *sandbox.Command, addresses []netip.Addr) (connected *sandbox.Command, end func(*sandbox.Exit), err error) {
 	if len(cmd.Grant.Hosts) == 0 {
 		return cmd, func(*sandbox.Exit) {}, nil

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// leaseDuration is how long an instance lives on without a renewal, and renewPause the
-	// time between two.
+	// An instance without a renewal for leaseDuration has ended; renewPause is the time
+	// between two renewals.
 	leaseDuration = 30 * time.Second
 	renewPause    = 8 * time.Second
 	// removeTimeout bounds the attempts at removing a Pod while the API server is away.

@@ -37,7 +37,7 @@ func newPods(c *cluster, instance string) *pods {
 	return &pods{cluster: c, selector: labelInstance + "=" + instance, all: map[string]followed{}, changed: make(chan struct{})}
 }
 
-// change changes what is known, and wakes those that wait for it.
+// change calls do with the lock, and wakes the waiters.
 func (p *pods) change(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,8 +117,8 @@ func (p *pods) addresses(name string) (all []netip.Addr) {
 	return all
 }
 
-// await waits until done returns true or an error for a Pod, and returns the Pod. done is called with each of its
-// states. The error is done's, [errGone], or the cause of ctx's end.
+// await calls done with each state of a Pod until it returns true or an error, and returns the
+// Pod. The error is done's, [errGone], or the cause of ctx's end.
 func (p *pods) await(ctx context.Context, name string, done func(*corev1.Pod) (bool, error)) (*corev1.Pod, error) {
 	for {
 		p.mu.Lock()

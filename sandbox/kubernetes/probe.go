@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// networkFresh is how long the result of a probe of the network counts, and networkRetry
-	// that of one that found it open, or that failed.
+	// The result of a probe of the network counts for networkFresh, and for networkRetry if
+	// the probe failed or found it open.
 	networkFresh = time.Hour
 	networkRetry = 15 * time.Second
 	probeTimeout = time.Minute
 )
 
-// A network knows whether Pods without hosts reach what no sandbox may.
+// A network caches whether Pods without hosts reach addresses that no sandbox may reach.
 type network struct {
 	accepted bool                                                              // whatever they reach
 	run      func(context.Context, *sandbox.Command) (*sandbox.Exit, error)    // in a Pod
@@ -35,7 +35,7 @@ type network struct {
 	running chan struct{} // closed at the end of the one under way; nil without one
 }
 
-// check returns an error while Pods reach what no sandbox may. The first call waits for a
+// check returns an error while Pods reach such addresses. The first call waits for a
 // probe, and so does one after a probe that failed. begin starts a goroutine.
 func (n *network) check(ctx context.Context, begin func(probe func())) error {
 	if n.accepted {

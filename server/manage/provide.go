@@ -10,9 +10,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/install/source"
 )
 
-// Provide installs the sources that the person's data folder lacks, and the newest versions of
-// those that it has. Nobody is asked, as the configuration names the sources. A skill that has grown since it
-// was accepted is installed and blocked: replicas have the same files, whenever they started.
+// Provide installs the sources that the person's data folder lacks, and updates the others.
+// Nobody is asked, as the configuration names the sources. A skill that has grown since it was
+// accepted is installed and blocked: replicas have the same files, whenever they started.
 // The error joins those of the sources; one does not prevent the others.
 func (m *Machine) Provide(ctx context.Context, sources []source.Source) error {
 	t, err := m.Target("", false)

@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// New returns the name, without a password, and the connections of the database of an address, such as postgres://user@host/database?sslmode=verify-full;
-// the variables of PostgreSQL's own clients (PGPASSWORD, PGSSLROOTCERT) count, too. It
-// connects to nothing.
+// New returns the name, without a password, and the connections of the database of an address,
+// such as postgres://user@host/database?sslmode=verify-full; the variables of PostgreSQL's own
+// clients (PGPASSWORD, PGSSLROOTCERT) count, too. It connects to nothing.
 func New(address string) (name string, open func() (*sql.DB, error), err error) {
 	c, err := pgx.ParseConfig(address)
 	if err != nil {
