@@ -15,8 +15,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
 // The bounds of connections to a [Gateway] whose sandbox is not known yet: a hostile sandbox
@@ -34,7 +32,8 @@ const (
 // concurrently.
 type Gateway struct {
 	listener net.Listener
-	life     *sandbox.Lifetime // of the connections that are read; ended by Close
+	stop     context.CancelFunc // ends accept and admit; called by Close
+	serving  sync.WaitGroup     // their goroutines
 
 	mu        sync.Mutex
 	sandboxes map[string]*sharedListener // by token
@@ -44,12 +43,9 @@ type Gateway struct {
 
 // NewGateway returns a gateway that accepts the connections to listener until Close.
 func NewGateway(listener net.Listener) *Gateway {
-	g := &Gateway{listener: listener, life: sandbox.NewLifetime(), sandboxes: map[string]*sharedListener{}, reading: map[netip.Addr]int{}}
-	ctx, leave, _ := g.life.Join(context.Background())
-	go func() {
-		defer leave()
-		g.accept(ctx)
-	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	g := &Gateway{listener: listener, stop: cancel, sandboxes: map[string]*sharedListener{}, reading: map[netip.Addr]int{}}
+	g.serving.Go(func() { g.accept(ctx) })
 	return g
 }
 
@@ -69,7 +65,8 @@ func (g *Gateway) Open(addresses ...netip.Addr) (listener net.Listener, userinfo
 // no proxy has accepted.
 func (g *Gateway) Close() error {
 	err := g.listener.Close()
-	g.life.End()
+	g.stop()
+	g.serving.Wait()
 	g.mu.Lock()
 	all := slices.Collect(maps.Values(g.sandboxes))
 	g.mu.Unlock()
@@ -83,7 +80,7 @@ func (g *Gateway) accept(ctx context.Context) {
 	for {
 		conn, err := g.listener.Accept()
 		switch {
-		case errors.Is(err, net.ErrClosed) || ctx.Err() != nil:
+		case err != nil && (errors.Is(err, net.ErrClosed) || ctx.Err() != nil):
 			return
 		case err != nil: // such as too many open files
 			select {
@@ -94,21 +91,16 @@ func (g *Gateway) accept(ctx context.Context) {
 		}
 		peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 		from := peer.Addr().Unmap().WithZone("")
-		_, leave, closed := g.life.Join(ctx)
-		if err != nil || closed != nil || !g.enter(from) {
+		if err != nil || !g.enter(from) {
 			_ = conn.Close()
-			if closed == nil {
-				leave()
-			}
 			continue
 		}
-		go func() {
-			defer leave()
+		g.serving.Go(func() {
 			defer g.exit(from)
 			stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 			defer stop()
 			g.admit(conn, from)
-		}()
+		})
 	}
 }
 
