@@ -342,18 +342,13 @@ func collect[T any](ctx context.Context, s *stateFile, scan func(scanner) (T, er
 		if err != nil {
 			return err
 		}
-		if all, err = queryAll(ctx, db, scan, statement, values...); s.Shared() {
+		rows, err := db.query(context.WithoutCancel(ctx), statement, values...)
+		if all, err = scanAll(rows, err, scan); s.Shared() {
 			err = lost(err)
 		}
 		return wrap("read", s.Name(), err)
 	})
 	return all, err
-}
-
-// queryAll returns the rows of a statement, which is prepared once.
-func queryAll[T any](ctx context.Context, db *database, scan func(scanner) (T, error), statement string, values ...any) ([]T, error) {
-	rows, err := db.query(context.WithoutCancel(ctx), statement, values...)
-	return scanAll(rows, err, scan)
 }
 
 // selectIn returns the rows of a statement in a transaction.
