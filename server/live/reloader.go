@@ -154,7 +154,10 @@ func (r *Reloader) Start(ctx context.Context, publishers ...Publisher) {
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.running.Go(func() {
-		again := r.provide(ctx)
+		var again time.Duration
+		if r.options.Provide != nil {
+			again = r.options.Provide(ctx)
+		}
 		err := r.begins(ctx)
 		close(r.first)
 		if err == nil { // else ctx is done
@@ -190,31 +193,21 @@ func (r *Reloader) AwaitFirst(ctx context.Context) {
 	}
 }
 
-// provide calls Provide. It returns a channel that receives when it is to be called again; nil
-// is never.
-func (r *Reloader) provide(ctx context.Context) (again <-chan time.Time) {
-	if r.options.Provide != nil {
-		if wait := r.options.Provide(ctx); wait > 0 {
-			return time.After(wait)
+// provide calls Provide again, each time after as long as it says; 0 is never.
+func (r *Reloader) provide(ctx context.Context, again time.Duration) {
+	for again > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(again):
+			again = r.options.Provide(ctx)
 		}
 	}
-	return nil
 }
 
 // keepFresh starts the goroutines that keep the first catalog fresh.
-func (r *Reloader) keepFresh(ctx context.Context, provide <-chan time.Time) {
-	if provide != nil {
-		r.running.Go(func() {
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-provide:
-					provide = r.provide(ctx)
-				}
-			}
-		})
-	}
+func (r *Reloader) keepFresh(ctx context.Context, again time.Duration) {
+	r.running.Go(func() { r.provide(ctx, again) })
 	r.running.Go(func() { r.files.each(ctx, r.activate) })
 	if r.options.Requirements != nil && r.options.Runner != nil {
 		r.running.Go(func() { r.programs.each(ctx, r.inspect) })
