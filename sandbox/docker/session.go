@@ -44,13 +44,10 @@ func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, err
 }
 
-func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (*session, error) {
+func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
 	if len(cmd.Grant.Hosts) > 0 {
 		return nil, &sandbox.UnavailableError{Reason: "a kept sandbox has no way to hosts", Remedy: "run what needs them in a sandbox of its own"}
 	}
