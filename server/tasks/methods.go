@@ -13,7 +13,8 @@ import (
 
 // Methods returns the extension's methods. owner returns the principal of a request.
 func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc.Method {
-	method := func(answer func(t *Task, params params) any) rpc.Method {
+	// elsewhere answers for a task of another server; nil has that server's task as the answer.
+	method := func(elsewhere any, answer func(t *Task, params params) any) rpc.Method {
 		return rpc.Method{Named: "taskId", Handle: func(ctx context.Context, raw json.RawMessage) (any, error) {
 			params, err := read(ctx, raw)
 			if err != nil {
@@ -22,26 +23,17 @@ func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc
 			if t := s.find(owner(ctx), params.TaskID); t != nil {
 				return answer(t, params), nil
 			}
-			return s.elsewhere(ctx, owner(ctx), params.TaskID, answer(nil, params))
+			return s.elsewhere(ctx, owner(ctx), params.TaskID, elsewhere)
 		}}
 	}
-	return map[string]rpc.Method{ // a nil task is that of another server
-		"tasks/get": method(func(t *Task, _ params) any {
-			if t == nil {
-				return nil
-			}
-			return t.detailed()
-		}),
-		"tasks/update": method(func(t *Task, p params) any {
-			if t != nil {
-				t.answer(p.InputResponses)
-			}
+	return map[string]rpc.Method{
+		"tasks/get": method(nil, func(t *Task, _ params) any { return t.detailed() }),
+		"tasks/update": method(struct{}{}, func(t *Task, p params) any {
+			t.answer(p.InputResponses)
 			return struct{}{}
 		}),
-		"tasks/cancel": method(func(t *Task, _ params) any {
-			if t != nil {
-				t.End(errCancelled) // which does nothing to one that has ended
-			}
+		"tasks/cancel": method(struct{}{}, func(t *Task, _ params) any {
+			t.End(errCancelled) // which does nothing to one that has ended
 			return struct{}{}
 		}),
 	}
