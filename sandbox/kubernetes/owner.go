@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -214,43 +215,40 @@ func (o *owner) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, o.giveUp)()
-	left, err := o.sweep(ctx)
+	err := o.sweep(ctx)
 	o.background.Wait()
-	if err == nil && len(left) == 0 {
+	if err == nil {
 		err = o.cluster.leases.Delete(ctx, o.leaseName(o.instance), metav1.DeleteOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 	}
-	if err != nil || len(left) > 0 {
+	if err != nil {
 		return fmt.Errorf("close the Kubernetes driver: Pods with the label %s=%s may be left, for another server to remove: %v", labelInstance, o.instance, err)
 	}
 	return nil
 }
 
 // sweep removes the instance's Pods that are left, and waits until none is there.
-func (o *owner) sweep(ctx context.Context) (left []string, err error) {
+func (o *owner) sweep(ctx context.Context) error {
 	for {
 		one, done := bounded(ctx)
 		all, err := o.cluster.api().List(one, metav1.ListOptions{LabelSelector: labelInstance + "=" + o.instance})
 		done()
-		if err != nil && !away(err) {
-			return nil, err
-		}
-		if err == nil && len(all.Items) == 0 {
-			return nil, nil
-		}
-		if err == nil {
-			left = nil
+		switch {
+		case err != nil && !away(err):
+			return err
+		case err == nil && len(all.Items) == 0:
+			return nil
+		case err == nil:
 			for _, p := range all.Items {
-				left = append(left, p.Name)
 				if p.DeletionTimestamp == nil {
 					o.remove(p.Name)
 				}
 			}
 		}
 		if !sleep(ctx, 200*time.Millisecond) {
-			return left, err
+			return cmp.Or(err, context.Cause(ctx))
 		}
 	}
 }
