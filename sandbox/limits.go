@@ -54,6 +54,11 @@ func (l Limits) Or(d Limits) Limits {
 	}
 }
 
+// OutOfMemory returns the error of a command at its memory limit.
+func (l Limits) OutOfMemory() error {
+	return &LimitError{Limit: LimitMemory, Value: Bytes(l.Memory)}
+}
+
 // Bytes returns a number of bytes as text for people: "512 MB".
 func Bytes(n int64) string {
 	units := []string{"bytes", "KB", "MB", "GB", "TB"}

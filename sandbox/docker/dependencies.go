@@ -161,7 +161,7 @@ func (b *instance) installed(ctx context.Context, l *layer, output *transcript) 
 	}
 	switch {
 	case found.State != nil && found.State.OOMKilled:
-		return &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(l.limits.Memory)}
+		return l.limits.OutOfMemory()
 	case code != 0:
 		return &installError{fmt.Sprintf("%s (exit code %d)", output, code)}
 	case found.SizeRw != nil && *found.SizeRw > maxLayer:

@@ -46,7 +46,7 @@ func (b *instance) exchange(ctx context.Context, cmd *sandbox.Command, image *im
 	case o.Ended && err != nil:
 		return nil, b.engine.failed("read the output", err)
 	case o.Ended:
-		return b.exit(cmd, o)
+		return o.Exit(cmd, b.engine.sandbox())
 	case errors.Is(err, shellproto.ErrUnsent):
 		return nil, fmt.Errorf("%w: %w", errStale, err)
 	case errors.Is(err, shellproto.ErrLate):
@@ -59,17 +59,6 @@ func (b *instance) exchange(ctx context.Context, cmd *sandbox.Command, image *im
 		cmd.Started() // it may have begun
 	}
 	return exit, err
-}
-
-// exit returns the exit of a command that has ended.
-func (b *instance) exit(cmd *sandbox.Command, o *shellproto.Outcome) (*sandbox.Exit, error) {
-	exit := &sandbox.Exit{Code: o.Code, Sandbox: b.engine.sandbox(), Out: o.Out}
-	// A command that got over the end of one of its processes is no case for
-	// the limit; one that failed for it is, whatever its own code.
-	if o.Code != 0 && o.OOMKills > 0 {
-		return exit, outOfMemory(cmd)
-	}
-	return exit, nil
 }
 
 // surround returns cmd with the variables of its way out, where b has one.
@@ -123,7 +112,7 @@ func (b *instance) verdict(ctx context.Context, cmd *sandbox.Command, image *ima
 	}
 	switch {
 	case c.State != nil && c.State.OOMKilled:
-		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, outOfMemory(cmd)
+		return &sandbox.Exit{Code: code, Sandbox: b.engine.sandbox()}, cmd.Limits.OutOfMemory()
 	case stale && code == 137: // it was killed from outside
 		return nil, errStale
 	case code > 128:
@@ -139,10 +128,6 @@ func (b *instance) verdict(ctx context.Context, cmd *sandbox.Command, image *ima
 		return nil, errStale // the image's shell works, but its input ended: it was stopped from outside
 	}
 	return nil, badShell(image, fmt.Errorf("it ended by itself, with code %d", code))
-}
-
-func outOfMemory(cmd *sandbox.Command) error {
-	return &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(cmd.Limits.Memory)}
 }
 
 func badShell(image *image, err error) error {

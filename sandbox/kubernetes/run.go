@@ -47,11 +47,8 @@ func (b *blank) settle(cmd *sandbox.Command, o *shellproto.Outcome, err error) (
 	case o.Ended && err != nil:
 		return nil, mayHaveRun("the connection to the command's Pod was lost; it has run, and a part of its output is lost", err), true
 	case o.Ended:
-		exit = &sandbox.Exit{Code: o.Code, Sandbox: b.options.sandbox(), Out: o.Out}
-		if o.Code != 0 && o.OOMKills > 0 {
-			return exit, outOfMemory(cmd), true
-		}
-		return exit, nil, true
+		exit, failure = o.Exit(cmd, b.options.sandbox())
+		return exit, failure, true
 	case errors.Is(err, shellproto.ErrUnsent):
 		return nil, fmt.Errorf("%w: %w", errStale, err), true
 	case errors.Is(err, shellproto.ErrGarbled):
@@ -67,10 +64,6 @@ func (b *blank) settle(cmd *sandbox.Command, o *shellproto.Outcome, err error) (
 // mayHaveRun is the failure of a command that nobody repeats unseen.
 func mayHaveRun(reason string, err error) error {
 	return &sandbox.UnavailableError{Reason: reason, Remedy: "look at what the command may have done before you try again", MayHaveRun: true, Err: err}
-}
-
-func outOfMemory(cmd *sandbox.Command) error {
-	return &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(cmd.Limits.Memory)}
 }
 
 // verdict returns why the shell of a Pod has ended without a word on its command, as far
@@ -100,7 +93,7 @@ func (i *instance) verdict(ctx context.Context, cmd *sandbox.Command, o *shellpr
 		return nil, fmt.Errorf("%w: %w", errStale, cause)
 	}
 	if state != nil && state.Reason == "OOMKilled" {
-		return &sandbox.Exit{Code: int(state.ExitCode), Sandbox: i.options.sandbox()}, outOfMemory(cmd)
+		return &sandbox.Exit{Code: int(state.ExitCode), Sandbox: i.options.sandbox()}, cmd.Limits.OutOfMemory()
 	}
 	if state != nil && state.ExitCode == 0 {
 		return nil, lost("the connection to the command's Pod was lost; it has run, and its output is lost")

@@ -205,7 +205,7 @@ func (t *execution) result(ctx context.Context) (*sandbox.Exit, error) {
 	// A command that got over the end of one of its processes is no case for the
 	// limit.
 	case exit.Code != 0 && (t.instance.exceeded.Load() || t.instance.group.ranOutOfMemory()):
-		return exit, &sandbox.LimitError{Limit: sandbox.LimitMemory, Value: sandbox.Bytes(t.limits.Memory)}
+		return exit, t.limits.OutOfMemory()
 	case t.exited:
 		return exit, nil
 	case ctx.Err() != nil:

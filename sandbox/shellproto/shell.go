@@ -118,6 +118,17 @@ type Outcome struct {
 	Out      sandbox.Files // none in a session
 }
 
+// Exit returns the exit of a command that has ended in the sandbox of a name. A command that
+// got over the end of one of its processes is no case for the memory limit; one that failed for
+// it is, whatever its own code.
+func (o *Outcome) Exit(cmd *sandbox.Command, name string) (*sandbox.Exit, error) {
+	exit := &sandbox.Exit{Code: o.Code, Sandbox: name, Out: o.Out}
+	if o.Code != 0 && o.OOMKills > 0 {
+		return exit, cmd.Limits.OutOfMemory()
+	}
+	return exit, nil
+}
+
 // Run sends the shell the line that runs cmd, and returns when the command has ended
 // and its output is complete, or when ctx is done. It is called once. cmd.Started is
 // called when the command has begun, and no output is passed on before it returns.
