@@ -43,9 +43,7 @@ func NewPage(b *Backend, base string, options signin.Options, tokens httpd.Authe
 		b.settings.Logger.Warn("other programs of yours will not lead to the page", "err", err)
 		withdraw = func() {}
 	}
-	if b.replicas != nil {
-		options.Name = b.replicas.Name
-	}
+	options.Name = b.replicas.Name
 	p := &Page{agent: agent, sessions: signin.New(options), tokens: tokens, base: base, api: b.service(), views: b.views, manage: newMachine(b.settings, agent), withdraw: withdraw, seen: b.settings.Sandboxes.Telemetry}
 	p.page = web.New(web.Options{Service: p.api.Service, Manage: p.manage, Pins: b.settings.Sandboxes.Pins, Findings: b.settings.Sandboxes.Verdicts.Of, Folders: b.settings.Roots.ForSkills(), Version: build.Read().Version, Logger: b.settings.Logger})
 	return p
