@@ -44,6 +44,21 @@ func (l *Lifetime) Join(ctx context.Context) (run context.Context, leave func(),
 	}, nil
 }
 
+// During returns what do returns in a run that joins l. Where the run was ended, the failure
+// of one without a result is the cause of the end: whatever failed, failed because of it.
+func During[T comparable](ctx context.Context, l *Lifetime, do func(context.Context) (T, error)) (result T, err error) {
+	ctx, leave, err := l.Join(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer leave()
+	var none T
+	if result, err = do(ctx); err != nil && result == none && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return result, err
+}
+
 // End refuses new runs, ends those under way and waits for them.
 func (l *Lifetime) End() {
 	l.mu.Lock()

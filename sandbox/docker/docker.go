@@ -148,16 +148,9 @@ func (d *Driver) reclaim() {
 // Where the container is lost before it has answered, Started is called because
 // the command may have run.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := d.owner.life.Join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	exit, err := d.run(ctx, cmd)
-	if err != nil && exit == nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx) // whatever failed, failed because of it
-	}
-	return exit, err
+	return sandbox.During(ctx, d.owner.life, func(ctx context.Context) (*sandbox.Exit, error) {
+		return d.run(ctx, cmd)
+	})
 }
 
 // run prepares a command's container and runs the command in it.

@@ -35,16 +35,9 @@ type session struct {
 
 // Open implements [sandbox.SessionDriver].
 func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
-	ctx, leave, err := d.owner.life.Join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	s, err := d.open(ctx, cmd)
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return s, err
+	return sandbox.During(ctx, d.owner.life, func(ctx context.Context) (sandbox.Session, error) {
+		return d.open(ctx, cmd)
+	})
 }
 
 func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {

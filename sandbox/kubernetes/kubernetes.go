@@ -139,29 +139,19 @@ func (d *Driver) forbidden(ctx context.Context) (targets []string, done func(), 
 // A command's Started is called when its shell has answered that it begins, and where the
 // Pod is lost before that after the command may have run.
 func (d *Driver) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := d.life.Join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if err := d.network.check(ctx, d.background.Go); err != nil {
-		return nil, err
-	}
-	return d.runUnchecked(ctx, cmd)
+	return sandbox.During(ctx, d.life, func(ctx context.Context) (*sandbox.Exit, error) {
+		if err := d.network.check(ctx, d.background.Go); err != nil {
+			return nil, err
+		}
+		return d.run(ctx, cmd)
+	})
 }
 
 // runUnchecked runs cmd whatever the network of the Pods.
 func (d *Driver) runUnchecked(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	ctx, leave, err := d.life.Join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	exit, err := d.run(ctx, cmd)
-	if err != nil && exit == nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx) // whatever failed, failed because of it
-	}
-	return exit, err
+	return sandbox.During(ctx, d.life, func(ctx context.Context) (*sandbox.Exit, error) {
+		return d.run(ctx, cmd)
+	})
 }
 
 func (d *Driver) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
@@ -294,19 +284,12 @@ func (d *Driver) warm(s *starter, spec *spec, want int) *warmpool.Spec[*instance
 
 // Open implements [sandbox.SessionDriver].
 func (d *Driver) Open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
-	ctx, leave, err := d.life.Join(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if err := d.network.check(ctx, d.background.Go); err != nil {
-		return nil, err
-	}
-	s, err := d.open(ctx, cmd)
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return s, err
+	return sandbox.During(ctx, d.life, func(ctx context.Context) (sandbox.Session, error) {
+		if err := d.network.check(ctx, d.background.Go); err != nil {
+			return nil, err
+		}
+		return d.open(ctx, cmd)
+	})
 }
 
 func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (sandbox.Session, error) {
