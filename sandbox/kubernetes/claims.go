@@ -110,31 +110,41 @@ func claimOf(folder string, claims []Claim) (nearest *Claim) {
 // [protect.Guard]. A server's own would not know of the commands of others.
 const guardDir = ".skills-mcp"
 
-// guardOf returns the guard of writable workspaces, which is on their claim.
-func guardOf(grant sandbox.Grant, claims []Claim) (*protect.Guard, error) {
-	var all *Claim
-	for _, workspace := range grant.Workspaces {
-		claim := claimOf(workspace, claims)
-		switch {
-		case claim == nil: // it was refused before
-			return nil, nil
-		case filepath.Clean(workspace) == filepath.Clean(claim.Path):
-			return nil, &sandbox.UnavailableError{
-				Reason: fmt.Sprintf("the workspace %s is a whole claim, where servers keep what protects it", workspace),
-				Remedy: "make a folder of the claim the workspace",
-			}
-		case all != nil && all.Path != claim.Path:
-			return nil, &sandbox.UnavailableError{
-				Reason: fmt.Sprintf("the workspaces %s are on different claims, and a skill may write to one of them", grant.Workspaces),
-				Remedy: "let the skill write to the workspaces of one claim",
+// hold protects the writable workspaces of cmd, as [protect.Guard.Hold] does, on each of their
+// claims.
+func hold(cmd *sandbox.Command, claims []Claim, outlives time.Duration) (covered *sandbox.Command, release func(), err error) {
+	of := map[*Claim][]string{}
+	for _, workspace := range cmd.Grant.Workspaces {
+		claim, outer := claimOf(workspace, claims), cmd.Grant.Around(workspace)
+		if claim == nil || outer != "" && claimOf(outer, claims) != claim {
+			return nil, nil, fmt.Errorf("workspace %s: it is on no claim, or in a workspace of another one", workspace)
+		}
+		of[claim] = append(of[claim], workspace)
+	}
+	with := *cmd
+	var all []func()
+	release = func() {
+		for _, one := range all {
+			one()
+		}
+	}
+	for claim, workspaces := range of {
+		part := *cmd
+		part.Grant.Workspaces = workspaces
+		held, one, err := protect.New(filepath.Join(claim.Path, guardDir)).Hold(&part, outlives)
+		if err != nil {
+			release()
+			return nil, nil, err
+		}
+		all = append(all, one)
+		with.Grant.Covers = append(with.Grant.Covers, held.Grant.Covers...)
+		for _, workspace := range workspaces {
+			if sandbox.Within(claim.Path, workspace) { // the command sees the guard's folder
+				with.Grant.Covers = append(with.Grant.Covers, sandbox.Cover{Workspace: workspace, Path: guardDir})
 			}
 		}
-		all = claim
 	}
-	if all == nil {
-		return nil, nil
-	}
-	return protect.New(filepath.Join(all.Path, guardDir)), nil
+	return &with, release, nil
 }
 
 // minFolder is the room for a folder. Larger folders get the next power of two, so that few

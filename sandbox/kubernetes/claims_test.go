@@ -137,7 +137,7 @@ func TestClaims(t *testing.T) {
 	got = run(`
 cat /plugin-data/kept; echo x >$1/new; echo y >/workspace/new2; echo z >$2/below/new
 for path in $1/.git/hook /workspace/.git/hook $1/.claude/x; do echo x 2>/dev/null >$path && echo wrote $path; done
-mv $1/.git $1/.gone 2>/dev/null && echo moved; rm -rf $2/.vscode 2>/dev/null; [ -d $2/.vscode ] || echo removed; true`, both)
+mv $1/.git $1/.gone 2>/dev/null && echo moved; echo x 2>/dev/null >$2/.skills-mcp/journal && echo forged; mv $2/.skills-mcp $2/.gone 2>/dev/null && echo moved; rm -rf $2/.vscode 2>/dev/null; [ -d $2/.vscode ] || echo removed; true`, both)
 	if got != "kept\n" {
 		t.Errorf("writing: %q", got)
 	}

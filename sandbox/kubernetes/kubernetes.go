@@ -224,11 +224,7 @@ func (d *Driver) take(ctx context.Context, s *starter, spec *spec, cmd *sandbox.
 		d.renewals.Took(cmd.Skill, spec, cmd.Warm)
 		return i, i.Discard, nil
 	}
-	guard, err := guardOf(cmd.Grant, d.options.Claims)
-	if err != nil {
-		return nil, nil, err
-	}
-	cmd, unhold, err := guard.Hold(cmd, cmd.Limits.Timeout+cmd.Waits+patience)
+	cmd, unhold, err := hold(cmd, d.options.Claims, cmd.Limits.Timeout+cmd.Waits+patience)
 	if err != nil {
 		return nil, nil, err
 	}
