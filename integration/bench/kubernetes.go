@@ -42,7 +42,7 @@ type kubernetesRuns struct {
 	measured clusterFigures
 }
 
-// clusterFigures are those that the model in integration/scale takes.
+// clusterFigures are the input of the model in integration/scale.
 type clusterFigures struct {
 	Machine          string
 	Start            []float64

@@ -247,7 +247,7 @@ func (p *pods) room(ctx context.Context) (int, error) {
 	return int(min(there.Pods().Value(), there.Cpu().MilliValue()/max(reserved, 1))), nil
 }
 
-// An apiLoad is what the API server has done so far.
+// An apiLoad counts the work of the API server so far.
 type apiLoad struct {
 	requests float64
 	cpu      time.Duration

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// token is that of all clients.
+// All clients have one token.
 const token = "a-token-of-the-chaos-test"
 
 // An answer is the end of a call.

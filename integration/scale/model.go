@@ -11,14 +11,14 @@ import (
 type Measured struct {
 	Machine string
 	// Start is from the request for a Pod of the driver's kind until it is seen running,
-	// one at a time. StartRate is how many of them a node starts and removes a second, at
-	// most, on Cores processors.
+	// one at a time. StartRate is the largest number of them that a node starts and removes a
+	// second, on Cores processors.
 	Start     []float64
 	StartRate float64
 	Cores     int
-	// Room is how many of the driver's Pods a node has room for, by what they reserve.
+	// Room is the number of the driver's Pods that fit on a node by their requests.
 	Room int
-	// Load is what the first call of a new small skill takes more than the next one.
+	// Load is the time by which the first call of a new small skill is slower than the next.
 	Load []float64
 	// Call is a warm call through the server, and ServerCPU the server's processor time
 	// for it.
@@ -26,12 +26,12 @@ type Measured struct {
 	ServerCPU float64
 	// Remove is from the request to remove a Pod until it is gone.
 	Remove []float64
-	// Requests is what the API server answers for each Pod in all, and APICPU its
-	// processor time for that.
+	// Requests is the number of API requests for each Pod, and APICPU the API server's
+	// processor time for them.
 	Requests, APICPU float64
-	// Scheduled is how many Pods a second the scheduler gives to nodes, at most.
+	// Scheduled is the largest number of Pods that the scheduler binds a second.
 	Scheduled float64
-	// Runs are those of a real server, to compare the model with.
+	// Runs were measured with a real server, to compare the model with.
 	Runs []Run
 }
 
@@ -74,7 +74,7 @@ type Outcome struct {
 	Uses     []Use   // of the resources, the most used first
 }
 
-// A Use is how much of a resource was in use in the mean, from 0 to 1.
+// A Use is the mean utilization of a resource, from 0 to 1.
 type Use struct {
 	Resource string
 	Share    float64
@@ -273,7 +273,7 @@ func (c *cluster) place(then func(*pod)) {
 	c.countPods(1)
 	work := float64(c.Cores) / c.StartRate
 	n.kubelet.do(work, func() {
-		// The other requests of a Pod's life are those of its kubelet and of watches.
+		// A Pod's kubelet and watches make the other requests.
 		for range int(c.Measured.Requests) - 3 {
 			c.api.do(c.request(), func() {})
 		}
@@ -300,7 +300,7 @@ func (c *cluster) countPods(change int) {
 	c.podsNow += change
 }
 
-// A usage is what resources have been used since the beginning.
+// A usage counts the use of each resource since the beginning.
 type usage struct {
 	requests                             int
 	api, scheduler, kubelets, cpu, slots float64

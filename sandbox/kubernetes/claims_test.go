@@ -92,8 +92,8 @@ func (r *realCluster) claim(t *testing.T, name string) Claim {
 	return Claim{Path: folder, Claim: name}
 }
 
-// Two workspaces on two claims, and a data folder, are those of the server; protected paths
-// stay as they are.
+// A command and the server see the same files in two workspaces on two claims and in a data
+// folder; protected paths stay unchanged.
 func TestClaims(t *testing.T) {
 	r := newRealCluster(t)
 	one, two := r.claim(t, "one"), r.claim(t, "two")

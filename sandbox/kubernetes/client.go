@@ -120,7 +120,7 @@ func (c *cluster) killAll(pod string) bool {
 	defer context.AfterFunc(ctx, conn.close)()
 	err = conn.Copy(io.Discard, io.Discard)
 	exit, _ := errors.AsType[*exitError](err)
-	const none, killed = 1, 128 + 9 // there was no process, or the signal ended the shell; another end is that of one that did not start
+	const none, killed = 1, 128 + 9 // there was no process, or the signal ended the shell; after any other end it had not started
 	return ctx.Err() == nil && (err == nil || exit != nil && (exit.code == none || exit.code == killed))
 }
 

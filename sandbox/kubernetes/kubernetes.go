@@ -298,11 +298,11 @@ func (d *Driver) open(ctx context.Context, cmd *sandbox.Command) (sandbox.Sessio
 	if err != nil {
 		return nil, err
 	}
-	i, release, err := d.take(ctx, starter, spec, &like)
+	i, _, err := d.take(ctx, starter, spec, &like) // no session may write to a workspace
 	if err != nil {
 		return nil, err
 	}
-	return newSession(i, release, cmd.Limits, d.life, d.background.Go), nil
+	return newSession(i, cmd.Limits, d.life, d.background.Go), nil
 }
 
 // Forget implements [sandbox.Warmer].

@@ -15,10 +15,10 @@ type Options struct {
 	// cannot run.
 	Images map[string]string
 	// Kubeconfig is the path of a file with credentials, and Context the one of its
-	// contexts to use; "" is its current one. Without a file the credentials are those of
-	// the Pod that the server runs in.
+	// contexts to use; "" is its current one. Without a file the driver uses
+	// the service account of the server's Pod.
 	Kubeconfig, Context string
-	// Namespace has the Pods; "" is that of the credentials.
+	// Namespace has the Pods; "" is the namespace of the credentials.
 	Namespace string
 	// Config, if not nil, is used instead of Kubeconfig.
 	Config *rest.Config
@@ -35,7 +35,7 @@ type Options struct {
 	SeccompProfile string
 	// UserNamespaces is one of the constants; "" is [UserNamespacesAuto].
 	UserNamespaces string
-	// NodeSelector, Tolerations, PriorityClass and ImagePullSecrets are those of the Pods.
+	// NodeSelector, Tolerations, PriorityClass and ImagePullSecrets are fields of each Pod.
 	NodeSelector     map[string]string
 	Tolerations      []Toleration
 	PriorityClass    string

@@ -70,8 +70,8 @@ func mayHaveRun(reason string, err error) error {
 // as the cluster says. cause is why nothing is known.
 //
 // A shell whose connection is lost before it got the whole line ends with
-// [shellproto.Unread]. Every other end is that of a command that may have run, which is
-// not repeated.
+// [shellproto.Unread]. After every other end the command may have run, and is not
+// repeated.
 func (i *instance) verdict(ctx context.Context, cmd *sandbox.Command, o *shellproto.Outcome, cause error) (*sandbox.Exit, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -21,10 +21,10 @@ type session struct {
 	close func()            // removes the Pod
 }
 
-// newSession returns a session in i, which ends with the driver's life. release discards i;
-// background starts a goroutine.
-func newSession(i *instance, release func(), limits sandbox.Limits, driver *sandbox.Lifetime, background func(func())) *session {
-	s := &session{driver: driver, instance: i, limits: limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime(), close: sync.OnceFunc(release)}
+// newSession returns a session in i, which ends with the driver's life. background starts a
+// goroutine.
+func newSession(i *instance, limits sandbox.Limits, driver *sandbox.Lifetime, background func(func())) *session {
+	s := &session{driver: driver, instance: i, limits: limits, turn: make(chan struct{}, 1), life: sandbox.NewLifetime(), close: sync.OnceFunc(i.Discard)}
 	background(func() {
 		select {
 		case <-driver.Context().Done():

@@ -165,7 +165,7 @@ func container(name, image, script string, memory int64, cpus float64, mounts []
 		Command:         []string{"/bin/sh", "-c", strings.ReplaceAll(script, "$", "$$")}, // a kubelet replaces $$ by $, and $(NAME)
 		WorkingDir:      sandbox.SkillDir,
 		Stdin:           true,
-		StdinOnce:       true, // the end of the connection is that of a shell that waits
+		StdinOnce:       true, // the end of its connection ends a shell that waits
 		Resources:       corev1.ResourceRequirements{Limits: list(1, 1), Requests: list(warmCPU, warmMemory)},
 		VolumeMounts:    mounts,
 		SecurityContext: &corev1.SecurityContext{

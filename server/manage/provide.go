@@ -45,8 +45,8 @@ func (m *Machine) Provide(ctx context.Context, sources []source.Source) error {
 	return errors.Join(failed...)
 }
 
-// commitNamed makes the change of a plan, unless the source calls it suspicious. err is that of
-// the plan.
+// commitNamed makes the change of a plan, unless the source calls it suspicious. It passes on
+// err, the plan's.
 func commitNamed(ctx context.Context, t *Target, what string, plan *install.Plan, err error) error {
 	if err == nil && slices.ContainsFunc(plan.Fetched.Notes, func(n source.Note) bool { return n.Suspicious }) {
 		err = errors.Join(errors.New("the source states that it is suspicious; only skills-mcp install accepts that"), plan.Close())

@@ -224,7 +224,7 @@ func (t Runs) Stamp(ctx context.Context, owner *RunOwner) (string, error) {
 }
 
 // Interrupt gives the runs of processes that have ended the outcome [Interrupted]. In a
-// shared database they are those of the servers that are gone, whatever alive says.
+// shared database it asks for the servers that are gone instead of calling alive.
 func (t Runs) Interrupt(ctx context.Context, alive func(pid int) bool) error {
 	if t.store.Shared() {
 		_, err := t.store.execute(ctx, "runs", interruptRuns)

@@ -16,7 +16,7 @@ import (
 type Kubernetes struct {
 	Kubeconfig       string            `yaml:"kubeconfig"`         // a file; "" is the service account of the server's Pod, or $KUBECONFIG
 	Context          string            `yaml:"context"`            // of the file; "" is its current one
-	Namespace        string            `yaml:"namespace"`          // of the sandboxes; "" is that of the credentials
+	Namespace        string            `yaml:"namespace"`          // of the sandboxes; "" is the namespace of the credentials
 	RuntimeClass     string            `yaml:"runtime_class"`      // "" is the cluster's default
 	SeccompProfile   string            `yaml:"seccomp_profile"`    // a file below the kubelets' folder seccomp; "" is the runtime's own
 	UserNamespaces   string            `yaml:"user_namespaces"`    // auto, always or never
@@ -45,7 +45,7 @@ func (t Toleration) String() string {
 }
 
 // ClusterEgress configures the listener of the proxy to granted hosts. Listen is an address
-// and a port, "" for none; Address is where Pods reach it, "" for that of the server's Pod.
+// and a port, "" for none; Pods reach it at Address, which is the server's Pod where it is "".
 type ClusterEgress struct {
 	Listen  string `yaml:"listen"`
 	Address string `yaml:"address"`

@@ -162,7 +162,7 @@ func addresses(results string) map[netip.Addr]string {
 	return found
 }
 
-// A state is what the rules follow from, and they.
+// A state has the rules of a node, and the objects that they follow from.
 type state struct {
 	chains     Chains
 	pods       []*pod
