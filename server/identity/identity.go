@@ -61,6 +61,10 @@ type Principal struct {
 	// modern HTTP each request stands alone.
 	Session string
 
+	// Agents are the qualified names of the agents whose profiles bound the principal, the
+	// outermost first: it is a subagent, whose run ID is Session. nil is none.
+	Agents []string
+
 	// Remote says that it is not on this machine, or may not be: paths of this one mean
 	// nothing to it, and are not for it to know.
 	Remote bool

@@ -1,0 +1,62 @@
+// Package chat asks a model at an endpoint that speaks the API of OpenAI's chat completions
+// or of Anthropic's messages.
+package chat
+
+import "encoding/json"
+
+// A Role is the author of a [Message].
+type Role string
+
+// The roles. The system prompt is no message.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool" // the result of a call
+)
+
+// A Message is one message of a conversation.
+type Message struct {
+	Role Role   `json:"role"`
+	Text string `json:"text,omitempty"`
+	// Calls are the calls of tools that an assistant's message asks for.
+	Calls []Call `json:"calls,omitempty"`
+	// CallID names the call of which a message of the role Tool has the result. Failed says
+	// that the call has failed.
+	CallID string `json:"call_id,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// A Call is a call of a tool that a model asks for.
+type Call struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"` // a JSON object, as the model wrote it
+}
+
+// A Definition is a tool that a model may ask for.
+type Definition struct {
+	Name, Description string
+	Schema            json.RawMessage // JSON Schema of the arguments
+}
+
+// A Request is a conversation that a model is to continue.
+type Request struct {
+	System    string
+	Messages  []Message
+	Tools     []Definition
+	MaxTokens int // of the reply
+}
+
+// A Reply is a model's next message.
+type Reply struct {
+	Message
+	Usage Usage
+	// Cut says that the reply ended at its largest number of tokens.
+	Cut bool
+}
+
+// Usage counts the tokens of a request and of its reply.
+type Usage struct {
+	Input  int `json:"input"`
+	Output int `json:"output"`
+}
