@@ -47,8 +47,8 @@ type Session struct {
 	Children      []string       `json:"children,omitempty"`
 	Cleanup       string         `json:"cleanup"`
 	Created       time.Time      `json:"created_at"`
-	Started       time.Time      `json:"started_at,omitzero"`
-	Ended         time.Time      `json:"ended_at,omitzero"`
+	Started       time.Time      `json:"started_at,omitempty,omitzero"`
+	Ended         time.Time      `json:"ended_at,omitempty,omitzero"`
 	Timeout       float64        `json:"timeout_seconds"`
 
 	// Root is the key of the client's session at the top of the tree, and Owner that client's
