@@ -172,7 +172,7 @@ var walls = map[string]string{
 	"server/web/signin":           "server/identity server/web/markup",
 	"server/approval":             "server/elicit server/identity server/run server/seal server/store server/termtext skills skills/lazyregexp skills/skillfs skills/snapshot",
 	"server/approval/tty":         "server/approval server/termtext",
-	"server/api":                  "sandbox server/approval server/audit server/describe server/identity server/jobs server/manage server/output server/policy server/result server/run server/secrets server/store skills skills/schema skills/search",
+	"server/api":                  "sandbox server/agents server/approval server/audit server/describe server/identity server/jobs server/manage server/output server/policy server/result server/run server/secrets server/store skills skills/schema skills/search",
 	"server/audit":                "sandbox sandbox/redact server/identity server/run server/store server/termtext skills skills/lazyregexp",
 	"server/clientroots":          "server/transport",
 	"server/complete":             "",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -105,6 +106,8 @@ func enumerated(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string"}
 	case reflect.TypeFor[map[string]any]():
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: jsonschema.TrueSchema}
+	case reflect.TypeFor[agents.Status]():
+		values = []any{agents.Running, agents.Done, agents.Failed, agents.TimedOut, agents.Killed}
 	case reflect.TypeFor[jobs.State]():
 		values = []any{jobs.Running, jobs.Asking, jobs.Ended}
 	default:

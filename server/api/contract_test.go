@@ -150,6 +150,9 @@ func TestEveryOperation(t *testing.T) {
 		{"GET", "/v1/runs/" + ran, ""},
 		{"GET", "/v1/runs/" + ran + "/outputs/stdout", ""},
 		{"DELETE", "/v1/runs/" + ran, ""},
+		{"GET", "/v1/subagents?status=running", ""},
+		{"GET", "/v1/subagents/aaaaaaaaaaaa", ""},
+		{"DELETE", "/v1/subagents/aaaaaaaaaaaa", ""},
 		{"GET", "/v1/approvals", ""},
 		{"GET", asked, ""},
 		{"POST", asked, `{"scope":"always"}`},
@@ -263,6 +266,8 @@ func (g *generator) parameter(p *openapi3.Parameter) string {
 			return pick(g, "demo/run", "demo/fail", "demo/write", "demo/guide", "run", "ci", "demo/private")
 		case "path":
 			return pick(g, "stdout", "stderr", "out/sub/page.html", "out/../../etc/passwd")
+		case "id":
+			return pick(g, "aaaaaaaaaaaa", "bbbbbbbbbbbb", "aaaa")
 		}
 	}
 	if value, ok := g.value(p.Schema.Value).(string); ok {

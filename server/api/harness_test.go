@@ -180,6 +180,7 @@ func newBenchOf(t testing.TB, mode policy.Mode) *bench {
 				return map[bool]string{true: "the test's configuration"}[r.Pattern == "demo/denied"]
 			},
 		}},
+		Subagents: newSubagents(),
 		Directory: directory, Rules: filter, Approvals: approvals, Runs: store.NewRuns(state), Jobs: running,
 		Page: func(id string) string { return "http://localhost/ui/approvals/" + id },
 		Doctor: func(context.Context) (*api.Diagnosis, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/result"
@@ -197,6 +198,10 @@ func schemaName(t reflect.Type) string {
 		return "ApprovalAnswer"
 	case reflect.TypeFor[List[*approval.Record]]():
 		return "ApprovalList"
+	case reflect.TypeFor[agents.Session]():
+		return "Subagent"
+	case reflect.TypeFor[List[*agents.Session]]():
+		return "SubagentList"
 	}
 	name, of, generic := strings.Cut(t.Name(), "[")
 	if generic {

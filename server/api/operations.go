@@ -32,7 +32,7 @@ type approvalQuery struct {
 
 // operations returns all operations. Those of one path follow each other.
 func operations() []operation {
-	all := append(skillOperations(), runOperations()...)
+	all := append(append(skillOperations(), runOperations()...), subagentOperations()...)
 	all = append(append(all, approvalOperations()...), append(secretOperations(), profileOperations()...)...)
 	return append(all,
 		operation{

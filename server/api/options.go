@@ -62,6 +62,8 @@ type Options struct {
 	Workspaces []string
 	Runs       store.Runs
 	Jobs       *jobs.Jobs
+	// Subagents has the sessions of subagents; nil where no model is configured.
+	Subagents Subagents
 	// Published counts the publications of skills, for [Service.Stamps]; nil counts none.
 	Published func(ctx context.Context) uint64
 	// Page returns the address at which a person answers a question, or ""; nil is none.

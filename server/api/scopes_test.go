@@ -19,6 +19,8 @@ func TestScopes(t *testing.T) {
 		{"reader", "GET", "/v1/runs", "", ""},
 		{"reader", "POST", "/v1/skills/demo%2Frun/execute", `{}`, "skills:run"},
 		{"reader", "DELETE", "/v1/runs/r1", "", "skills:run"},
+		{"reader", "GET", "/v1/subagents", "", ""},
+		{"reader", "DELETE", "/v1/subagents/aaaaaaaaaaaa", "", "skills:run"},
 		{"laptop", "POST", "/v1/skills/demo%2Frun/execute", `{"params":{"target":"x"}}`, ""},
 		{"approver", "GET", "/v1/skills", "", "skills:read"},
 		{"approver", "GET", "/v1/openapi.json", "", "skills:read"},

@@ -60,10 +60,11 @@ type SkillItem struct {
 	Match   string `json:"match,omitempty"` // a line that shows what a search found
 }
 
-// Stamps are texts that differ after a change of the skills, the approvals or the runs.
+// Stamps are texts that differ after a change of the skills, the approvals, or the runs and
+// subagents.
 type Stamps struct{ Skills, Approvals, Runs string }
 
-// Stamps returns the stamps of what the principal of ctx may see, by two short queries.
+// Stamps returns the stamps of what the principal of ctx may see, by short queries.
 func (s *Service) Stamps(ctx context.Context) (all Stamps, err error) {
 	var who *identity.Principal
 	var owner *store.RunOwner
@@ -74,8 +75,11 @@ func (s *Service) Stamps(ctx context.Context) (all Stamps, err error) {
 	if s.options.Published != nil {
 		all.Skills = strconv.FormatUint(s.options.Published(ctx), 10)
 	}
-	var err1, err2 error
+	var err1, err2, err3 error
 	all.Approvals, err1 = s.options.Approvals.Stamp(ctx, who)
 	all.Runs, err2 = s.options.Runs.Stamp(ctx, owner)
-	return all, errors.Join(err1, err2)
+	var subagents string
+	subagents, err3 = subagentsOf(s).stamp(ctx)
+	all.Runs += subagents
+	return all, errors.Join(err1, err2, err3)
 }
