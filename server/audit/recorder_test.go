@@ -102,6 +102,26 @@ func TestRow(t *testing.T) {
 	}
 }
 
+// A call of a subagent has its session as its parent, but for one that a script of it makes.
+func TestRowOfSubagent(t *testing.T) {
+	r, runs, _ := newRecorder(t, inTemp(t), Options{})
+	for _, parent := range []string{"", "run-0"} {
+		p := newProposal("run-1" + parent)
+		p.Parent, p.Principal.Session, p.Principal.Agents = parent, "0123456789ab", []string{"reviewer"}
+		r.Record(t.Context(), run.Record{Proposal: p})
+	}
+	client := newProposal("run-2")
+	client.Parent, client.Principal.Session = "", "stdio"
+	r.Record(t.Context(), run.Record{Proposal: client})
+	var parents []string
+	for _, row := range list(t, runs) {
+		parents = append(parents, row.Parent)
+	}
+	if diff := cmp.Diff([]string{"0123456789ab", "run-0", ""}, parents); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // The message of a command that failed is the last line that it wrote to its error output,
 // without secrets and control sequences.
 func TestReason(t *testing.T) {

@@ -80,7 +80,7 @@ func Owner(p identity.Principal) store.RunOwner {
 func row(p *run.Proposal, secrets []string, started time.Time) *store.Run {
 	owner := Owner(p.Principal)
 	r := &store.Run{
-		ID: p.RunID, Parent: p.Parent, Started: started, Ended: time.Now(), PID: os.Getpid(), Times: 1,
+		ID: p.RunID, Parent: parent(p), Started: started, Ended: time.Now(), PID: os.Getpid(), Times: 1,
 		Principal: owner.Principal, Subject: owner.Subject, Profile: owner.Profile,
 		Way: string(p.Way), Action: string(p.Action), Digest: p.Digest, Approval: p.Approval,
 		Args: arguments(p, secrets),
@@ -93,6 +93,15 @@ func row(p *run.Proposal, secrets []string, started time.Time) *store.Run {
 		r.Grant = encode(grant{d.Grant.Workspaces, d.Grant.Write, d.Grant.Hosts, p.Variables, d.SecretLines()}, maxList)
 	}
 	return r
+}
+
+// parent returns the ID of the run or of the subagent's session that a call is of; "" is a
+// client's own.
+func parent(p *run.Proposal) string {
+	if p.Parent == "" && p.Principal.Agents != nil {
+		return p.Principal.Session
+	}
+	return p.Parent
 }
 
 // grant is the JSON form of a grant. Variables are names.

@@ -37,8 +37,8 @@ type bound struct {
 	key string // begins messages for people: "policy.profiles.ci"
 }
 
-// bounds returns the profiles that bound a principal: that of all, its own, and the one of
-// read-only principals. why says that its own does not exist.
+// bounds returns the profiles that bound a principal: that of all, its own, the one of
+// read-only principals, and those of its agents. why says that one does not exist.
 func (o *Options) bounds(page *page, who identity.Principal) (all []bound, why string) {
 	all = []bound{{o.Profiles[""], "policy"}}
 	if who.Profile != "" {
@@ -50,6 +50,16 @@ func (o *Options) bounds(page *page, who identity.Principal) (all []bound, why s
 	}
 	if who.ReadOnly {
 		all = append(all, bound{Profile{Mode: ReadOnly}, "the read-only access of the client"})
+	}
+	for _, name := range who.Agents {
+		if o.Agents == nil {
+			return nil, fmt.Sprintf("there is no agent %q", name)
+		}
+		agent, known := o.Agents(name)
+		if !known {
+			return nil, fmt.Sprintf("there is no agent %q", name)
+		}
+		all = append(all, bound{agent, "the agent " + name})
 	}
 	return all, ""
 }

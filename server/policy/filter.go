@@ -17,9 +17,9 @@ func (p *Policy) Offers(ctx context.Context, who identity.Principal, tool run.Wa
 	return p.absent(ctx, subject{skill: &skills.Skill{Name: string(tool)}, who: who, tool: true}) == ""
 }
 
-// HasProfile reports whether there is a profile of a name; "" is the default one.
-func (p *Policy) HasProfile(ctx context.Context, name string) bool {
-	_, why := p.current().bounds(p.current().Book.read(ctx), identity.Principal{Profile: name})
+// Knows reports whether the profile of a principal exists, and those of its agents do.
+func (p *Policy) Knows(ctx context.Context, who identity.Principal) bool {
+	_, why := p.current().bounds(p.current().Book.read(ctx), who)
 	return why == ""
 }
 

@@ -37,7 +37,7 @@ func (t traces) in(catalog *skills.Catalog, gone []*skills.Skill) *skills.Catalo
 // problem of a file, and a plugin, could name another one. To those whom no profile bounds it
 // tells all.
 func tracesFor(p *Policy, page *page, who identity.Principal, catalog *skills.Catalog, gone []*skills.Skill) traces {
-	if who.Profile == "" && !who.ReadOnly {
+	if who.Profile == "" && !who.ReadOnly && who.Agents == nil {
 		return traces{catalog.Problems, catalog.Plugins}
 	}
 	all, unknown := p.current().bounds(page, who)

@@ -58,6 +58,9 @@ type Options struct {
 	Book *Book
 	// Profiles are the profiles by name; "" is the one that bounds every principal.
 	Profiles map[string]Profile
+	// Agents returns the profile of an agent, by its qualified name: those of a principal
+	// bound it. nil has none.
+	Agents func(name string) (Profile, bool)
 	// Hosts are hosts that skills may be granted though they are not public.
 	Hosts []egress.Rule
 	// Variables are the names of the variables that every skill is given which names

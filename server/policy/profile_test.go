@@ -46,6 +46,28 @@ func TestProfiles(t *testing.T) {
 	}
 	all := []string{"high", "low", "parent", "parent__tool", "reaches", "read", "strange", "wipe", "write"}
 	safe := []string{"low", "parent", "read"}
+	agents := func(name string) (Profile, bool) {
+		p, known := map[string]Profile{"team/reader": {Allow: []string{"read", "low", "write"}}, "writer": {Deny: []string{"read"}}, "planner": {Mode: ReadOnly}, "any": {}}[name]
+		return p, known
+	}
+	for _, test := range []struct {
+		profile  string
+		readOnly bool
+		want     []string
+		agents   []string
+	}{
+		{"", false, []string{"low", "read", "write"}, []string{"team/reader"}},
+		{"", false, []string{"low", "read", "write"}, []string{"team/reader", "any"}}, // a child that may do more than its parent
+		{"", false, []string{"low", "write"}, []string{"team/reader", "writer"}},
+		{"", false, []string{"low"}, []string{"planner", "team/reader", "writer"}},
+		{"writes", false, []string{"write"}, []string{"team/reader"}},
+		{"", true, []string{"low"}, []string{"writer", "team/reader"}},
+		{"", false, nil, []string{"team/reader", "gone"}}, {"", false, nil, []string{"gone", "any"}},
+	} {
+		who := identity.Principal{Kind: identity.Model, Profile: test.profile, ReadOnly: test.readOnly, Agents: test.agents}
+		p := New(&Options{Rules: rules, Profiles: profiles, Workspaces: proposals{}, Agents: agents})
+		checkProfile(t, p, who, test.want)
+	}
 	for _, test := range []struct {
 		profile  string
 		readOnly bool
@@ -60,32 +82,40 @@ func TestProfiles(t *testing.T) {
 		{"unknown", false, nil}, {"unknown", true, nil},
 	} {
 		who := identity.Principal{Kind: identity.Model, Profile: test.profile, ReadOnly: test.readOnly}
-		p := New(&Options{Rules: rules, Profiles: profiles, Workspaces: proposals{}})
-		var listed, found, decided []string
-		for _, skill := range NewFilter(p, who).Apply(t.Context(), profileCatalog()).Skills {
-			listed = append(listed, skill.Name)
+		checkProfile(t, New(&Options{Rules: rules, Profiles: profiles, Workspaces: proposals{}}), who, test.want)
+	}
+	if who := (identity.Principal{Agents: []string{"any"}}); New(nil).Knows(t.Context(), who) || !New(&Options{Agents: agents}).Knows(t.Context(), who) {
+		t.Error("an agent is known without agents, or unknown")
+	}
+}
+
+// checkProfile checks the skills of profileCatalog that exist for a principal.
+func checkProfile(t *testing.T, p *Policy, who identity.Principal, want []string) {
+	t.Helper()
+	var listed, found, decided []string
+	for _, skill := range NewFilter(p, who).Apply(t.Context(), profileCatalog()).Skills {
+		listed = append(listed, skill.Name)
+	}
+	for _, skill := range profileCatalog().Skills {
+		if p.Missing(t.Context(), who, skill) == "" {
+			found = append(found, skill.Name)
 		}
-		for _, skill := range profileCatalog().Skills {
-			if p.Missing(t.Context(), who, skill) == "" {
-				found = append(found, skill.Name)
-			}
-			d, err := p.Decide(t.Context(), &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: who})
-			if err == nil {
-				decided = append(decided, skill.Name)
-			} else if codeOf(err) != run.PermissionDenied {
-				t.Errorf("%+v: %s: %v", who, skill.Name, err)
-			}
-			if want := 2; err == nil && test.profile == "two" && d.Class != skills.Safe && d.Signatures != want {
-				t.Errorf("%+v: %s: %d signatures, not %d", who, skill.Name, d.Signatures, want)
-			}
-			if may := p.MayAsk(who, skill); err != nil && may {
-				t.Errorf("%+v: %s: refused, and may ask", who, skill.Name)
-			}
+		d, err := p.Decide(t.Context(), &run.Proposal{Action: run.ActionSkill, Skill: skill, Principal: who})
+		if err == nil {
+			decided = append(decided, skill.Name)
+		} else if codeOf(err) != run.PermissionDenied {
+			t.Errorf("%+v: %s: %v", who, skill.Name, err)
 		}
-		for way, got := range map[string][]string{"listed": listed, "found": found, "decided": decided} {
-			if !slices.Equal(got, test.want) {
-				t.Errorf("%+v: %s %q, not %q", who, way, got, test.want)
-			}
+		if two := 2; err == nil && who.Profile == "two" && d.Class != skills.Safe && d.Signatures != two {
+			t.Errorf("%+v: %s: %d signatures, not %d", who, skill.Name, d.Signatures, two)
+		}
+		if may := p.MayAsk(who, skill); err != nil && may {
+			t.Errorf("%+v: %s: refused, and may ask", who, skill.Name)
+		}
+	}
+	for way, got := range map[string][]string{"listed": listed, "found": found, "decided": decided} {
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: %s %q, not %q", who, way, got, want)
 		}
 	}
 }

@@ -66,7 +66,7 @@ type Call struct {
 // tenant returns the principal as sandboxes know it.
 func (c *Call) tenant() sandbox.Tenant {
 	t := sandbox.Tenant{ID: string(c.Principal.Key()), Group: c.Group, Connection: c.Connection}
-	if c.Principal.Named() {
+	if c.Principal.Named() || c.Principal.Agents != nil { // whose subagents have the slots of one
 		t.Principal = string(c.Principal.Owner())
 	}
 	return t

@@ -46,6 +46,15 @@ type views struct {
 type viewKey struct {
 	profile  string
 	readOnly bool
+	agents   string // qualified names, the outermost first, with agentsSeparator between them
+}
+
+// agentsSeparator is in no name of an agent, which is on one line.
+const agentsSeparator = "\n"
+
+// keyOf returns the key of the view of a principal.
+func keyOf(who identity.Principal) viewKey {
+	return viewKey{who.Profile, who.ReadOnly, strings.Join(who.Agents, agentsSeparator)}
 }
 
 // A view serves MCP to the principals of one profile: nothing else exists in its catalog, so
@@ -66,13 +75,17 @@ type view struct {
 
 // principal returns a client of the view, for what exists for all of them.
 func (k viewKey) principal() identity.Principal {
-	return identity.Principal{Kind: identity.Model, Profile: k.profile, ReadOnly: k.readOnly}
+	who := identity.Principal{Kind: identity.Model, Profile: k.profile, ReadOnly: k.readOnly}
+	if k.agents != "" {
+		who.Agents = strings.Split(k.agents, agentsSeparator)
+	}
+	return who
 }
 
 // Apply implements [live.Filter]. A view ends whose profile is gone, or offers other tools: it
 // is made again at the next request.
 func (v *view) Apply(ctx context.Context, catalog *skills.Catalog) *skills.Catalog {
-	if !v.stays && (!v.views.decider.HasProfile(ctx, v.key.profile) || v.offers != v.views.offers(ctx, v.key)) {
+	if !v.stays && (!v.views.decider.Knows(ctx, v.key.principal()) || v.offers != v.views.offers(ctx, v.key)) {
 		v.views.mu.Lock()
 		v.views.end(v)
 		v.views.mu.Unlock()
@@ -97,11 +110,11 @@ func (s *views) of(ctx context.Context, who identity.Principal) (*view, error) {
 
 // at does as of. The caller holds mu.
 func (s *views) at(ctx context.Context, who identity.Principal) (*view, error) {
-	key := viewKey{who.Profile, who.ReadOnly}
+	key := keyOf(who)
 	v := s.open[key]
 	if v == nil {
 		switch {
-		case s.first != nil && !s.decider.HasProfile(ctx, who.Profile):
+		case s.first != nil && !s.decider.Knows(ctx, key.principal()):
 			return nil, &run.Error{Code: run.NotFound, Message: noProfile(who.Profile)}
 		case s.closed, len(s.open) >= maxViews && !s.evict():
 			return nil, &run.Error{Code: run.Busy, Message: "too many profiles are in use at once; try again later", Retryable: true}
@@ -197,7 +210,7 @@ func (s *views) directory() *server.Directory {
 // Enable implements [api.Rules].
 func (s *views) Enable(ctx context.Context, skill *skills.Skill, enabled bool) error {
 	who := identity.FromContext(ctx)
-	_, err := s.decider.Enable(ctx, viewKey{who.Profile, who.ReadOnly}.principal(), skill, enabled)
+	_, err := s.decider.Enable(ctx, keyOf(who).principal(), skill, enabled)
 	return err
 }
 
@@ -257,7 +270,7 @@ func (s *views) choosing(readOnly bool, next http.Handler) http.Handler {
 		case path != "" && len(header) > 0 && header[0] != path, len(header) > 1:
 			api.Fail(w, r, "the path and the header "+transport.ProfileHeader+" name different profiles", http.StatusBadRequest)
 			return
-		case named != "" && who.Profiles != nil && !slices.Contains(who.Profiles, named), !s.decider.HasProfile(r.Context(), cmp.Or(named, who.Profile)):
+		case named != "" && who.Profiles != nil && !slices.Contains(who.Profiles, named), !s.decider.Knows(r.Context(), identity.Principal{Profile: cmp.Or(named, who.Profile)}):
 			api.Fail(w, r, noProfile(cmp.Or(named, who.Profile)), http.StatusNotFound)
 			return
 		}
