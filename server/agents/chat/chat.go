@@ -30,7 +30,10 @@ type Message struct {
 type Call struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
-	Args json.RawMessage `json:"args"` // a JSON object, as the model wrote it
+	Args json.RawMessage `json:"args"` // a JSON object
+	// Broken are the arguments, in part, as the model wrote them where they are no JSON
+	// object. Args is {} then.
+	Broken string `json:"broken,omitempty"`
 }
 
 // A Definition is a tool that a model may ask for.
@@ -55,7 +58,7 @@ type Reply struct {
 	Cut bool
 }
 
-// Usage counts the tokens of a request and of its reply.
+// Usage counts the tokens of a request and of its reply: zero where the endpoint does not.
 type Usage struct {
 	Input  int `json:"input"`
 	Output int `json:"output"`

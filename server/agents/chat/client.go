@@ -1,0 +1,165 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/server/termtext"
+)
+
+// An API is the protocol of an endpoint.
+type API string
+
+// The APIs.
+const (
+	OpenAI    API = "openai"    // POST {url}/chat/completions
+	Anthropic API = "anthropic" // POST {url}/messages
+)
+
+const (
+	maxTries   = 5 // of one request
+	firstDelay = 500 * time.Millisecond
+	maxWait    = 5 * time.Minute // that an endpoint may ask for where ctx has no deadline
+)
+
+// Options configure a [Client].
+type Options struct {
+	URL   string // up to the version: "https://api.anthropic.com/v1"
+	API   API
+	Model string // as the endpoint names it
+	// Key returns the endpoint's key, for each attempt. Nil, or "": the endpoint has none.
+	Key func(ctx context.Context) (string, error)
+	// HTTP makes the requests; nil is [http.DefaultClient]. Redirects are not followed.
+	HTTP *http.Client
+}
+
+// A Client asks one model. Its methods may be called from many goroutines.
+type Client struct {
+	options  Options
+	endpoint string
+	host     string
+	http     http.Client
+}
+
+// New returns the client of a model.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil:
+		return nil, errors.New("the URL is none")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
+		return nil, errors.New("the URL has to begin with https:// or http:// and a host")
+	case o.API != OpenAI && o.API != Anthropic:
+		return nil, fmt.Errorf("the API is %q, want %s or %s", o.API, OpenAI, Anthropic)
+	case o.Model == "":
+		return nil, errors.New("the model has no name")
+	}
+	path := "chat/completions"
+	if o.API == Anthropic {
+		path = "messages"
+	}
+	c := &Client{options: o, endpoint: u.JoinPath(path).String(), host: u.Host, http: *http.DefaultClient}
+	if o.HTTP != nil {
+		c.http = *o.HTTP
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+// Complete returns the model's next message. A busy or broken endpoint is asked up to five
+// times, until ctx is done.
+func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
+	body, err := json.Marshal(c.encode(r))
+	if err != nil {
+		return nil, fmt.Errorf("encode the request to a model: %w", err)
+	}
+	for try := 1; ; try++ {
+		reply, err := c.attempt(ctx, body)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if f, ok := errors.AsType[*failure](err); ok && f.again && try < maxTries {
+			err = f.wait(ctx, try)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the model's endpoint %s: %w", c.host, err)
+		}
+	}
+}
+
+func (c *Client) encode(r Request) any {
+	if c.options.API == Anthropic {
+		return anthropicRequest(c.options.Model, r)
+	}
+	return openAIRequest(c.options.Model, c.host, r)
+}
+
+// attempt makes one request. Its errors do not have the key.
+func (c *Client) attempt(ctx context.Context, body []byte) (*Reply, error) {
+	var key string
+	if c.options.Key != nil {
+		var err error
+		if key, err = c.options.Key(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	c.sign(r.Header, strings.TrimSpace(key))
+	reply, err := c.do(r)
+	if f, ok := errors.AsType[*failure](err); ok {
+		if key != "" {
+			f.text = strings.ReplaceAll(f.text, strings.TrimSpace(key), "[key]")
+		}
+		f.text = termtext.Line(f.text, maxShown)
+	}
+	return reply, err
+}
+
+// sign adds the key and the other headers.
+func (c *Client) sign(header http.Header, key string) {
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "text/event-stream")
+	if c.options.API == Anthropic {
+		header.Set("Anthropic-Version", "2023-06-01")
+	}
+	switch {
+	case key == "":
+	case c.options.API == Anthropic:
+		header.Set("X-Api-Key", key)
+	default:
+		header.Set("Authorization", "Bearer "+key)
+	}
+}
+
+func (c *Client) do(r *http.Request) (*Reply, error) {
+	answer, err := c.http.Do(r)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // without the address, which may hold a key
+	}
+	if err != nil {
+		return nil, &failure{text: err.Error(), again: true}
+	}
+	defer answer.Body.Close()
+	body := &io.LimitedReader{R: answer.Body, N: maxReply + 1}
+	if err := refusal(answer, body); err != nil {
+		return nil, err
+	}
+	if c.options.API == Anthropic {
+		return readAnthropic(body)
+	}
+	return readOpenAI(body)
+}

@@ -1,0 +1,134 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	// ErrWindowFull is returned for a conversation that is larger than the model's window.
+	ErrWindowFull = errors.New("the conversation is larger than the model's window")
+	// ErrEmpty is returned for a reply with neither text nor calls.
+	ErrEmpty = errors.New("the reply is empty")
+)
+
+const (
+	maxProblem = 16 << 10 // bytes that are read of an error's body
+	maxShown   = 300      // and shown of it
+)
+
+// A problem is the error of an endpoint, of either API.
+type problem struct {
+	Type    string `json:"type"`
+	Code    any    `json:"code"`
+	Message string `json:"message"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]: some endpoints send a text alone.
+func (p *problem) UnmarshalJSON(data []byte) error {
+	type fields problem
+	if err := json.Unmarshal(data, (*fields)(p)); err != nil {
+		return json.Unmarshal(data, &p.Message)
+	}
+	return nil
+}
+
+// windowFull are parts of the errors, in small letters, of endpoints whose model's window is
+// too small: OpenAI, Anthropic, vLLM, llama.cpp.
+var windowFull = []string{"context_length_exceeded", "prompt is too long", "context length", "context window", "context limit", "context size"}
+
+// passing are the types of errors in a stream that may be gone at the next attempt.
+var passing = []string{"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded", "internal_server_error"}
+
+// err returns the error. status is that of the response, in whose stream it may be.
+func (p problem) err(status int) *failure {
+	text := strings.ToLower(fmt.Sprint(p.Type, " ", p.Code, " ", p.Message))
+	f := &failure{text: p.Message, again: status == http.StatusTooManyRequests || status >= 500 || slices.Contains(passing, p.Type)}
+	full := slices.ContainsFunc(windowFull, func(part string) bool { return strings.Contains(text, part) })
+	if full && !f.again || status == http.StatusRequestEntityTooLarge {
+		f.cause = ErrWindowFull
+	}
+	return f
+}
+
+// refusal returns the error of a response without a stream.
+func refusal(answer *http.Response, body io.Reader) error {
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if answer.StatusCode == http.StatusOK && kind == "text/event-stream" {
+		return nil
+	}
+	if to, err := answer.Location(); err == nil {
+		return &failure{text: fmt.Sprintf("it redirects to %s, which is not followed", to.Redacted())}
+	}
+	text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // a part will do
+	var found struct{ Error problem }
+	if json.Unmarshal(text, &found) != nil || found.Error.Message == "" {
+		found.Error.Message = string(text)
+	}
+	shown := "it answers " + answer.Status
+	if answer.StatusCode == http.StatusOK {
+		shown += " without a stream of events"
+	}
+	found.Error.Message = shown + ": " + found.Error.Message
+	f := found.Error.err(answer.StatusCode)
+	f.after = retryAfter(answer.Header.Get("Retry-After"))
+	return f
+}
+
+// A failure is the error of one attempt.
+type failure struct {
+	text  string
+	cause error         // [ErrWindowFull], [ErrEmpty] or nil
+	again bool          // the next attempt may succeed
+	after time.Duration // that the endpoint asks to wait; 0 is none
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.cause }
+
+// wait waits before the attempt after attempt try. The error is for an endpoint that asks
+// for more time than there is.
+func (f *failure) wait(ctx context.Context, try int) error {
+	delay, left := f.after, maxWait
+	if delay == 0 {
+		delay = firstDelay << try
+		delay = delay/2 + rand.N(delay/2) // many sessions do not come back at once
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	if delay >= left {
+		return fmt.Errorf("%w (the next attempt has to wait for %s, and %s are left)", f, delay.Round(time.Millisecond), left.Round(time.Millisecond))
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// retryAfter returns the time that a Retry-After header states, 0 without one: seconds or a
+// date. Source: RFC 9110, 10.2.3.
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	date, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return max(0, time.Until(date))
+}
