@@ -121,4 +121,5 @@ type SpawnRequest struct {
 	Model   string        // "" is the agent's
 	Timeout time.Duration // 0 is the configured one
 	Cleanup string        // [Keep] or [Delete]; "" is Keep
+	Awaited bool          // its announcement is for [Sessions.Wait]
 }
