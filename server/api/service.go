@@ -79,7 +79,7 @@ func (s *Service) Stamps(ctx context.Context) (all Stamps, err error) {
 	all.Approvals, err1 = s.options.Approvals.Stamp(ctx, who)
 	all.Runs, err2 = s.options.Runs.Stamp(ctx, owner)
 	var subagents string
-	subagents, err3 = subagentsOf(s).stamp(ctx)
+	subagents, err3 = SubagentsOf(s).stamp(ctx)
 	all.Runs += subagents
 	return all, errors.Join(err1, err2, err3)
 }

@@ -32,8 +32,8 @@ type subagentQuery struct {
 // A SubagentService has the operations on subagents.
 type SubagentService struct{ options *Options }
 
-// subagentsOf returns the subagents of a service.
-func subagentsOf(s *Service) SubagentService { return SubagentService{&s.options} }
+// SubagentsOf returns the subagents of a service.
+func SubagentsOf(s *Service) SubagentService { return SubagentService{&s.options} }
 
 // List returns the subagents that the principal of ctx may see, the newest first, without
 // messages; none where no model is configured.
@@ -94,20 +94,20 @@ func subagentOperations() []operation {
 			answer: `{"items":[` + example + `}]}`,
 			serve: func(x *exchange) (any, error) {
 				var q subagentQuery
-				return take(x, &q, func() (any, error) { return list(subagentsOf(x.service).List(x.request.Context(), q.Status)) })
+				return take(x, &q, func() (any, error) { return list(SubagentsOf(x.service).List(x.request.Context(), q.Status)) })
 			},
 		},
 		{
 			method: "GET", path: "subagents/{id}", id: "getSubagent", does: "Get a subagent with its messages and the IDs of its children", result: agents.Session{},
 			answer: example + `,"children":["ba9876543210"],"messages":[{"role":"user","text":"Review the last commit."}]}`,
 			serve: func(x *exchange) (any, error) {
-				return subagentsOf(x.service).Find(x.request.Context(), x.request.PathValue("id"))
+				return SubagentsOf(x.service).Find(x.request.Context(), x.request.PathValue("id"))
 			},
 		},
 		{
 			method: "DELETE", path: "subagents/{id}", id: "stopSubagent", does: "End a subagent and its descendants", scope: identity.ScopeRun, status: http.StatusNoContent,
 			serve: func(x *exchange) (any, error) {
-				return nil, subagentsOf(x.service).Stop(x.request.Context(), x.request.PathValue("id"))
+				return nil, SubagentsOf(x.service).Stop(x.request.Context(), x.request.PathValue("id"))
 			},
 		},
 	}

@@ -47,6 +47,7 @@ type review struct {
 	recorder  *audit.Recorder
 	runs      store.Runs
 	jobs      *jobs.Jobs
+	subagents *heldSubagents
 	queries   atomic.Int32 // of stamps
 }
 
@@ -59,9 +60,9 @@ func newReview(t *testing.T, runner jobs.Runner, approvers map[string]string) *r
 	key := seal.New(filepath.Join(t.TempDir(), "key"), passphrases.Keys())
 	v := &review{t: t, approvals: approval.New(s, &approval.Options{Key: key, Page: func(id string) (string, bool) { return "http://127.0.0.1:8765" + approvalPath(id), true }}), recorder: audit.New(s, nil), runs: store.NewRuns(s)}
 	held := jobs.New(runner, nil)
-	v.jobs = held
+	v.jobs, v.subagents = held, &heldSubagents{}
 	v.page = New(Options{Logger: slog.New(slog.DiscardHandler), Service: api.New(api.Options{
-		Approvals: v.approvals, Runs: v.runs, Jobs: held, Passphrases: passphrases,
+		Approvals: v.approvals, Runs: v.runs, Jobs: held, Subagents: v.subagents, Passphrases: passphrases,
 		Published: func(context.Context) uint64 { v.queries.Add(1); return 0 },
 	})})
 	v.handler = v.page.Handler()

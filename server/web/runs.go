@@ -46,6 +46,8 @@ type runList struct {
 	Periods  []period
 	Newest   bool // this is the first page
 	Older    string
+	// Subagents are on the first page, without a filter.
+	Subagents []*subagentNode
 }
 
 // runs shows a page of the record.
@@ -65,6 +67,11 @@ func (p *Page) runs(r *http.Request) (*content, error) {
 		if value := form.Get(name); value != "" {
 			list.Form[name] = value
 			sent.Set(name, value)
+		}
+	}
+	if list.Newest && len(sent) == 0 {
+		if list.Subagents, err = p.subagents(r.Context(), ""); err != nil {
+			return nil, err
 		}
 	}
 	if page.Next != "" {
@@ -93,8 +100,12 @@ type runView struct {
 
 // run shows one run.
 func (p *Page) run(r *http.Request) (*content, error) {
-	found, err := p.options.Service.Run(r.Context(), r.PathValue("id"))
+	id := r.PathValue("id")
+	found, err := p.options.Service.Run(r.Context(), id)
 	if err != nil {
+		if _, other := api.SubagentsOf(p.options.Service).Find(r.Context(), id); other == nil { // whose run ID is the parent of its calls
+			return nil, moved(subagentPath(id))
+		}
 		return nil, err
 	}
 	view := &runView{Run: found}

@@ -54,6 +54,7 @@ func (p *Page) Handler() http.Handler {
 	}
 	(&management{manage: p.options.Manage, service: p.options.Service}).mount(r)
 	profileScreens{p.options.Service}.mount(r)
+	subagentScreens{p}.mount(r)
 	return r.mux
 }
 
