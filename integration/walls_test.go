@@ -180,7 +180,7 @@ var walls = map[string]string{
 	"server/elicit":               "sandbox server/identity server/rpc server/termtext server/work skills skills/lazyregexp skills/schema",
 	"server/exposure":             "server/termtext skills",
 	"server/feedback":             "server/audit server/identity server/run server/store server/termtext skills skills/truncate",
-	"server/agents":               "server/agents/chat server/identity server/run server/store",
+	"server/agents":               "server/agents/chat server/identity server/run server/store skills/truncate",
 	"server/agents/chat":          "server/termtext",
 	"server/httpd":                "server/identity",
 	"server/identity":             "",

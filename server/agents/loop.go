@@ -1,18 +1,38 @@
 package agents
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
+)
+
+const (
+	maxParallel  = 4        // calls of one reply that run at once
+	maxResult    = 48 << 10 // bytes of a call's result
+	defaultReply = 4096     // tokens, where the model has no MaxTokens
+)
+
+const (
+	goOn     = "Your reply was cut off at its largest length. Continue exactly where it ended, without repeating anything."
+	noResult = "(no result)"
 )
 
 // A Model is a model at an endpoint, which sessions work with.
 type Model struct {
 	Name   string // of the configuration
 	Client interface {
-		Complete(ctx context.Context, r chat.Request) (chat.Reply, error)
+		Complete(ctx context.Context, r chat.Request) (*chat.Reply, error)
 	}
 	// Window is the number of tokens that a request and its reply may have together; 0 is
 	// unknown. MaxTokens bounds a reply; 0 is 4,096.
@@ -21,8 +41,8 @@ type Model struct {
 	InputPrice, OutputPrice float64
 }
 
-// A Hook tells plugins of an event in the session of who. The fields that it returns stand
-// for the given ones where an event lets them.
+// A Hook tells plugins of an event in the session of who, and returns the fields as plugins
+// have changed them. Of these the system_prompt of before_agent_start counts.
 type Hook func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any
 
 // A host is the session around a loop.
@@ -51,10 +71,173 @@ type loop struct {
 	skills  int  // bodies of skills that a message may add
 	hook    Hook // may be nil
 	log     *slog.Logger
+
+	conversation
 }
 
 // run works until the model's reply has no calls, and no message and no running child is
 // left. It returns the last text of the model, with an error too.
 func (l *loop) run(ctx context.Context) (result string, err error) {
-	panic("TODO")
+	defer func() {
+		if cause := recover(); cause != nil {
+			l.panicked(ctx, cause)
+			err = errors.New("the session failed; the server's log has the cause")
+		}
+	}()
+	if err := l.begin(ctx); err != nil {
+		return "", err
+	}
+	for {
+		text, err := l.answer(ctx)
+		if err != nil {
+			return result, err
+		}
+		result = cmp.Or(text, noResult)
+		l.host.replied(result)
+		messages, open, err := l.host.next(ctx, true)
+		if err != nil || !open {
+			return result, err
+		}
+		if err := l.hear(ctx, messages); err != nil {
+			return result, err
+		}
+	}
+}
+
+func (l *loop) panicked(ctx context.Context, cause any) {
+	l.log.ErrorContext(ctx, "a session panicked", "run_id", l.session.RunID, "panic", cause, "stack", string(debug.Stack()))
+}
+
+// answer asks the model, and makes the calls that it asks for, until a reply has none. It
+// returns the text of that reply. One that was cut is continued once.
+func (l *loop) answer(ctx context.Context) (string, error) {
+	begun, cut := "", false
+	for {
+		messages, _, err := l.host.next(ctx, false)
+		if err != nil {
+			return "", err
+		}
+		if err := l.hear(ctx, messages); err != nil {
+			return "", err
+		}
+		reply, err := l.ask(ctx)
+		switch {
+		case err != nil:
+			return "", err
+		case len(reply.Calls) > 0:
+			begun, cut = "", false
+			l.add(reply.Message)
+			l.add(l.call(ctx, reply.Calls)...)
+		case reply.Cut && !cut:
+			begun, cut = reply.Text, true
+			l.add(reply.Message, chat.Message{Role: chat.User, Text: goOn})
+		default:
+			l.tell(ctx, "message_sending", begun+reply.Text)
+			l.add(reply.Message)
+			return begun + reply.Text, nil
+		}
+	}
+}
+
+// add adds messages to the conversation. An endpoint may refuse one that is empty.
+func (l *loop) add(messages ...chat.Message) {
+	for _, m := range messages {
+		if m.Role != chat.Assistant || m.Text != "" || len(m.Calls) > 0 {
+			l.messages = append(l.messages, m)
+		}
+	}
+	l.host.record(slices.Clip(l.messages))
+}
+
+// ask returns the model's next message. Before it, or where the endpoint says that the
+// window is full, it makes room.
+func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
+	tools, err := l.tools.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the session's tools: %w", err)
+	}
+	l.definitions = tools
+	if limit := l.model.Window * 4 / 5; limit > 0 && l.size() >= limit {
+		if err := l.compact(ctx, limit); err != nil {
+			return nil, err
+		}
+	}
+	reply, err := l.request(ctx, l.conversation.request(), l.size())
+	if errors.Is(err, chat.ErrWindowFull) {
+		l.known, l.counted = 0, 0 // its count was of no use
+		if err := l.compact(ctx, l.size()-tokens(l.messages...)/2); err != nil {
+			return nil, err
+		}
+		reply, err = l.request(ctx, l.conversation.request(), l.size())
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.measured(reply.Usage)
+	return reply, nil
+}
+
+// request makes one request of about size tokens, which the ledger has to allow.
+func (l *loop) request(ctx context.Context, r chat.Request, size int) (*chat.Reply, error) {
+	most := cmp.Or(l.model.MaxTokens, defaultReply)
+	if r.MaxTokens > 0 {
+		most = min(most, r.MaxTokens)
+	}
+	if l.model.Window > 0 {
+		most = min(most, max(l.model.Window-size, minReply))
+	}
+	most, settle, err := l.ledger.reserve(ctx, l.model, size, most)
+	if err != nil {
+		return nil, err
+	}
+	usage := chat.Usage{Input: size}
+	defer func() { settle(usage) }()
+	r.MaxTokens = most
+	reply, err := l.model.Client.Complete(ctx, r)
+	switch {
+	case errors.Is(err, chat.ErrWindowFull):
+		usage.Input = 0
+		return nil, err
+	case errors.Is(err, chat.ErrEmpty):
+		return &chat.Reply{Message: chat.Message{Role: chat.Assistant}}, nil
+	case err != nil:
+		return nil, err
+	}
+	usage.Input = cmp.Or(reply.Usage.Input, size)
+	usage.Output = cmp.Or(reply.Usage.Output, tokens(reply.Message))
+	return reply, nil
+}
+
+// call makes calls side by side and returns their results in the order of the calls.
+func (l *loop) call(ctx context.Context, calls []chat.Call) []chat.Message {
+	results := make([]chat.Message, len(calls))
+	var group errgroup.Group
+	group.SetLimit(maxParallel)
+	for i, c := range calls {
+		group.Go(func() error {
+			text, failed := l.callOne(ctx, c)
+			text = truncate.String(strings.ToValidUTF8(cmp.Or(text, "(no output)"), "�"), maxResult)
+			results[i] = chat.Message{Role: chat.Tool, CallID: c.ID, Text: text, Failed: failed}
+			return nil
+		})
+	}
+	_ = group.Wait() // no call returns an error
+	return results
+}
+
+// callOne makes a call. A panic of its tool ends neither the session nor the server.
+func (l *loop) callOne(ctx context.Context, c chat.Call) (text string, failed bool) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			l.panicked(ctx, cause)
+			text, failed = "the tool failed; the server's log has the cause", true
+		}
+	}()
+	switch {
+	case !slices.ContainsFunc(l.definitions, func(d chat.Definition) bool { return d.Name == c.Name }):
+		return fmt.Sprintf("there is no tool %q", truncate.String(c.Name, 100)), true
+	case c.Broken != "":
+		return "the arguments have to be a JSON object, not " + c.Broken, true
+	}
+	return l.tools.Call(ctx, c.Name, c.Args)
 }
