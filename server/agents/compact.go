@@ -72,7 +72,7 @@ func (c *conversation) has(text string) bool {
 // compact makes a conversation smaller than limit tokens. The model summarises all but the
 // last messages, and if that is not enough, results are shortened.
 func (l *loop) compact(ctx context.Context, limit int) error {
-	split := l.split(limit / 4)
+	split := l.split(min(limit, tokens(l.messages...)) / 4)
 	if split > 1 {
 		summary, err := l.summary(ctx, l.messages[:split], limit)
 		if err != nil {
