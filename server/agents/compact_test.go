@@ -107,7 +107,7 @@ func TestCompactShortens(t *testing.T) {
 	t.Run("for the summary", func(t *testing.T) {
 		m := replies(text("It was 7."))
 		l, _ := newLoop(m)
-		fill(l, 20, maxResult)
+		fill(l, 20, maxOutput)
 		if err := l.compact(t.Context(), 8000); err != nil {
 			t.Fatal(err)
 		}

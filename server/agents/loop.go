@@ -19,7 +19,7 @@ import (
 
 const (
 	maxParallel  = 4        // calls of one reply that run at once
-	maxResult    = 48 << 10 // bytes of a call's result
+	maxOutput    = 48 << 10 // bytes of a call's result
 	defaultReply = 4096     // tokens, where the model has no MaxTokens
 )
 
@@ -216,7 +216,7 @@ func (l *loop) call(ctx context.Context, calls []chat.Call) []chat.Message {
 	for i, c := range calls {
 		group.Go(func() error {
 			text, failed := l.callOne(ctx, c)
-			text = truncate.String(strings.ToValidUTF8(cmp.Or(text, "(no output)"), "�"), maxResult)
+			text = truncate.String(strings.ToValidUTF8(cmp.Or(text, "(no output)"), "�"), maxOutput)
 			results[i] = chat.Message{Role: chat.Tool, CallID: c.ID, Text: text, Failed: failed}
 			return nil
 		})

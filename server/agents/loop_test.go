@@ -130,7 +130,7 @@ func newLoop(m *fakeModel) (*loop, *fakeHost) {
 
 // lines returns a conversation as lines.
 func lines(all []chat.Message) []string {
-	return strings.Split(strings.TrimSuffix(transcript(all, maxResult), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(transcript(all, maxOutput), "\n"), "\n")
 }
 
 func TestRun(t *testing.T) {
@@ -181,7 +181,7 @@ func TestCalls(t *testing.T) {
 	asked.Calls[6].Args = json.RawMessage(`{"a":1}`)
 	l, h := newLoop(replies(asked, text("done")))
 	l.tools = &fakeTools{tools: map[string]tool{
-		"big":    func(context.Context, json.RawMessage) (string, bool) { return strings.Repeat("ä", maxResult), false },
+		"big":    func(context.Context, json.RawMessage) (string, bool) { return strings.Repeat("ä", maxOutput), false },
 		"panics": func(context.Context, json.RawMessage) (string, bool) { panic("no") },
 		"fails":  func(context.Context, json.RawMessage) (string, bool) { return "no file", true },
 		"empty":  func(context.Context, json.RawMessage) (string, bool) { return "", false },
@@ -192,7 +192,7 @@ func TestCalls(t *testing.T) {
 		t.Fatalf("run is %q, %v", result, err)
 	}
 	results := h.conversation[2:9]
-	if n := len(results[0].Text); n > maxResult || n < maxResult-10 {
+	if n := len(results[0].Text); n > maxOutput || n < maxOutput-10 {
 		t.Errorf("the result has %d bytes", n)
 	}
 	results[0].Text = "big"
