@@ -120,7 +120,7 @@ func TestMeetingPlace(t *testing.T) {
 // walls has a row for each package: the packages of ours that it imports. A new arrow is
 // a decision: write it here, and into docs/architecture.md where it changes the picture.
 var walls = map[string]string{
-	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/connection cmd/skills-mcp/diagnosis cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/invocation cmd/skills-mcp/lookup cmd/skills-mcp/plain cmd/skills-mcp/report cmd/skills-mcp/review cmd/skills-mcp/serving cmd/skills-mcp/setup cmd/skills-mcp/shortcut cmd/skills-mcp/telemetry cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress sandbox/shellproto server server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/identity/tokens server/installation server/manage server/plugins/hookio server/policy server/requirements server/result server/run server/seal server/secrets server/skillshost server/store server/termtext server/trust server/web/signin skills skills/check skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/lazyregexp skills/scaffold skills/scan skills/search skills/skillfs skills/snapshot skills/surface skills/verdict",
+	"cmd/skills-mcp":              "cmd/skills-mcp/build cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/connection cmd/skills-mcp/diagnosis cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/heap cmd/skills-mcp/invocation cmd/skills-mcp/lookup cmd/skills-mcp/plain cmd/skills-mcp/report cmd/skills-mcp/review cmd/skills-mcp/serving cmd/skills-mcp/setup cmd/skills-mcp/shortcut cmd/skills-mcp/telemetry cmd/skills-mcp/terminal sandbox sandbox/docker sandbox/egress sandbox/shellproto server server/agents server/api server/approval server/approval/tty server/audit server/describe server/elicit server/exposure server/httpd server/identity server/identity/tokens server/installation server/manage server/plugins/hookio server/policy server/requirements server/result server/run server/seal server/secrets server/skillshost server/store server/termtext server/trust server/web/signin skills skills/check skills/install skills/install/adopt skills/install/clawhub skills/install/lock skills/install/oci skills/install/source skills/lazyregexp skills/scaffold skills/scan skills/search skills/skillfs skills/snapshot skills/surface skills/verdict",
 	"cmd/skills-mcp/build":        "server",
 	"cmd/skills-mcp/config":       "cmd/skills-mcp/plain sandbox sandbox/admission sandbox/egress sandbox/session server/approval server/audit server/elicit server/exposure server/httpd server/identity server/identity/oauth server/policy server/run server/termtext skills skills/install/clawhub skills/install/quarantine skills/install/source skills/lazyregexp skills/scan skills/verdict",
 	"cmd/skills-mcp/connection":   "cmd/skills-mcp/config cmd/skills-mcp/connect cmd/skills-mcp/endpoint cmd/skills-mcp/exitcode cmd/skills-mcp/plain cmd/skills-mcp/setup server/transport skills/skillfs",
@@ -180,7 +180,7 @@ var walls = map[string]string{
 	"server/elicit":               "sandbox server/identity server/rpc server/termtext server/work skills skills/lazyregexp skills/schema",
 	"server/exposure":             "server/termtext skills",
 	"server/feedback":             "server/audit server/identity server/run server/store server/termtext skills skills/truncate",
-	"server/agents":               "server/agents/chat server/identity server/run server/store skills/truncate",
+	"server/agents":               "server/agents/chat server/identity server/policy server/run server/store skills skills/lazyregexp skills/manifest skills/truncate",
 	"server/agents/chat":          "server/termtext",
 	"server/httpd":                "server/identity",
 	"server/identity":             "",
@@ -189,7 +189,7 @@ var walls = map[string]string{
 	"server/installation":         "server/run server/termtext server/work skills skills/install skills/install/source skills/surface skills/verdict",
 	"server/live":                 "sandbox server/requirements skills skills/activation skills/scan skills/watch",
 	"server/icon":                 "",
-	"server/manage":               "server/describe server/identity server/installation server/pins server/policy server/run server/seal server/secrets server/termtext skills skills/install skills/install/lock skills/install/source skills/lazyregexp skills/manifest skills/skillfs skills/snapshot skills/verdict",
+	"server/manage":               "server/describe server/identity server/installation server/pins server/policy server/run server/seal server/secrets server/termtext skills skills/install skills/install/lock skills/install/source skills/skillfs skills/snapshot skills/verdict",
 	"server/media":                "",
 	"server/output":               "server/identity",
 	"server/verdicts":             "server/run server/termtext skills skills/atomicfile skills/snapshot skills/verdict",

@@ -136,8 +136,7 @@ const (
 	RunHooks = "skills-mcp/hook"
 )
 
-// An Agent is a role for a model, with the tools that it may use. Nothing here
-// starts one.
+// An Agent is a role for a model, with the tools that it may use.
 type Agent struct {
 	// Name is the agent's own name, by default its file's.
 	Name string
@@ -153,6 +152,10 @@ type Agent struct {
 	// Model is the name of the model that it wants; "" is any.
 	Model  string
 	Source Source
+	// Workspace is the folder whose agent it is, or "", and Trusted says that the person
+	// trusts that, as for a skill.
+	Workspace string
+	Trusted   bool
 	// File is the path of the agent's definition, for people.
 	File string
 	// Instructions are the text below the frontmatter, for the model that is it.
@@ -164,6 +167,9 @@ type Agent struct {
 // QualifiedName returns "plugin/agent", or the agent's name outside of plugins, with its
 // prefix before it.
 func (a *Agent) QualifiedName() string { return qualify("/", a.Prefix, a.Plugin, "", a.Name) }
+
+// Untrusted reports whether the agent is of a workspace that the person does not trust.
+func (a *Agent) Untrusted() bool { return a.Workspace != "" && !a.Trusted }
 
 // A PluginCode is the code of a Conduit plugin, which registers tools.
 type PluginCode struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -185,7 +186,7 @@ func (c *profileCommand) read(p *policy.Profile, catalog *skills.Catalog) error 
 	if err != nil {
 		return exitcode.Usage(err)
 	}
-	read, notes, err := manage.AgentProfile(data, catalog)
+	read, notes, err := agents.FrontmatterProfile(data, catalog)
 	if err != nil {
 		return exitcode.Usage(fmt.Errorf("%s: %w", c.from, err))
 	}

@@ -33,7 +33,7 @@ type Counts struct {
 	Hooks    int `json:"hooks"`
 }
 
-// An Agent is an agent in a list. Nothing starts it.
+// An Agent is an agent in a list.
 type Agent struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`

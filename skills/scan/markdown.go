@@ -69,7 +69,7 @@ func markdownName(name string) (stem string, ok bool) {
 // agent reads the agent in a file.
 func (s *finder) agent(file, name string) {
 	shown := s.display(file)
-	agent := &skills.Agent{Source: s.root.Source, File: shown}
+	agent := &skills.Agent{Source: s.root.Source, Workspace: s.root.Within, Trusted: s.root.trusted, File: shown}
 	if s.inPlugin != nil {
 		agent.Plugin, agent.PluginDir = s.inPlugin.Name, s.inPlugin.Dir
 	}

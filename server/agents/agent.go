@@ -1,0 +1,385 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/skillsmcp/skills-mcp/server/policy"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+	"github.com/skillsmcp/skills-mcp/skills/manifest"
+)
+
+// A Definition describes an agent: in the configuration, or by the frontmatter of its file,
+// whose keys may have other spellings.
+type Definition struct {
+	Description string `yaml:"description"`
+	Prompt      string `yaml:"prompt"`
+	// Tools and DisallowedTools name skills as their tools are called. nil Tools are all.
+	Tools           []string `yaml:"tools"`
+	DisallowedTools []string `yaml:"disallowed_tools"`
+	Model           string   `yaml:"model"` // "" and "inherit" are that of the parent
+	PermissionMode  string   `yaml:"permission_mode"`
+	// AllowAgents are the agents that it may spawn; nil is any.
+	AllowAgents []string `yaml:"allow_agents"`
+	MaxChildren int      `yaml:"max_children"` // 0 is the configured number
+	Skills      []string `yaml:"skills"`       // whose instructions are in its prompt
+}
+
+// modes are the permission modes of agents that say something of a profile.
+var modes = map[string]policy.Mode{
+	"plan": policy.ReadOnly, "readonly": policy.ReadOnly, "explore": policy.ReadOnly, "": "", "default": "", "ask": "", "confirm": policy.Confirm, "dualsign": policy.DualSign,
+}
+
+// mode returns the mode of calls that a permission mode means.
+func (d *Definition) mode() (mode policy.Mode, known bool) {
+	mode, known = modes[squeezed(d.PermissionMode)]
+	return mode, known
+}
+
+// Check returns an error for a field of the configuration that means nothing. It begins with
+// key and the name of the field.
+func (d *Definition) Check(key string) error {
+	switch _, known := d.mode(); {
+	case strings.TrimSpace(d.Prompt) == "":
+		return fmt.Errorf("%s.prompt is empty; write who the agent is", key)
+	case !known:
+		return fmt.Errorf("%s.permission_mode is %.70q; write one of plan, confirm, dual-sign, or leave it out", key, d.PermissionMode)
+	case d.MaxChildren < 0:
+		return fmt.Errorf("%s.max_children is %d; write at least 1, or 0 for the default", key, d.MaxChildren)
+	}
+	return nil
+}
+
+// squeezed returns a key or value in one spelling.
+func squeezed(text string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(text))
+}
+
+// read returns the definition in a frontmatter. notes say, a line each, which fields are
+// invalid.
+func read(front map[string]any) (d Definition, notes []string) {
+	fields := map[string]any{}
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(front))) { // the first of two spellings counts
+		if front[name] != nil {
+			fields[squeezed(name)] = front[name]
+		}
+	}
+	list := func(key string) []string {
+		if fields[key] == nil {
+			return nil
+		}
+		return words(fields[key])
+	}
+	d = Definition{Tools: list("tools"), DisallowedTools: list("disallowedtools"), AllowAgents: list("allowagents"), Skills: list("skills")}
+	if mode := fields["permissionmode"]; mode != nil {
+		d.PermissionMode = strings.ToLower(strings.TrimSpace(fmt.Sprint(mode)))
+	}
+	if most := fields["maxchildren"]; most != nil {
+		n, err := strconv.Atoi(fmt.Sprint(most))
+		if d.MaxChildren = n; err != nil || n < 0 {
+			d.MaxChildren, notes = 0, append(notes, fmt.Sprintf("max_children: %.70q is no number", fmt.Sprint(most)))
+		}
+	}
+	return d, notes
+}
+
+// tool matches a tool in a list, with what is in its parentheses.
+var tool = lazyregexp.New(`[^\s,()]+(?:\([^)]*\))?`)
+
+// words returns the tools or names of a field: a text, or a list of texts.
+func words(value any) []string {
+	list, several := value.([]any)
+	if !several {
+		list = []any{value}
+	}
+	all := []string{}
+	for _, one := range list {
+		text, _ := one.(string)
+		for _, word := range tool.FindAll([]byte(text), -1) {
+			all = append(all, string(word))
+		}
+	}
+	return all
+}
+
+// FrontmatterProfile returns the profile that an agent's file describes, by its frontmatter: the
+// mode, and the tools that are skills of a catalog. notes say, a line each, what has no
+// counterpart.
+func FrontmatterProfile(data []byte, catalog *skills.Catalog) (p policy.Profile, notes []string, err error) {
+	front, err := manifest.Frontmatter(data)
+	if err != nil {
+		return p, nil, err
+	}
+	d, _ := read(front)
+	p, notes = d.profile(catalog)
+	return p, notes, nil
+}
+
+// profile returns the profile of the agent among the skills of a catalog.
+func (d *Definition) profile(catalog *skills.Catalog) (p policy.Profile, notes []string) {
+	mode, known := d.mode()
+	if p.Mode = mode; !known {
+		notes = append(notes, fmt.Sprintf("permission mode %.70q: has no counterpart; who confirms calls is for policy.mode", d.PermissionMode))
+	}
+	named := func(key string, tools []string) []string {
+		all := []string{}
+		for _, tool := range tools {
+			found := skillsOf(tool, catalog)
+			if _, spawner := spawned(tool); len(found) == 0 && !spawner {
+				notes = append(notes, fmt.Sprintf("%s: %.70q is no skill, and is left out", key, tool))
+			}
+			all = append(all, found...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	if allow := named("tools", d.Tools); d.Tools != nil && !slices.Contains(allow, "*") {
+		p.Allow = allow
+	}
+	if deny := named("disallowedtools", d.DisallowedTools); len(deny) > 0 || len(d.DisallowedTools) > 0 {
+		p.Deny = deny
+	}
+	return p, notes
+}
+
+// plainTool returns a tool without the server that an agent names before it, as in
+// mcp__skills__report.
+func plainTool(tool string) string {
+	if parts := strings.SplitN(tool, "__", 3); parts[0] == "mcp" && len(parts) == 3 {
+		return parts[2]
+	}
+	return tool
+}
+
+// skillsOf returns the skills that an agent calls by the name of a tool, such as
+// mcp__skills__report, Skill(report) or report; Skill is all. The tools that profiles bound
+// like skills count as such.
+func skillsOf(tool string, catalog *skills.Catalog) (names []string) {
+	if tool == "*" || tool == "Skill" {
+		return []string{"*"}
+	}
+	if inner, ok := strings.CutPrefix(tool, "Skill("); ok {
+		tool = strings.TrimSuffix(inner, ")")
+	}
+	if tool = plainTool(tool); tool == string(run.WayCode) || tool == string(run.WaySession) {
+		return []string{tool}
+	}
+	for _, skill := range catalog.Skills {
+		if tool == skill.QualifiedName() || tool == skill.PlainToolName() || tool == skill.HashedToolName() || tool == skill.Name && !skill.Untrusted() {
+			names = append(names, skill.QualifiedName())
+		}
+	}
+	return names
+}
+
+// SpawnTool is the name of the tool that starts a session.
+const SpawnTool = "sessions_spawn"
+
+// spawned reports whether a tool spawns agents, in our words or Claude Code's, and returns
+// those that it names in parentheses, as in Agent(reviewer, tester).
+func spawned(tool string) (agents string, spawner bool) {
+	name, inner, _ := strings.Cut(plainTool(tool), "(")
+	return strings.TrimSuffix(inner, ")"), slices.Contains([]string{SpawnTool, "Agent", "Task", "*"}, name)
+}
+
+// spawns returns the agents that the agent may spawn; nil is any. One whose list of tools has
+// none for that spawns those alone that it names.
+func (d *Definition) spawns() []string {
+	for _, tool := range d.DisallowedTools {
+		if agents, spawner := spawned(tool); spawner && agents == "" {
+			return []string{}
+		}
+	}
+	switch {
+	case slices.Contains(d.AllowAgents, "*"):
+		return nil
+	case d.AllowAgents != nil || d.Tools == nil:
+		return slices.Clone(d.AllowAgents)
+	}
+	all := []string{}
+	for _, tool := range d.Tools {
+		switch agents, spawner := spawned(tool); {
+		case spawner && agents == "":
+			return nil
+		case spawner:
+			all = append(all, words(agents)...)
+		}
+	}
+	return all
+}
+
+// Inherit is the name of the parent's model.
+const Inherit = "inherit"
+
+// A Role is an agent with its profile.
+type Role struct {
+	Agent
+	Source    string // where it is from: [OfConfiguration], or the source of its file
+	File      string // "" is none
+	Untrusted bool   // it is of a workspace that the person does not trust, and is refused
+	Profile   policy.Profile
+	Notes     []string // what of its definition has no counterpart
+}
+
+// OfConfiguration is the source of the agents that the configuration defines.
+const OfConfiguration = "configuration"
+
+// A Roster knows the agents of the configuration, and those of the catalog that it was applied
+// to. It may be used concurrently.
+type Roster struct {
+	defined map[string]Definition
+	log     *slog.Logger
+	now     atomic.Pointer[roll]
+}
+
+// A roll has the roles of one catalog.
+type roll struct {
+	catalog *skills.Catalog
+	mu      sync.Mutex
+	roles   map[string]*Role // by qualified name, once they are asked for; guarded by mu
+}
+
+// NewRoster returns the roster with the agents of a configuration, by name.
+func NewRoster(defined map[string]Definition, logger *slog.Logger) *Roster {
+	r := &Roster{defined: defined, log: logger}
+	r.Apply(context.Background(), &skills.Catalog{})
+	return r
+}
+
+// Apply makes the agents of a catalog count, and returns it: it is a filter of a server's
+// catalog that removes nothing.
+func (r *Roster) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalog {
+	if now := r.now.Load(); now == nil || now.catalog != catalog {
+		r.now.Store(&roll{catalog: catalog, roles: map[string]*Role{}})
+	}
+	return catalog
+}
+
+// role returns the agent of a qualified name; nil without one.
+func (r *Roster) role(name string) *Role {
+	now := r.now.Load()
+	now.mu.Lock()
+	defer now.mu.Unlock()
+	role, made := now.roles[name]
+	if !made {
+		role = r.newRole(name, now.catalog)
+		now.roles[name] = role
+	}
+	return role
+}
+
+func (r *Roster) newRole(name string, catalog *skills.Catalog) *Role {
+	role := &Role{Source: OfConfiguration}
+	d, defined := r.defined[name]
+	if !defined {
+		at := slices.IndexFunc(catalog.Agents, func(a *skills.Agent) bool { return a.QualifiedName() == name })
+		if at < 0 {
+			return nil
+		}
+		file := catalog.Agents[at]
+		d, role.Notes = read(file.Frontmatter)
+		d.Description, d.Prompt, d.Model = file.Description, file.Instructions, file.Model
+		role.Source, role.File, role.Untrusted = string(file.Source), file.File, file.Untrusted()
+	}
+	role.Agent = Agent{Name: name, Description: d.Description, Prompt: d.Prompt, Model: d.Model, AllowAgents: d.spawns(), MaxChildren: d.MaxChildren, Skills: d.Skills}
+	if d.Model == Inherit {
+		role.Model = ""
+	}
+	var notes []string
+	role.Profile, notes = d.profile(catalog)
+	role.Notes = append(role.Notes, notes...)
+	for i, other := range role.AllowAgents {
+		if found := r.named(catalog, other); len(found) == 1 {
+			role.AllowAgents[i] = found[0]
+		}
+	}
+	for _, note := range role.Notes {
+		r.log.Info("a part of an agent's definition has no counterpart", "agent", name, "note", note)
+	}
+	return role
+}
+
+// named returns the qualified names of the agents that a name means: its own, or those with
+// that name in a plugin.
+func (r *Roster) named(catalog *skills.Catalog, name string) (all []string) {
+	for _, one := range r.names(catalog) {
+		if one == name {
+			return []string{name}
+		}
+		if path.Base(one) == name {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// names returns the qualified names of the agents of the configuration and a catalog.
+func (r *Roster) names(catalog *skills.Catalog) []string {
+	all := slices.Sorted(maps.Keys(r.defined))
+	for _, a := range catalog.Agents {
+		if name := a.QualifiedName(); !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// Profile returns the profile of an agent that exists, by its qualified name.
+func (r *Roster) Profile(name string) (policy.Profile, bool) {
+	if role := r.role(name); role != nil && !role.Untrusted {
+		return role.Profile, true
+	}
+	return policy.Profile{}, false
+}
+
+// Roles returns the agents of the configuration, and then those of a catalog, which is the
+// applied one or a part of it. They must not be changed.
+func (r *Roster) Roles(catalog *skills.Catalog) (all []*Role) {
+	for _, name := range r.names(catalog) {
+		if role := r.role(name); role != nil {
+			all = append(all, role)
+		}
+	}
+	return all
+}
+
+// Names returns the qualified names of the agents that sessions may have, as [Roster.Roles] does.
+func (r *Roster) Names(catalog *skills.Catalog) (all []string) {
+	for _, role := range r.Roles(catalog) {
+		if !role.Untrusted {
+			all = append(all, role.Name)
+		}
+	}
+	return all
+}
+
+// Find returns the agent of a name in a catalog as [Roster.Roles] does: a qualified name, or
+// the name of one agent in a plugin. The error is a [*run.Error].
+func (r *Roster) Find(catalog *skills.Catalog, name string) (*Agent, error) {
+	found := r.named(catalog, name)
+	if len(found) > 1 {
+		return nil, &run.Error{Code: run.InvalidParam, Message: fmt.Sprintf("several agents are called %q; name one of %s", name, strings.Join(found, ", "))}
+	}
+	var role *Role
+	if len(found) == 1 {
+		role = r.role(found[0])
+	}
+	switch {
+	case role == nil:
+		return nil, &run.Error{Code: run.NotFound, Message: fmt.Sprintf("there is no agent %.100q; there are: %s", name, cmp.Or(strings.Join(r.Names(catalog), ", "), "none"))}
+	case role.Untrusted:
+		return nil, &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf("the agent %q is of a workspace that the person does not trust; they alone can change that, with trust on a terminal of theirs", role.Name)}
+	}
+	return &role.Agent, nil
+}
