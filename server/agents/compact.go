@@ -69,7 +69,7 @@ func (c *conversation) has(text string) bool {
 		slices.ContainsFunc(c.messages, func(m chat.Message) bool { return strings.Contains(m.Text, text) })
 }
 
-// compact makes a conversation smaller than limit tokens. The model summarises all but the
+// compact makes a conversation smaller than limit tokens, if it can. The model summarises all but the
 // last messages, and if that is not enough, results are shortened.
 func (l *loop) compact(ctx context.Context, limit int) error {
 	split := l.split(min(limit, tokens(l.messages...)) / 4)
@@ -84,11 +84,8 @@ func (l *loop) compact(ctx context.Context, limit int) error {
 		}
 	}
 	l.known, l.counted = 0, 0
-	l.shorten(limit)
+	l.messages = shortened(l.messages, limit-l.size()+tokens(l.messages...))
 	l.host.record(slices.Clip(l.messages))
-	if l.size() >= limit {
-		return fmt.Errorf("the conversation does not fit the window of the model %s", l.model.Name)
-	}
 	return nil
 }
 
@@ -110,11 +107,7 @@ func (l *loop) split(size int) int {
 
 // summary returns the model's summary of messages, "" if it makes none.
 func (l *loop) summary(ctx context.Context, messages []chat.Message, limit int) (string, error) {
-	text := transcript(messages, maxOutput)
-	for each := maxOutput / 2; len(text) > 3*limit && each >= minOutput; each /= 2 {
-		text = transcript(messages, each)
-	}
-	asked := chat.Message{Role: chat.User, Text: text}
+	asked := chat.Message{Role: chat.User, Text: transcript(shortened(messages, limit*3/4))}
 	r := chat.Request{System: summarise, Messages: []chat.Message{asked}, MaxTokens: max(minReply, limit/4)}
 	reply, err := l.request(ctx, r, tokens(asked)+len(summarise)/4)
 	if errors.Is(err, chat.ErrWindowFull) {
@@ -126,32 +119,33 @@ func (l *loop) summary(ctx context.Context, messages []chat.Message, limit int) 
 	return reply.Text, nil
 }
 
-// transcript returns messages as lines, each text shortened to a number of bytes.
-func transcript(messages []chat.Message, each int) string {
+// transcript returns messages as lines.
+func transcript(messages []chat.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
 		if m.Text != "" {
-			fmt.Fprintf(&b, "[%s] %s\n", m.Role, truncate.String(m.Text, each))
+			fmt.Fprintf(&b, "[%s] %s\n", m.Role, m.Text)
 		}
 		for _, c := range m.Calls {
-			fmt.Fprintf(&b, "[%s] calls %s %s\n", m.Role, c.Name, truncate.String(string(c.Args), each))
+			fmt.Fprintf(&b, "[%s] calls %s %s\n", m.Role, c.Name, c.Args)
 		}
 	}
 	return b.String()
 }
 
-// shorten shortens results, the oldest first, until the conversation is below limit.
-func (l *loop) shorten(limit int) {
-	messages := slices.Clone(l.messages)
-	l.messages = messages
+// shortened returns messages of fewer tokens than limit, if shorter results allow it: the
+// oldest first.
+func shortened(messages []chat.Message, limit int) []chat.Message {
+	messages = slices.Clone(messages)
 	for each := maxOutput / 2; each >= minOutput; each /= 2 {
 		for i, m := range messages {
-			if l.size() < limit {
-				return
+			if tokens(messages...) < limit {
+				return messages
 			}
 			if m.Role == chat.Tool {
 				messages[i].Text = truncate.String(m.Text, each)
 			}
 		}
 	}
+	return messages
 }

@@ -111,7 +111,7 @@ func TestCompactShortens(t *testing.T) {
 		if err := l.compact(t.Context(), 8000); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(m.requests[0].Messages[0].Text); n > 24_000 || n < 12_000 {
+		if n := len(m.requests[0].Messages[0].Text); n > 24_000 || n < 22_000 {
 			t.Errorf("the model summarises %d bytes", n)
 		}
 		if l.size() >= 8000 || len(l.messages) != 1+3 {
@@ -134,14 +134,6 @@ func TestCompactShortens(t *testing.T) {
 		}
 		if l.size() >= 9000 || l.size() < 8700 || sizes[0] != 3072 || sizes[9] != 4000 || !slices.IsSorted(sizes) || fmt.Sprint(given) != whole {
 			t.Errorf("%d tokens are left, of results %d", l.size(), sizes)
-		}
-	})
-	t.Run("not enough", func(t *testing.T) {
-		l, _ := newLoop(&fakeModel{script: full})
-		l.session.Task = strings.Repeat("a", 40_000)
-		fill(l, 5, 4000)
-		if err := l.compact(t.Context(), 8000); err == nil || err.Error() != "the conversation does not fit the window of the model fake" {
-			t.Error(err)
 		}
 	})
 }

@@ -20,39 +20,32 @@ func (e *BudgetError) Error() string { return "the budget of " + e.Budget + " is
 
 // A ledger counts what a session and its descendants use of its budget.
 type ledger struct {
-	*books
-	parent     *ledger // nil at the top
+	parent     *ledger    // nil at the top
+	settled    *sync.Cond // of the tree, with the mutex of its ledgers
 	budget     Budget
 	used, held Used // held is reserved by requests that are on their way
 }
 
-// books are what the ledgers of one tree share.
-type books struct {
-	mu      sync.Mutex
-	settled chan struct{} // closed, and replaced, when a request has been settled
-}
-
 // newLedger returns the ledger of a session below parent, which may be nil.
 func newLedger(parent *ledger, budget Budget) *ledger {
-	if parent != nil {
-		return &ledger{books: parent.books, parent: parent, budget: budget}
+	if parent == nil {
+		return &ledger{settled: sync.NewCond(new(sync.Mutex)), budget: budget}
 	}
-	return &ledger{books: &books{settled: make(chan struct{})}, budget: budget}
+	return &ledger{parent: parent, settled: parent.settled, budget: budget}
 }
 
 // left returns what is left of the budgets of the session and those above it, or a
 // [BudgetError].
-func (l *ledger) left() (Budget, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *ledger) left() (b Budget, err error) {
+	l.settled.L.Lock()
+	defer l.settled.L.Unlock()
 	if _, err := l.room(&Model{OutputPrice: 1}, 0, 1, false); err != nil {
-		return Budget{}, err
+		return b, err
 	}
-	b := Budget{}
-	for a := l; a != nil; a = a.parent {
-		b.Turns = tighter(b.Turns, a.budget.Turns, a.used.Turns)
-		b.Tokens = tighter(b.Tokens, a.budget.Tokens, a.used.Tokens)
-		b.Cost = tighter(b.Cost, a.budget.Cost, a.used.Cost)
+	for ; l != nil; l = l.parent {
+		b.Turns = tighter(b.Turns, l.budget.Turns, l.used.Turns)
+		b.Tokens = tighter(b.Tokens, l.budget.Tokens, l.used.Tokens)
+		b.Cost = tighter(b.Cost, l.budget.Cost, l.used.Cost)
 	}
 	return b, nil
 }
@@ -67,8 +60,8 @@ func tighter[N int | float64](bound, budget, used N) N {
 
 // spent returns what is gone of the session's budget.
 func (l *ledger) spent() Used {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.settled.L.Lock()
+	defer l.settled.L.Unlock()
 	return l.used
 }
 
@@ -77,96 +70,78 @@ func (l *ledger) spent() Used {
 // which are fewer where a budget ends, and a function that has to be called with the usage.
 // While requests of other sessions hold what this one needs, it waits for their usage.
 func (l *ledger) reserve(ctx context.Context, m *Model, in, out int) (reply int, settle func(chat.Usage), err error) {
+	l.settled.L.Lock()
+	defer l.settled.L.Unlock()
+	defer context.AfterFunc(ctx, func() {
+		l.settled.L.Lock()
+		defer l.settled.L.Unlock()
+		l.settled.Broadcast()
+	})()
 	for {
-		reply, settled, err := l.hold(m, in, out)
+		room, err := l.room(m, in, min(out, minReply), false)
 		if err != nil {
 			return 0, nil, err
 		}
-		if settled == nil {
-			return reply, func(u chat.Usage) { l.settle(m, chat.Usage{Input: in, Output: reply}, u) }, nil
+		reply = min(out, room)
+		if free, err := l.room(m, in, 0, true); err == nil && free >= reply {
+			break
 		}
-		select {
-		case <-ctx.Done():
+		if l.settled.Wait(); ctx.Err() != nil {
 			return 0, nil, context.Cause(ctx)
-		case <-settled:
 		}
 	}
-}
-
-// hold reserves, or returns a channel that is closed when it is to be tried again.
-func (l *ledger) hold(m *Model, in, out int) (reply int, settled <-chan struct{}, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	room, err := l.room(m, in, min(out, minReply), false)
-	if err != nil {
-		return 0, nil, err
+	held := m.charge(chat.Usage{Input: in, Output: reply})
+	for a := l; a != nil; a = a.parent {
+		a.held = a.held.plus(held, 1)
 	}
-	reply = min(out, room)
-	if free, err := l.room(m, in, 0, true); err != nil || free < reply {
-		return 0, l.settled, nil
-	}
-	l.charge(func(a *ledger) { a.held.add(m, chat.Usage{Input: in, Output: reply}, 1) })
-	return reply, nil, nil
+	return reply, func(u chat.Usage) { l.settle(held, m.charge(u)) }, nil
 }
 
 // settle replaces what was held by what was used.
-func (l *ledger) settle(m *Model, held, used chat.Usage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.charge(func(a *ledger) {
-		a.held.add(m, held, -1)
-		a.used.add(m, used, 1)
-		if a.held.Turns == 0 {
-			a.held = Used{} // without the remainder of the cost's subtraction
-		}
-	})
-	close(l.settled)
-	l.settled = make(chan struct{})
-}
-
-// charge calls change for the session and all above it.
-func (l *ledger) charge(change func(*ledger)) {
+func (l *ledger) settle(held, used Used) {
+	l.settled.L.Lock()
+	defer l.settled.L.Unlock()
 	for a := l; a != nil; a = a.parent {
-		change(a)
+		a.used = a.used.plus(used, 1)
+		if a.held = a.held.plus(held, -1); a.held.Turns == 0 {
+			a.held = Used{} // a rest of the cost's subtraction would have reserve wait for nobody
+		}
 	}
+	l.settled.Broadcast()
 }
 
-// add adds one request, or with sign -1 takes it off.
-func (u *Used) add(m *Model, usage chat.Usage, sign int) {
-	u.Turns += sign
-	u.Tokens += sign * (usage.Input + usage.Output)
-	u.Cost += float64(sign) * m.cost(usage)
+func (u Used) plus(o Used, sign int) Used {
+	return Used{u.Turns + sign*o.Turns, u.Tokens + sign*o.Tokens, u.Cost + float64(sign)*o.Cost}
 }
 
-// cost returns the cost of a request and its reply.
-func (m *Model) cost(u chat.Usage) float64 {
-	return (float64(u.Input)*m.InputPrice + float64(u.Output)*m.OutputPrice) / 1e6
+// charge returns what one request takes of a budget.
+func (m *Model) charge(u chat.Usage) Used {
+	return Used{1, u.Input + u.Output, (float64(u.Input)*m.InputPrice + float64(u.Output)*m.OutputPrice) / 1e6}
 }
 
 // room returns the number of tokens that the reply to a request of in tokens may have, by
 // all budgets. The error is for less than least. The requests on their way count with held.
 func (l *ledger) room(m *Model, in, least int, held bool) (int, error) {
-	room := math.MaxInt
-	for a := l; a != nil; a = a.parent {
-		used, b := a.used, a.budget
+	room, request := math.MaxInt, m.charge(chat.Usage{Input: in})
+	for ; l != nil; l = l.parent {
+		after, b := l.used.plus(request, 1), l.budget
 		if held {
-			used = Used{used.Turns + a.held.Turns, used.Tokens + a.held.Tokens, used.Cost + a.held.Cost}
+			after = after.plus(l.held, 1)
 		}
-		if b.Turns > 0 && used.Turns >= b.Turns {
+		if b.Turns > 0 && after.Turns > b.Turns {
 			return 0, &BudgetError{fmt.Sprintf("%d turns", b.Turns)}
 		}
 		if b.Tokens > 0 {
-			room = min(room, b.Tokens-used.Tokens-in)
+			room = min(room, b.Tokens-after.Tokens)
 			if room < least {
 				return 0, &BudgetError{fmt.Sprintf("%d tokens", b.Tokens)}
 			}
 		}
 		if b.Cost > 0 {
-			left := b.Cost - used.Cost - m.cost(chat.Usage{Input: in})
 			if m.OutputPrice > 0 {
-				room = min(room, int(left/m.OutputPrice*1e6))
+				room = min(room, int((b.Cost-after.Cost)/m.OutputPrice*1e6))
 			}
-			if left < 0 || room < least {
+			if after.Cost > b.Cost || room < least {
 				return 0, &BudgetError{fmt.Sprintf("%g for the cost", b.Cost)}
 			}
 		}

@@ -161,6 +161,9 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 		if err := l.compact(ctx, limit); err != nil {
 			return nil, err
 		}
+		if l.size() >= limit {
+			return nil, fmt.Errorf("the conversation does not fit the window of the model %s", l.model.Name)
+		}
 	}
 	reply, err := l.request(ctx, l.conversation.request(), l.size())
 	if errors.Is(err, chat.ErrWindowFull) {

@@ -130,7 +130,7 @@ func newLoop(m *fakeModel) (*loop, *fakeHost) {
 
 // lines returns a conversation as lines.
 func lines(all []chat.Message) []string {
-	return strings.Split(strings.TrimSuffix(transcript(all, maxOutput), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(transcript(all), "\n"), "\n")
 }
 
 func TestRun(t *testing.T) {
