@@ -24,16 +24,22 @@ func isSummary(r chat.Request) bool { return r.System == summarise }
 // it does not.
 func TestCompactAt(t *testing.T) {
 	grows := tokens(calls("count").Message, chat.Message{Text: "7"})
-	for count, summaries := range map[int][]string{
-		7999 - grows: nil,
-		8000 - grows: {"[user] Count the pages.\n[assistant] calls count {}\n[tool] 7\n"},
+	summary := []string{"[user] Count the pages.\n[assistant] calls count {}\n[tool] 7\n"}
+	for _, test := range []struct {
+		window, size, reply int
+		summaries           []string
+	}{
+		{10_000, 7999, 0, nil},
+		{10_000, 8000, 2000, summary},
+		{0, 102_399, 0, nil},
+		{0, 102_400, 4096, summary},
 	} {
 		var asked []string
 		m := &fakeModel{}
 		m.script = func(n int, r chat.Request) (*chat.Reply, error) {
 			switch {
 			case isSummary(r):
-				if len(r.Tools) > 0 || len(r.Messages) != 1 || r.MaxTokens != 2000 {
+				if len(r.Tools) > 0 || len(r.Messages) != 1 || r.MaxTokens != test.reply {
 					t.Errorf("the summary is asked for with %d tools, %d messages, %d tokens", len(r.Tools), len(r.Messages), r.MaxTokens)
 				}
 				asked = append(asked, r.Messages[0].Text)
@@ -41,17 +47,17 @@ func TestCompactAt(t *testing.T) {
 			case n == 0:
 				return calls("count"), nil
 			case n == 1:
-				return used(calls("count"), count), nil
+				return used(calls("count"), test.size-grows), nil
 			}
 			return text("done"), nil
 		}
 		l, _ := newLoop(m)
-		l.model.Window = 10_000
+		l.model.Window = test.window
 		if result, err := l.run(t.Context()); err != nil || result != "done" {
 			t.Fatalf("run is %q, %v", result, err)
 		}
-		if !slices.Equal(asked, summaries) || l.ledger.spent().Turns != len(m.requests) {
-			t.Errorf("at %d the model summarises %q, want %q; %+v used", count, asked, summaries, l.ledger.spent())
+		if !slices.Equal(asked, test.summaries) || l.ledger.spent().Turns != len(m.requests) {
+			t.Errorf("at %d of %d the model summarises %q, want %q; %+v used", test.size, test.window, asked, test.summaries, l.ledger.spent())
 		}
 	}
 }

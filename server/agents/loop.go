@@ -18,9 +18,11 @@ import (
 )
 
 const (
-	maxParallel  = 4        // calls of one reply that run at once
-	maxOutput    = 48 << 10 // bytes of a call's result
-	defaultReply = 4096     // tokens, where the model has no MaxTokens
+	maxParallel = 4        // calls of one reply that run at once
+	maxOutput   = 48 << 10 // bytes of a call's result
+
+	defaultReply  = 4096    // tokens, where a model has no MaxTokens
+	defaultWindow = 128_000 // tokens, where a model has no Window
 )
 
 const (
@@ -35,7 +37,7 @@ type Model struct {
 		Complete(ctx context.Context, r chat.Request) (*chat.Reply, error)
 	}
 	// Window is the number of tokens that a request and its reply may have together; 0 is
-	// unknown. MaxTokens bounds a reply; 0 is 4,096.
+	// 128,000. MaxTokens bounds a reply; 0 is 4,096.
 	Window, MaxTokens int
 	// InputPrice and OutputPrice are the prices of a million tokens.
 	InputPrice, OutputPrice float64
@@ -157,7 +159,7 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 		return nil, fmt.Errorf("list the session's tools: %w", err)
 	}
 	l.definitions = tools
-	if limit := l.model.Window * 4 / 5; limit > 0 && l.size() >= limit {
+	if limit := l.window() * 4 / 5; l.size() >= limit {
 		if err := l.compact(ctx, limit); err != nil {
 			return nil, err
 		}
@@ -180,14 +182,13 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 	return reply, nil
 }
 
+func (l *loop) window() int { return cmp.Or(l.model.Window, defaultWindow) }
+
 // request makes one request of about size tokens, which the ledger has to allow.
 func (l *loop) request(ctx context.Context, r chat.Request, size int) (*chat.Reply, error) {
-	most := cmp.Or(l.model.MaxTokens, defaultReply)
+	most := min(cmp.Or(l.model.MaxTokens, defaultReply), max(l.window()-size, minReply))
 	if r.MaxTokens > 0 {
 		most = min(most, r.MaxTokens)
-	}
-	if l.model.Window > 0 {
-		most = min(most, max(l.model.Window-size, minReply))
 	}
 	most, settle, err := l.ledger.reserve(ctx, l.model, size, most)
 	if err != nil {
