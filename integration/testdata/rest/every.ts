@@ -102,6 +102,14 @@ const every = ok(await person.call("get", "/v1/runs", { query: { skill: "greet" 
 assert(own.items.length >= 2 && own.items.every((r) => r.principal === "token"), JSON.stringify(own.items.map((r) => r.principal)));
 assert(every.items.length > own.items.length);
 
+// subagents: no model is configured
+const subagent = { path: { id: "0123456789ab" } };
+assert.deepEqual(ok(await program.call("get", "/v1/subagents", { query: { status: "running" } })).items, []);
+for (const missing of [await program.call("get", "/v1/subagents/{id}", subagent), await person.call("delete", "/v1/subagents/{id}", subagent)]) {
+  assert.equal(missing.status, 404);
+  assert.match(missing.problem?.detail ?? "", /agents\.models/);
+}
+
 // approvals
 const change = { path: { name: "change" }, body: {} };
 const asked = await program.call("post", "/v1/skills/{name}/execute", change);
