@@ -39,7 +39,7 @@ type Call struct {
 // A Definition is a tool that a model may ask for.
 type Definition struct {
 	Name, Description string
-	Schema            json.RawMessage // JSON Schema of the arguments
+	Schema            json.RawMessage // JSON Schema of the arguments, which are an object
 }
 
 // A Request is a conversation that a model is to continue.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,7 +26,6 @@ const (
 const (
 	maxTries   = 5 // of one request
 	firstDelay = 500 * time.Millisecond
-	maxWait    = 5 * time.Minute // that an endpoint may ask for where ctx has no deadline
 )
 
 // Options configure a [Client].
@@ -53,14 +51,10 @@ type Client struct {
 func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.URL)
 	switch {
-	case err != nil:
-		return nil, errors.New("the URL is none")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
 		return nil, errors.New("the URL has to begin with https:// or http:// and a host")
 	case o.API != OpenAI && o.API != Anthropic:
 		return nil, fmt.Errorf("the API is %q, want %s or %s", o.API, OpenAI, Anthropic)
-	case o.Model == "":
-		return nil, errors.New("the model has no name")
 	}
 	path := "chat/completions"
 	if o.API == Anthropic {
@@ -77,7 +71,11 @@ func New(o Options) (*Client, error) {
 // Complete returns the model's next message. A busy or broken endpoint is asked up to five
 // times, until ctx is done.
 func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
-	body, err := json.Marshal(c.encode(r))
+	encoded := openAIBody(c.options.Model, c.host, r)
+	if c.options.API == Anthropic {
+		encoded = anthropicBody(c.options.Model, r)
+	}
+	body, err := json.Marshal(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request to a model: %w", err)
 	}
@@ -96,13 +94,6 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
 			return nil, fmt.Errorf("the model's endpoint %s: %w", c.host, err)
 		}
 	}
-}
-
-func (c *Client) encode(r Request) any {
-	if c.options.API == Anthropic {
-		return anthropicRequest(c.options.Model, r)
-	}
-	return openAIRequest(c.options.Model, c.host, r)
 }
 
 // attempt makes one request. Its errors do not have the key.
@@ -154,12 +145,12 @@ func (c *Client) do(r *http.Request) (*Reply, error) {
 		return nil, &failure{text: err.Error(), again: true}
 	}
 	defer answer.Body.Close()
-	body := &io.LimitedReader{R: answer.Body, N: maxReply + 1}
-	if err := refusal(answer, body); err != nil {
+	if err := refusal(answer); err != nil {
 		return nil, err
 	}
+	d := &draft{}
 	if c.options.API == Anthropic {
-		return readAnthropic(body)
+		return d.read(answer.Body, d.anthropic)
 	}
-	return readOpenAI(body)
+	return d.read(answer.Body, d.openAI)
 }

@@ -34,15 +34,6 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]: some endpoints send a text alone.
-func (p *problem) UnmarshalJSON(data []byte) error {
-	type fields problem
-	if err := json.Unmarshal(data, (*fields)(p)); err != nil {
-		return json.Unmarshal(data, &p.Message)
-	}
-	return nil
-}
-
 // windowFull are parts of the errors, in small letters, of endpoints whose model's window is
 // too small: OpenAI, Anthropic, vLLM, llama.cpp.
 var windowFull = []string{"context_length_exceeded", "prompt is too long", "context length", "context window", "context limit", "context size"}
@@ -50,8 +41,8 @@ var windowFull = []string{"context_length_exceeded", "prompt is too long", "cont
 // passing are the types of errors in a stream that may be gone at the next attempt.
 var passing = []string{"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded", "internal_server_error"}
 
-// err returns the error. status is that of the response, in whose stream it may be.
-func (p problem) err(status int) *failure {
+// failure returns the failure. status is that of the response, 0 for one in a stream.
+func (p problem) failure(status int) *failure {
 	text := strings.ToLower(fmt.Sprint(p.Type, " ", p.Code, " ", p.Message))
 	f := &failure{text: p.Message, again: status == http.StatusTooManyRequests || status >= 500 || slices.Contains(passing, p.Type)}
 	full := slices.ContainsFunc(windowFull, func(part string) bool { return strings.Contains(text, part) })
@@ -62,7 +53,7 @@ func (p problem) err(status int) *failure {
 }
 
 // refusal returns the error of a response without a stream.
-func refusal(answer *http.Response, body io.Reader) error {
+func refusal(answer *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if answer.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		return nil
@@ -70,18 +61,20 @@ func refusal(answer *http.Response, body io.Reader) error {
 	if to, err := answer.Location(); err == nil {
 		return &failure{text: fmt.Sprintf("it redirects to %s, which is not followed", to.Redacted())}
 	}
-	text, _ := io.ReadAll(io.LimitReader(body, maxProblem)) // a part will do
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxProblem)) // a part will do
 	var found struct{ Error problem }
 	if json.Unmarshal(text, &found) != nil || found.Error.Message == "" {
 		found.Error.Message = string(text)
 	}
 	shown := "it answers " + answer.Status
 	if answer.StatusCode == http.StatusOK {
-		shown += " without a stream of events"
+		shown += " without a stream"
 	}
 	found.Error.Message = shown + ": " + found.Error.Message
-	f := found.Error.err(answer.StatusCode)
-	f.after = retryAfter(answer.Header.Get("Retry-After"))
+	f := found.Error.failure(answer.StatusCode)
+	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 31); err == nil {
+		f.after = time.Duration(seconds) * time.Second
+	}
 	return f
 }
 
@@ -99,16 +92,13 @@ func (f *failure) Unwrap() error { return f.cause }
 // wait waits before the attempt after attempt try. The error is for an endpoint that asks
 // for more time than there is.
 func (f *failure) wait(ctx context.Context, try int) error {
-	delay, left := f.after, maxWait
+	delay := f.after
 	if delay == 0 {
 		delay = firstDelay << try
 		delay = delay/2 + rand.N(delay/2) // many sessions do not come back at once
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		left = time.Until(deadline)
-	}
-	if delay >= left {
-		return fmt.Errorf("%w (the next attempt has to wait for %s, and %s are left)", f, delay.Round(time.Millisecond), left.Round(time.Millisecond))
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= delay {
+		return fmt.Errorf("%w; the next attempt would be in %s, after the time limit", f, delay.Round(time.Millisecond))
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -118,17 +108,4 @@ func (f *failure) wait(ctx context.Context, try int) error {
 	case <-timer.C:
 		return nil
 	}
-}
-
-// retryAfter returns the time that a Retry-After header states, 0 without one: seconds or a
-// date. Source: RFC 9110, 10.2.3.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	date, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return max(0, time.Until(date))
 }

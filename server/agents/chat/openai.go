@@ -3,81 +3,45 @@ package chat
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"io"
-	"strings"
 )
 
-type openAIBody struct {
-	Model         string          `json:"model"`
-	Messages      []openAIMessage `json:"messages"`
-	Tools         []openAITool    `json:"tools,omitempty"`
-	Stream        bool            `json:"stream"`
-	StreamOptions map[string]bool `json:"stream_options"`
-	MaxTokens     int             `json:"max_tokens,omitempty"`
-	MaxCompletion int             `json:"max_completion_tokens,omitempty"`
-}
-
-type openAIMessage struct {
-	Role    string       `json:"role"`
-	Content *string      `json:"content"` // null beside calls
-	Calls   []openAICall `json:"tool_calls,omitempty"`
-	CallID  string       `json:"tool_call_id,omitempty"`
-}
-
-type openAICall struct {
-	Index    int    `json:"index"`
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-type openAITool struct {
-	Type     string         `json:"type"`
-	Function openAIFunction `json:"function"`
-}
-
-type openAIFunction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-// openAIRequest returns the body of a request. OpenAI's own newer models refuse max_tokens,
-// and other endpoints know nothing else.
-func openAIRequest(model, host string, r Request) openAIBody {
-	body := openAIBody{Model: model, Stream: true, StreamOptions: map[string]bool{"include_usage": true}, MaxTokens: r.MaxTokens}
-	if host == "api.openai.com" {
-		body.MaxTokens, body.MaxCompletion = 0, r.MaxTokens
-	}
+// openAIBody returns the body of a request. OpenAI's own newer models refuse max_tokens, and
+// other endpoints know nothing else.
+func openAIBody(model, host string, r Request) object {
+	messages := []object{}
 	if r.System != "" {
-		body.Messages = append(body.Messages, openAIMessage{Role: "system", Content: &r.System})
+		messages = append(messages, object{"role": "system", "content": r.System})
 	}
 	for _, m := range r.Messages {
-		message := openAIMessage{Role: string(m.Role), CallID: m.CallID, Content: &m.Text}
-		if m.Text == "" && len(m.Calls) > 0 {
-			message.Content = nil
+		message := object{"role": m.Role, "content": m.Text}
+		if m.Role == Tool {
+			message["tool_call_id"] = m.CallID
 		}
-		for i, c := range m.Calls {
-			call := openAICall{Index: i, ID: c.ID, Type: "function"}
-			call.Function.Name, call.Function.Arguments = toolName(c.Name), string(c.Args)
-			message.Calls = append(message.Calls, call)
+		var calls []object
+		for _, c := range m.Calls {
+			calls = append(calls, object{"id": c.ID, "type": "function", "function": object{"name": toolName(c.Name), "arguments": string(c.Args)}})
 		}
-		body.Messages = append(body.Messages, message)
+		if calls != nil {
+			message["tool_calls"] = calls
+		}
+		messages = append(messages, message)
 	}
+	body := object{"model": model, "messages": messages, "stream": true, "stream_options": object{"include_usage": true}}
+	var tools []object
 	for _, t := range r.Tools {
-		body.Tools = append(body.Tools, openAITool{"function", openAIFunction{t.Name, t.Description, schema(t)}})
+		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
+	}
+	if tools != nil { // some endpoints refuse an empty list
+		body["tools"] = tools
+	}
+	switch {
+	case r.MaxTokens == 0:
+	case host == "api.openai.com":
+		body["max_completion_tokens"] = r.MaxTokens
+	default:
+		body["max_tokens"] = r.MaxTokens
 	}
 	return body
-}
-
-// An openAIStream reads the events of one reply.
-type openAIStream struct {
-	draft
-	open map[int]*draftCall // by index
 }
 
 type openAIChunk struct {
@@ -90,21 +54,21 @@ type openAIChunk struct {
 		FinishReason string `json:"finish_reason"`
 	}
 	Usage struct {
-		PromptTokens     int `json:"prompt_tokens"`
-		CompletionTokens int `json:"completion_tokens"`
+		Input  int `json:"prompt_tokens"`
+		Output int `json:"completion_tokens"`
 	}
 	Error *problem
 }
 
-func readOpenAI(body *io.LimitedReader) (*Reply, error) {
-	s := &openAIStream{open: map[int]*draftCall{}}
-	return s.read(body, s.event)
+type openAICall struct {
+	Index    int
+	ID       string
+	Function struct{ Name, Arguments string }
 }
 
-// event reads one event. The usage comes after the reply's end.
-func (s *openAIStream) event(data []byte) (done bool, err error) {
-	if string(bytes.TrimSpace(data)) == "[DONE]" {
-		s.ended = true
+// openAI reads an event. The usage comes after the reply's end.
+func (d *draft) openAI(data []byte) (done bool, err error) {
+	if d.ended = d.ended || string(bytes.TrimSpace(data)) == "[DONE]"; d.ended && data[0] == '[' {
 		return true, nil
 	}
 	var chunk openAIChunk
@@ -112,61 +76,31 @@ func (s *openAIStream) event(data []byte) (done bool, err error) {
 		return false, err
 	}
 	if chunk.Error != nil {
-		return false, chunk.Error.err(0)
+		return false, chunk.Error.failure(0)
 	}
-	s.usage.Input = max(s.usage.Input, tokens(chunk.Usage.PromptTokens))
-	s.usage.Output = max(s.usage.Output, tokens(chunk.Usage.CompletionTokens))
+	d.count(chunk.Usage.Output, chunk.Usage.Input)
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue // none was asked for
 		}
-		s.text.WriteString(choice.Delta.Content)
-		s.text.WriteString(choice.Delta.Refusal)
+		d.text.WriteString(choice.Delta.Content)
+		d.text.WriteString(choice.Delta.Refusal)
 		for _, part := range choice.Delta.ToolCalls {
-			if err := s.part(part); err != nil {
-				return false, err
-			}
+			d.part(part)
 		}
-		if choice.FinishReason == "content_filter" {
-			return false, &failure{text: "its content filter has withheld the reply"}
+		if err := d.finish(choice.FinishReason); err != nil {
+			return false, err
 		}
-		s.ended = s.ended || choice.FinishReason != ""
-		s.cut = s.cut || choice.FinishReason == "length"
 	}
 	return false, nil
 }
 
 // part adds a part of a call. Some endpoints give calls that differ the same index.
-func (s *openAIStream) part(part openAICall) error {
-	call := s.open[part.Index]
-	if call == nil || part.ID != "" && call.id != "" && part.ID != call.id {
-		var err error
-		if call, err = s.add(part.ID, part.Function.Name); err != nil {
-			return err
-		}
-		s.open[part.Index] = call
+func (d *draft) part(part openAICall) {
+	call := d.open[part.Index]
+	if call == nil || part.ID != "" && call.ID != "" && part.ID != call.ID {
+		call = d.begin(part.Index, part.ID, part.Function.Name)
 	}
-	call.id, call.name = cmp.Or(call.id, part.ID), cmp.Or(call.name, part.Function.Name)
-	call.args.WriteString(part.Function.Arguments)
-	return nil
-}
-
-// schema returns the schema of a tool's arguments.
-func schema(t Definition) json.RawMessage {
-	if len(t.Schema) == 0 {
-		return json.RawMessage(`{"type":"object"}`)
-	}
-	return t.Schema
-}
-
-// toolName returns the name of a call in the letters that endpoints accept: a model may have
-// called a tool that cannot be.
-func toolName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
-	return cmp.Or(name[:min(len(name), 64)], "_")
+	call.ID, call.Name = cmp.Or(call.ID, part.ID), cmp.Or(call.Name, part.Function.Name)
+	call.Args = append(call.Args, part.Function.Arguments...)
 }

@@ -3,12 +3,14 @@ package chat
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 const (
@@ -17,57 +19,104 @@ const (
 	maxTokens = 1 << 40 // that an endpoint's usage can name
 )
 
+type object = map[string]any
+
 // A draft is a reply of which the stream has brought a part.
 type draft struct {
 	text  strings.Builder
-	calls []*draftCall
+	calls []*Call
+	open  map[int]*Call // by the stream's index; nil for a block of another type
 	usage Usage
 	cut   bool
 	ended bool // it is complete
 }
 
-type draftCall struct {
-	id, name string
-	args     bytes.Buffer
-}
-
 // read passes the data of each event of a stream to event, until the reply is complete.
 // Source: the HTML standard, 9.2.6, as far as endpoints use it.
-func (d *draft) read(body *io.LimitedReader, event func(data []byte) (done bool, err error)) (*Reply, error) {
+func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err error)) (*Reply, error) {
+	body := &io.LimitedReader{R: stream, N: maxReply}
 	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, maxReply+2)
+	lines.Buffer(nil, maxReply+1)
+	d.open = map[int]*Call{}
 	var data []byte
 	for lines.Scan() {
 		name, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
 		switch {
 		case string(name) == "data":
 			data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
-		case len(name) == 0 && len(value) == 0 && len(data) > 0:
-			if done, err := event(data); done || err != nil {
-				return d.reply(err)
+		case len(lines.Bytes()) == 0 && len(data) > 0:
+			if done, err := event(data); err != nil {
+				return nil, err
+			} else if done {
+				return d.reply()
 			}
 			data = data[:0]
 		}
 	}
-	switch err := lines.Err(); {
+	switch err := cmp.Or(lines.Err(), io.ErrUnexpectedEOF); {
 	case body.N <= 0:
 		return nil, &failure{text: fmt.Sprintf("its reply is larger than %d MiB", maxReply>>20)}
 	case d.ended:
-		return d.reply(nil)
-	case err != nil:
+		return d.reply()
+	default:
 		return nil, &failure{text: "its stream breaks off: " + err.Error(), again: true}
 	}
-	return nil, &failure{text: "its stream ends before the reply does", again: true}
 }
 
-// reply returns the reply, unless there is an error.
-func (d *draft) reply(err error) (*Reply, error) {
-	if err != nil {
-		return nil, err
+// decode decodes the data of an event.
+func decode(data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return &failure{text: fmt.Sprintf("its stream has an event that is not understood (%v): %s", err, data)}
 	}
-	reply := &Reply{Message: Message{Role: Assistant, Text: strings.ToValidUTF8(d.text.String(), "\uFFFD")}, Usage: d.usage, Cut: d.cut}
-	for i, draft := range d.calls {
-		reply.Calls = append(reply.Calls, draft.call(i))
+	return nil
+}
+
+// begin adds a call.
+func (d *draft) begin(index int, id, name string) *Call {
+	call := &Call{ID: id, Name: name}
+	d.calls, d.open[index] = append(d.calls, call), call
+	return call
+}
+
+// count takes the counts of an endpoint, which are those of the whole reply so far. None can
+// lower a sum.
+func (d *draft) count(output int, input ...int) {
+	sum := 0
+	for _, n := range input {
+		sum += min(max(n, 0), maxTokens)
+	}
+	d.usage = Usage{max(d.usage.Input, sum), max(d.usage.Output, min(output, maxTokens))}
+}
+
+// finish takes the reason for which the reply ends, "" if it does not yet.
+func (d *draft) finish(reason string) error {
+	switch reason {
+	case "content_filter", "refusal":
+		return &failure{text: "the reply was withheld, for the reason " + reason}
+	case "model_context_window_exceeded":
+		return &failure{text: "the reply does not fit into the model's window", cause: ErrWindowFull}
+	case "length", "max_tokens":
+		d.cut = true
+	}
+	d.ended = d.ended || reason != ""
+	return nil
+}
+
+func (d *draft) reply() (*Reply, error) {
+	reply := &Reply{Message: Message{Role: Assistant, Text: d.text.String()}, Usage: d.usage, Cut: d.cut}
+	if len(d.calls) > maxCalls {
+		return nil, &failure{text: fmt.Sprintf("its reply has more than %d calls of tools", maxCalls)}
+	}
+	for i, call := range d.calls {
+		call.ID = cmp.Or(call.ID, fmt.Sprintf("call_%d", i))
+		call.Args = bytes.TrimSpace(call.Args)
+		if len(call.Args) > 0 && (call.Args[0] != '{' || !json.Valid(call.Args)) {
+			call.Broken, call.Args = termtext.Line(string(call.Args), maxShown), nil
+		}
+		if len(call.Args) == 0 {
+			call.Args = json.RawMessage("{}")
+		}
+		reply.Calls = append(reply.Calls, *call)
 	}
 	if strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0 {
 		return nil, &failure{text: "it replies with neither text nor calls of tools", cause: ErrEmpty}
@@ -75,46 +124,12 @@ func (d *draft) reply(err error) (*Reply, error) {
 	return reply, nil
 }
 
-// call returns the call, the i-th of its reply.
-func (c *draftCall) call(i int) Call {
-	call := Call{ID: c.id, Name: c.name, Args: json.RawMessage("{}")}
-	if call.ID == "" {
-		call.ID = fmt.Sprintf("call_%d", i)
-	}
-	args := bytes.TrimSpace(c.args.Bytes())
-	switch {
-	case len(args) == 0: // of a tool without parameters
-	case args[0] == '{' && json.Valid(args):
-		call.Args = args
-	default:
-		call.Broken = termtext.Line(string(args), maxShown)
-	}
-	return call
-}
+// badLetters are those that endpoints refuse in the name of a call: a model may have called a
+// tool that cannot be.
+var badLetters = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 
-// add adds a call.
-func (d *draft) add(id, name string) (*draftCall, error) {
-	if len(d.calls) == maxCalls {
-		return nil, &failure{text: fmt.Sprintf("its reply has more than %d calls of tools", maxCalls)}
-	}
-	c := &draftCall{id: id, name: name}
-	d.calls = append(d.calls, c)
-	return c, nil
-}
-
-// tokens returns a number of tokens of an endpoint, which cannot lower a sum.
-func tokens(n ...int) int {
-	sum := 0
-	for _, n := range n {
-		sum += min(max(n, 0), maxTokens)
-	}
-	return sum
-}
-
-// decode decodes an event.
-func decode(data []byte, into any) error {
-	if err := json.Unmarshal(data, into); err != nil {
-		return &failure{text: fmt.Sprintf("its stream has an event that is not understood (%v): %s", err, data)}
-	}
-	return nil
+// toolName returns the name of a call that an endpoint accepts.
+func toolName(name string) string {
+	name = badLetters.ReplaceAllString(name, "_")
+	return cmp.Or(name[:min(len(name), 64)], "_")
 }

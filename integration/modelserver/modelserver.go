@@ -1,0 +1,187 @@
+// Package modelserver is an endpoint of models for tests: it speaks the APIs that
+// server/agents/chat does, streamed, and a function of the test replies. Start with [Start],
+// or with [New] for a handler.
+package modelserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/skillsmcp/skills-mcp/server/agents/chat"
+)
+
+// A Request is a request to a model, of either API.
+type Request struct {
+	N        int    // of the server's requests, from 1
+	API      string // "openai" or "anthropic"
+	Model    string
+	Key      string
+	System   string
+	Messages []chat.Message
+	Tools    []string // their names
+	// MaxTokens is the largest number of tokens of the reply.
+	MaxTokens int
+	Bytes     int // of the body
+}
+
+// Last returns the text of the last message.
+func (r *Request) Last() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	return r.Messages[len(r.Messages)-1].Text
+}
+
+// Results returns the results of tools since the model's last message.
+func (r *Request) Results() []chat.Message {
+	at := len(r.Messages)
+	for at > 0 && r.Messages[at-1].Role == chat.Tool {
+		at--
+	}
+	return r.Messages[at:]
+}
+
+// A Fault is a way in which an endpoint does not do as it should.
+type Fault string
+
+// The faults.
+const (
+	Busy       Fault = "busy"       // 429, with RetryAfter
+	Overloaded Fault = "overloaded" // 529, with RetryAfter
+	Broken     Fault = "broken"     // 500
+	Refused    Fault = "refused"    // 400, with Text as its message
+	WindowFull Fault = "window"     // 400, as the API says that the conversation is too long
+	Redirect   Fault = "redirect"   // 307 to Text
+	Cut        Fault = "cut"        // the connection ends within the reply
+	Drop       Fault = "drop"       // the connection ends before the response
+	Hang       Fault = "hang"       // a response without an end
+	BrokenJSON Fault = "json"       // an event that is no JSON
+	Huge       Fault = "huge"       // 100 MB of text
+	HugeError  Fault = "hugeerror"  // a 500 of 100 MB
+	HugeLine   Fault = "hugeline"   // 100 MB in one event
+	InStream   Fault = "instream"   // an error that may pass, within the stream
+	NoStream   Fault = "nostream"   // JSON instead of a stream
+)
+
+// A Reply is a model's reply, or a fault.
+type Reply struct {
+	Text  string
+	Calls []chat.Call // an empty ID is made up; Args are sent as they are, "" as none
+	Usage *chat.Usage // nil: the endpoint gives none
+	Cut   bool        // at the largest number of tokens
+
+	Fault      Fault
+	RetryAfter string // a header
+}
+
+// A Script is a function that replies. ctx is done when the client has gone.
+type Script func(ctx context.Context, r *Request) Reply
+
+// A Server is a handler that replies by a script, and counts.
+type Server struct {
+	URL    string // ends in /v1; only of [Start]
+	script Script
+	n      atomic.Int64
+	active atomic.Int64
+	sent   atomic.Int64
+
+	mu       sync.Mutex
+	most     int64 // requests at once
+	requests []*Request
+	keep     int
+}
+
+// New returns a handler. It keeps the first thousand requests.
+func New(script Script) *Server { return &Server{script: script, keep: 1000} }
+
+// Start starts a server for a test.
+func Start(t testing.TB, script Script) *Server {
+	s := New(script)
+	listening := httptest.NewServer(s)
+	t.Cleanup(func() { listening.CloseClientConnections(); listening.Close() })
+	s.URL = listening.URL + "/v1"
+	return s
+}
+
+// Count returns the number of requests so far.
+func (s *Server) Count() int { return int(s.n.Load()) }
+
+// Sent returns the number of bytes of faults that clients have taken.
+func (s *Server) Sent() int64 { return s.sent.Load() }
+
+// Most returns the largest number of requests at once.
+func (s *Server) Most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int(s.most)
+}
+
+// Requests returns the first thousand requests.
+func (s *Server) Requests() []*Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]*Request(nil), s.requests...)
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	request, api, err := s.decode(r)
+	if err != nil {
+		http.Error(w, fmt.Sprintf(`{"error":{"type":"invalid_request_error","message":%q}}`, err), http.StatusBadRequest)
+		return
+	}
+	s.record(request)
+	defer s.active.Add(-1)
+	reply := s.script(r.Context(), request)
+	if reply.Fault != "" {
+		s.fault(w, r, api, reply)
+		return
+	}
+	stream(w, api.events(request, reply))
+}
+
+func (s *Server) decode(r *http.Request) (*Request, api, error) {
+	var api api
+	switch {
+	case r.Method != http.MethodPost:
+		return nil, nil, fmt.Errorf("%s is not POST", r.Method)
+	case strings.HasSuffix(r.URL.Path, "/v1/chat/completions"):
+		api = openAI{}
+	case strings.HasSuffix(r.URL.Path, "/v1/messages"):
+		api = anthropic{}
+	default:
+		return nil, nil, fmt.Errorf("there is nothing at %s", r.URL.Path)
+	}
+	request, err := api.decode(r)
+	return request, api, err
+}
+
+func (s *Server) record(r *Request) {
+	r.N = int(s.n.Add(1))
+	active := s.active.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = max(s.most, active)
+	if len(s.requests) < s.keep {
+		s.requests = append(s.requests, r)
+	}
+}
+
+// stream writes events.
+func stream(w http.ResponseWriter, events []string) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	for i, event := range events {
+		if _, err := fmt.Fprint(w, event); err != nil {
+			return
+		}
+		if i == 0 || i == len(events)/2 { // so that a client sees it in several parts
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
