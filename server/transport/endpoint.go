@@ -80,6 +80,12 @@ func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p
 	defer c.cancel(nil)
 	defer context.AfterFunc(life, func() { c.cancel(context.Cause(life)) })()
 	defer context.AfterFunc(r.Context(), func() { e.calls.cancel(key, errGone) })() // its id is free at once
+	a.last = func(reply []byte) []byte {
+		if r.Context().Err() != nil { // nobody reads it
+			return reply
+		}
+		return e.announced(p, m, reply)
+	}
 	a.during(c.cancel, func() {
 		switch reply, err := e.do(c, p, a.send); {
 		case err != nil:

@@ -38,6 +38,9 @@ type Backend struct {
 	// for each state. It must not block.
 	State func() uint64
 
+	// Announcements are put ahead of results of tools; nil are none.
+	Announcements Announcements
+
 	// Lists is closed when lists are answered, with subscriptions to their changes, and
 	// Calls when all other requests are; nil is closed. Until then they wait, initialize
 	// and server/discover at most connectTime, and ping not at all. Before Lists, no
@@ -199,7 +202,7 @@ func (e *edge) unencodable(m message, err error) []byte {
 // params that it cannot decode its decoder's message, with types of Go.
 func OnError(ctx context.Context, _ any, method mcp.MCPMethod, _ any, err error) {
 	s, ok := mcpserver.ClientSessionFromContext(ctx).(*session)
-	if !ok {
+	if !ok || method == "notification" { // one that was not sent; this is another goroutine
 		return
 	}
 	s.failed, _ = errors.AsType[*rpc.Error](err)

@@ -24,8 +24,20 @@ const noticeGap = time.Second
 type notice struct {
 	method string
 	line   []byte
-	wanted func() bool // asked when it is written; nil is yes
-	due    time.Time   // when it may be written; set by announce
+	wanted func() bool   // asked when it is written; nil is yes
+	late   func() []byte // makes the lines when they are written, in place of line; may be nil
+	due    time.Time     // when it may be written; set by announce
+}
+
+// lines returns the lines to write now, or nil.
+func (n notice) lines() []byte {
+	switch {
+	case n.late != nil:
+		return n.late()
+	case n.wanted != nil && !n.wanted():
+		return nil
+	}
+	return n.line
 }
 
 // ofChange reports whether a notice says that something has changed, and not how.
@@ -98,18 +110,18 @@ func (q *notices) take(by time.Time) (n notice, ok bool) {
 
 // each passes the queued notices that are due to write. It returns when those are
 // written, too, that a concurrent call has taken.
-func (q *notices) each(write func(line []byte, wanted func() bool)) { q.until(time.Now(), write) }
+func (q *notices) each(write func(lines func() []byte)) { q.until(time.Now(), write) }
 
 // rest passes all queued notices to write, as each does.
-func (q *notices) rest(write func(line []byte, wanted func() bool)) {
+func (q *notices) rest(write func(lines func() []byte)) {
 	q.until(time.Now().Add(noticeGap), write)
 }
 
-func (q *notices) until(by time.Time, write func(line []byte, wanted func() bool)) {
+func (q *notices) until(by time.Time, write func(lines func() []byte)) {
 	q.writing.Lock()
 	defer q.writing.Unlock()
 	for n, ok := q.take(by); ok; n, ok = q.take(by) {
-		write(n.line, n.wanted)
+		write(n.lines)
 	}
 }
 
@@ -120,14 +132,14 @@ const maxReplies = 64
 // does not read: the replies of the read loop, and broadcasts.
 type outbox struct {
 	*notices
-	write func(line []byte, wanted func() bool) // called by run only
+	write func(lines func() []byte) // called by run only
 
 	replies chan []byte   // filled by reply, emptied by run
 	stop    chan struct{} // closed by close
 	done    chan struct{} // closed by run when it ends
 }
 
-func newOutbox(log *slog.Logger, write func(line []byte, wanted func() bool)) *outbox {
+func newOutbox(log *slog.Logger, write func(lines func() []byte)) *outbox {
 	return &outbox{
 		notices: newNotices(log),
 		write:   write,
@@ -152,7 +164,7 @@ func (o *outbox) run() {
 	for {
 		select {
 		case line := <-o.replies:
-			o.write(line, nil)
+			o.write(notice{line: line}.lines)
 		case <-o.wake:
 			o.each(o.write)
 		case <-o.stop:
@@ -166,7 +178,7 @@ func (o *outbox) writeRest() {
 	for {
 		select {
 		case line := <-o.replies:
-			o.write(line, nil)
+			o.write(notice{line: line}.lines)
 		default:
 			o.rest(o.write)
 			return

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -18,6 +19,7 @@ type responder struct {
 	control   *http.ResponseController
 	patience  time.Duration
 	keepAlive time.Duration
+	last      func(line []byte) []byte // changes the last message, immediately before it is written; may be nil
 
 	mu     sync.Mutex // guards the fields below
 	stream bool       // the headers of a stream are written
@@ -58,10 +60,17 @@ func (a *responder) beat() {
 }
 
 // send writes a message ahead of the answer.
-func (a *responder) send(line []byte) {
+func (a *responder) send(line []byte) { a.compose(notice{line: line}.lines) }
+
+// compose writes the messages that lines returns, one on each line, ahead of the answer. It
+// is called immediately before they are written.
+func (a *responder) compose(lines func() []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.ended {
+	if a.ended {
+		return
+	}
+	for line := range bytes.Lines(lines()) {
 		a.write(event(line))
 	}
 }
@@ -127,6 +136,9 @@ func (a *responder) finish(status int, line []byte) {
 	if a.ended {
 		return
 	}
+	if a.last != nil {
+		line = a.last(line)
+	}
 	if a.stream {
 		a.write(event(line))
 	} else {
@@ -186,13 +198,12 @@ func (a *responder) busy(m message, err error) {
 // follow sends notices until over delivers the reply, or ctx is done: another stream
 // may have the notices then.
 func (a *responder) follow(ctx context.Context, queue *notices, over <-chan []byte) (reply []byte) {
-	send := func(line []byte, _ func() bool) { a.send(line) }
 	for {
 		select {
 		case <-queue.wake:
-			queue.each(send)
+			queue.each(a.compose)
 		case reply := <-over:
-			queue.rest(send)
+			queue.rest(a.compose)
 			return reply
 		case <-ctx.Done():
 			return nil

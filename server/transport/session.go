@@ -49,6 +49,7 @@ type peer struct {
 
 	pending pendingRequests // of a legacy client
 	lists   <-chan struct{} // [Backend.Lists]; nil for the peer of one request
+	notices *notices        // to a legacy client
 
 	mu           sync.RWMutex // guards the fields below; taken by the methods
 	initialized  bool         // mcp-go has accepted initialize

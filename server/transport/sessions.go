@@ -56,6 +56,7 @@ func (c *httpClient) callKey(id json.RawMessage) string { return c.id + " " + ke
 func (s *sessions) begin(r *http.Request, id string) *httpClient {
 	p := principalOf(r)
 	c := &httpClient{peer: newPeer(id, p, s.edge.Lists), owner: p.Key(), sender: senderOf(r), queue: newNotices(s.edge.log)}
+	c.peer.notices = c.queue
 	c.ctx, c.stop = context.WithCancelCause(s.ctx)
 	c.broadcasts = &session{peer: c.peer, mailbox: newMailbox(c.ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := s.edge.encodeNotification(n); ok {

@@ -42,7 +42,8 @@ func newStream(ctx context.Context, stop context.CancelCauseFunc, b Backend, w i
 		calls:   newTable(o.bounds.calls, o.bounds.queue, 8*o.bounds.message, o.bounds.streams),
 		writer:  newWriter(w, stop),
 	}
-	s.outbox = newOutbox(o.Logger, s.writer.write)
+	s.outbox = newOutbox(o.Logger, s.writer.compose)
+	s.client.notices = s.outbox.notices
 	s.broadcasts = &session{peer: s.client, mailbox: newMailbox(ctx, s.announce)}
 	if err := b.Core.RegisterSession(ctx, s.broadcasts); err != nil {
 		return nil, fmt.Errorf("register session: %w", err)
@@ -154,8 +155,14 @@ func (s *stream) start(ctx context.Context, m message) *call {
 	c.run = func() {
 		defer s.calls.leave(c)
 		defer c.cancel(nil)
-		reply := s.answer(c)
-		s.writer.write(reply, func() bool { return s.calls.finish(c) })
+		p := s.peerOf(m)
+		reply := s.answer(c, p)
+		s.writer.compose(func() []byte {
+			if !s.calls.finish(c) {
+				return nil
+			}
+			return s.announced(p, m, reply)
+		})
 		s.lists.recycle(reply)
 	}
 	here, err := s.admit(c)
@@ -193,16 +200,16 @@ func (s *stream) subscribe(ctx context.Context, m message) {
 			n.wanted = live
 			s.outbox.announce(n)
 		})
-		s.outbox.rest(s.writer.write) // also the acknowledgement, where there is nothing to wait for
+		s.outbox.rest(s.writer.compose) // also the acknowledgement, where there is nothing to wait for
 		s.writer.write(reply, func() bool { return s.calls.finish(c) })
 	}()
 }
 
-// answer handles a call and returns its reply.
-func (s *stream) answer(c *call) []byte {
+// answer handles a call of a client and returns its reply.
+func (s *stream) answer(c *call, p *peer) []byte {
 	live := func() bool { return s.calls.live(c) }
 	var progress atomic.Pointer[time.Time] // when some was written last
-	reply := s.exchange(c.ctx, s.peerOf(c.message), c.message, func(line []byte) {
+	reply := s.exchange(c.ctx, p, c.message, func(line []byte) {
 		s.writer.write(line, live)
 		if bytes.HasPrefix(line, []byte(progressHead)) {
 			now := time.Now()

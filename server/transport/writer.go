@@ -22,20 +22,29 @@ func newWriter(w io.Writer, fail context.CancelCauseFunc) *writer {
 	return &writer{w: w, fail: fail, lock: make(chan struct{}, 1), quit: make(chan struct{})}
 }
 
-// write writes line in one Write, unless wanted, which may be nil, returns false. It is
-// called under the lock, immediately before the Write: a call that it reports as
-// cancelled is never followed by the line.
+// write writes line in one Write, unless wanted, which may be nil, returns false.
 func (w *writer) write(line []byte, wanted func() bool) {
+	w.compose(notice{line: line, wanted: wanted}.lines)
+}
+
+// compose writes the lines that lines returns in one Write, unless there are none. It is
+// called under the lock, immediately before the Write: a call that it reports as
+// cancelled is never followed by its reply.
+func (w *writer) compose(lines func() []byte) {
 	select {
 	case w.lock <- struct{}{}:
 	case <-w.quit:
 		return
 	}
 	defer func() { <-w.lock }()
-	if w.closed() || w.err != nil || wanted != nil && !wanted() {
+	if w.closed() || w.err != nil {
 		return
 	}
-	if _, err := w.w.Write(line); err != nil {
+	all := lines()
+	if len(all) == 0 {
+		return
+	}
+	if _, err := w.w.Write(all); err != nil {
 		w.err = fmt.Errorf("write: %w", err)
 		w.fail(w.err)
 	}

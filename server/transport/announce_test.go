@@ -1,0 +1,325 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
+)
+
+// board has announcements by the key of their principal.
+type board struct {
+	mu      sync.Mutex
+	waiting map[identity.Key][]string
+	took    int
+}
+
+func (b *board) put(key identity.Key, texts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting == nil {
+		b.waiting = map[identity.Key][]string{}
+	}
+	b.waiting[key] = append(b.waiting[key], texts...)
+}
+
+func (b *board) Pending(who identity.Principal) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting[who.Key()]) > 0
+}
+
+func (b *board) Take(who identity.Principal) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	texts := b.waiting[who.Key()]
+	delete(b.waiting, who.Key())
+	b.took++
+	return texts
+}
+
+// announcing is a bench with tools of all kinds of results.
+func announcing(b *board) (Backend, *bench) {
+	core := newBench(mcpserver.WithHooks(errorHooks()))
+	structured := func(failed bool) mcpserver.ToolHandlerFunc {
+		return func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{IsError: failed, Content: []mcp.Content{mcp.NewTextContent(`{"n":9007199254740993}`)}, StructuredContent: json.RawMessage(`{"n":9007199254740993}`)}, nil
+		}
+	}
+	schema := mcp.WithRawOutputSchema(json.RawMessage(`{"type":"object"}`))
+	core.AddTools(
+		mcpserver.ServerTool{Tool: mcp.NewTool("structured"), Handler: structured(false)},
+		mcpserver.ServerTool{Tool: mcp.NewTool("declared", schema), Handler: structured(false)},
+		mcpserver.ServerTool{Tool: mcp.NewTool("failed", schema), Handler: structured(true)},
+		mcpserver.ServerTool{Tool: mcp.NewTool("task"), Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return nil, &rpc.Other{Result: map[string]any{"resultType": "task", "taskId": "t"}}
+		}},
+		mcpserver.ServerTool{Tool: mcp.NewTool("who"), Handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText(string(principalIn(mcpserver.ClientSessionFromContext(ctx)).Key())), nil
+		}},
+		mcpserver.ServerTool{Tool: mcp.NewTool("wrong"), Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return nil, errors.New("it is broken")
+		}},
+	)
+	backend := core.backend()
+	backend.Announcements = b
+	return backend, core
+}
+
+func errorHooks() *mcpserver.Hooks {
+	h := &mcpserver.Hooks{}
+	h.AddOnError(OnError)
+	return h
+}
+
+// contents returns the texts of a result, with its structure at the end.
+func contents(t *testing.T, r reply) (all []string) {
+	t.Helper()
+	var result struct {
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
+	}
+	if r.Error == nil && json.Unmarshal(r.Result, &result) != nil {
+		t.Fatalf("%s", r.Result)
+	}
+	for _, c := range result.Content {
+		all = append(all, c.Text)
+	}
+	if result.StructuredContent != nil {
+		all = append(all, "structure "+string(result.StructuredContent))
+	}
+	return all
+}
+
+// An announcement is ahead of the next result of a tool whose contents a model sees, and
+// waits while there is none.
+func TestAnnouncementsAheadOfResults(t *testing.T) {
+	const n = `{"n":9007199254740993}`
+	for _, generation := range []string{"legacy", "modern"} {
+		for _, test := range []struct {
+			tool string
+			want []string // nil: the announcement waits
+		}{
+			{"echo", []string{"a", "b", "hi"}},
+			{"structured", []string{"a", "b", n}},
+			{"failed", []string{"a", "b", n}},
+			{"declared", nil},
+			{"task", nil},
+			{"wrong", nil},
+			{"absent", nil},
+		} {
+			t.Run(generation+" "+test.tool, func(t *testing.T) {
+				all := &board{}
+				backend, _ := announcing(all)
+				s := serveHTTP(t, backend, nil)
+				v := s.modern()
+				if generation == "legacy" {
+					v = s.legacy("{}")
+				}
+				who := identity.Principal{Session: v.header.Get(SessionHeader)}
+				v.ask("tools/list", "{}")
+				all.put(who.Key(), "a", "b")
+				got, err := v.call(test.tool, `{"tag":"hi"}`).next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if after := contents(t, got); test.want != nil && !slices.Equal(after, test.want) {
+					t.Errorf("%q", after)
+				}
+				if waits := all.Pending(who); waits != (test.want == nil) || (all.took == 0) != waits {
+					t.Errorf("it waits: %t; taken %d times", waits, all.took)
+				}
+				if again, err := v.call("structured", "{}").next(); test.want != nil && (err != nil || !slices.Equal(contents(t, again), []string{n, "structure " + n})) {
+					t.Errorf("the next result is %s, %v", again, err)
+				}
+			})
+		}
+	}
+}
+
+// Each of 50 calls at once, of two sessions and two generations, may carry announcements:
+// every one arrives once, at its own session.
+func TestAnnouncementsOnce(t *testing.T) {
+	all := &board{}
+	backend, _ := announcing(all)
+	s := serveHTTP(t, backend, nil)
+	type session struct {
+		call func(i int) reply
+		key  identity.Key
+		got  []string // guarded by mu
+	}
+	sessions := map[string]*session{}
+	for name, v := range map[string]*visitor{"legacy": s.legacy("{}"), "other": s.legacy("{}"), "modern": s.modern()} {
+		sessions[name] = &session{key: identity.Principal{Session: v.header.Get(SessionHeader)}.Key(), call: func(int) reply {
+			r, err := v.call("echo", `{"tag":"own"}`).next()
+			if err != nil {
+				t.Error(err)
+			}
+			return r
+		}}
+	}
+	var mu sync.Mutex
+	var calls sync.WaitGroup
+	for name, one := range sessions {
+		for i := range 50 {
+			all.put(one.key, fmt.Sprintf("%s %d", name, i))
+			calls.Go(func() {
+				texts := contents(t, one.call(i))
+				mu.Lock()
+				defer mu.Unlock()
+				one.got = append(one.got, texts[:len(texts)-1]...)
+				if texts[len(texts)-1] != "own" {
+					t.Errorf("%q", texts)
+				}
+			})
+		}
+	}
+	calls.Wait()
+	for name, one := range sessions {
+		slices.Sort(one.got)
+		if n := len(one.got); n != 50 || len(slices.Compact(one.got)) != n || !strings.HasPrefix(one.got[0], name) || !strings.HasPrefix(one.got[n-1], name) {
+			t.Errorf("%s got %d: %q", name, n, one.got)
+		}
+	}
+}
+
+// Over one stream, too, whose modern requests are of the same session.
+func TestAnnouncementsOnceOverStdio(t *testing.T) {
+	for generation, more := range map[string]string{"legacy": `"_meta":{}`, "modern": modernMeta} {
+		t.Run(generation, func(t *testing.T) {
+			all := &board{}
+			backend, _ := announcing(all)
+			c := dial(t, backend, nil).greet()
+			c.call("0", "who", "{}", more)
+			key := identity.Key(contents(t, c.recv())[0])
+			for i := range 50 {
+				all.put(key, fmt.Sprint("news ", i))
+			}
+			go func() {
+				for i := range 50 {
+					c.call(fmt.Sprint(i+1), "echo", `{"tag":"own"}`, more)
+				}
+			}()
+			var got []string
+			for range 50 {
+				texts := contents(t, c.recv())
+				got = append(got, texts[:len(texts)-1]...)
+			}
+			slices.Sort(got)
+			if len(got) != 50 || len(slices.Compact(got)) != 50 {
+				t.Errorf("%d: %q", len(got), got)
+			}
+			c.hangUp()
+		})
+	}
+}
+
+// A client that has cancelled its call, or has gone, takes none with it.
+func TestAnnouncementsOfTheGone(t *testing.T) {
+	all := &board{}
+	backend, b := announcing(all)
+	s := serveHTTP(t, backend, nil)
+	for generation, v := range map[string]*visitor{"legacy": s.legacy("{}"), "modern": s.modern()} {
+		who := identity.Principal{Session: v.header.Get(SessionHeader)}
+		ctx, leave := context.WithCancel(t.Context())
+		r := v.message(ctx, "1", "tools/call", callParams("block", "{}"))
+		gone := make(chan error, 1)
+		go func() {
+			_, err := http.DefaultClient.Do(r)
+			gone <- err
+		}()
+		<-b.started
+		all.put(who.Key(), "news")
+		leave()
+		<-b.causes
+		if err := <-gone; err == nil || !all.Pending(who) {
+			t.Errorf("%s: %v; it waits: %t", generation, err, all.Pending(who))
+		}
+		if got, err := v.call("echo", `{"tag":"hi"}`).next(); err != nil || !slices.Equal(contents(t, got), []string{"news", "hi"}) {
+			t.Errorf("%s: %s, %v", generation, got, err)
+		}
+	}
+	c := dial(t, backend, nil).greet()
+	c.call("1", "who", "{}")
+	who := identity.Principal{Session: strings.TrimPrefix(contents(t, c.recv())[0], "///")}
+	c.call("2", "block", "{}")
+	<-b.started
+	all.put(who.Key(), "news")
+	c.cancelCall("2", "no more")
+	<-b.causes
+	c.ping()
+	if !all.Pending(who) {
+		t.Error("a cancelled call has taken it")
+	}
+	c.call("3", "echo", `{"tag":"hi"}`)
+	if got := contents(t, c.recv()); !slices.Equal(got, []string{"news", "hi"}) {
+		t.Errorf("%q", got)
+	}
+	c.hangUp()
+}
+
+// A notification is made when there is a stream for it, once, and not if there is nothing
+// left to tell.
+func TestNotify(t *testing.T) {
+	all := &board{}
+	backend, b := announcing(all)
+	sessions := make(chan mcpserver.ClientSession, 1)
+	b.AddNotificationHandler("notifications/initialized", func(ctx context.Context, _ mcp.JSONRPCNotification) {
+		sessions <- mcpserver.ClientSessionFromContext(ctx)
+	})
+	notify := func(to mcpserver.ClientSession) {
+		Notify(to, "notifications/news", func() (params []any) {
+			for _, text := range all.Take(principalIn(to)) {
+				params = append(params, map[string]string{"text": text})
+			}
+			return params
+		})
+	}
+	s, over := serveHTTP(t, backend, nil), make(chan struct{}, 100)
+	s.over = func() { over <- struct{}{} }
+	v := s.legacy("{}")
+	web := <-sessions
+	<-over
+	<-over
+	listen := func() *replies { return v.read(v.do(v.request(t.Context(), http.MethodGet, ""))) }
+	all.put(principalIn(web).Key(), "a", "b")
+	notify(web)
+	notify(web)
+	if all.took != 0 {
+		t.Error("taken without a stream")
+	}
+	stream := listen()
+	stream.want(`: notifications/news{"text":"a"}`)
+	stream.want(`: notifications/news{"text":"b"}`)
+	stream.body.Close()
+	<-over // the stream is over here, too
+	all.put(principalIn(web).Key(), "c")
+	notify(web)
+	if got, err := v.call("echo", `{"tag":"hi"}`).next(); err != nil || !slices.Equal(contents(t, got), []string{"c", "hi"}) {
+		t.Errorf("%s, %v", got, err)
+	}
+	stream = listen()
+	all.put(principalIn(web).Key(), "d")
+	notify(web)
+	stream.want(`: notifications/news{"text":"d"}`)
+
+	c := dial(t, backend, nil).greet()
+	pipe := <-sessions
+	all.put(principalIn(pipe).Key(), "a", "b")
+	notify(pipe)
+	c.want(`: notifications/news{"text":"a"}`)
+	c.want(`: notifications/news{"text":"b"}`)
+	notify(nil)
+	c.hangUp()
+}
