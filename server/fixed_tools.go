@@ -22,6 +22,8 @@ type fixedTools struct {
 	hidden       mcpserver.ServerTool   // it answers, and is not listed; the zero value is none
 	code         mcpserver.ServerTool   // run_code
 	codeRuns     func(v *view) bool     // reports whether there is run_code
+	subagents    *subagentTools         // nil are none
+	agents       func(*skills.Catalog) []string
 	searchSkills func(_ *view, room int) mcpserver.ServerTool
 }
 
@@ -46,17 +48,26 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 	if options.Installer != nil {
 		t.constant = append(t.constant, newInstallTool(m, invoke, options.Installer))
 	}
+	if options.Subagents != nil {
+		t.agents, t.subagents = options.Agents, &subagentTools{m, invoke.tasks, options.Subagents, newArguments[spawnArgs]()}
+		t.constant = append(t.constant, t.subagents.tools()...)
+	}
 	t.code, t.codeRuns = runs.runCode(), runs.codeRuns
 	t.searchSkills = (&searchTool{m, search, t.describes.choice, newArguments[searchArgs]()}).tool
 	return t
 }
 
-// tools returns the tools. The description of search_skills names skills of the view, and
-// run_code exists where code may run.
+// tools returns the tools. The description of search_skills names skills of the view, that of
+// sessions_spawn agents, and run_code exists where code may run.
 func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
 	all := slices.Clone(t.constant)
 	if t.codeRuns(v) {
 		all = append(all, t.code)
+	}
+	if t.subagents != nil && t.agents != nil {
+		if names := t.agents(v.catalog); len(names) > 0 {
+			all = append(all, t.subagents.spawn(names))
+		}
 	}
 	return append(all, t.searchSkills(v, descriptionRoom(all)))
 }

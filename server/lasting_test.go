@@ -59,11 +59,15 @@ type dialled struct {
 }
 
 func (b *bench) dial(capabilities string) *dialled {
+	return b.dialAs(identity.Principal{Kind: identity.Model}, capabilities)
+}
+
+func (b *bench) dialAs(who identity.Principal, capabilities string) *dialled {
 	in, requests := io.Pipe()
 	replies, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- transport.ServeStdio(identity.NewContext(context.WithoutCancel(b.t.Context()), identity.Principal{Kind: identity.Model}), b.Backend(), in, out, nil)
+		done <- transport.ServeStdio(identity.NewContext(context.WithoutCancel(b.t.Context()), who), b.Backend(), in, out, nil)
 	}()
 	c := &dialled{b, requests, bufio.NewReader(replies), capabilities, done}
 	b.t.Cleanup(c.hangUp)

@@ -32,7 +32,8 @@ const (
 func fixedNames() []string {
 	return []string{
 		"close_sandbox", "get_skill", installPrompt, string(run.WayInstall), "list_plugins", "list_skills", "load_skill", matchTool, "open_sandbox",
-		"rate_skill", "read_output", "reload_skills", "run_code", "run_skill", "search_skills", anyPrompt,
+		"rate_skill", "read_output", "reload_skills", "run_code", "run_skill", "search_skills", "sessions_history", "sessions_kill", "sessions_list",
+		"sessions_send", "sessions_spawn", anyPrompt,
 	}
 }
 

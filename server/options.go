@@ -58,6 +58,15 @@ type Options struct {
 	Texts func(ctx context.Context, skill *skills.Skill) error
 	// Connected are the skills of other MCP servers; nil are none. It needs a Reloader.
 	Connected Connected
+	// Subagents offers the tools sessions_spawn, sessions_send, sessions_list, sessions_history
+	// and sessions_kill; nil offers none.
+	Subagents Subagents
+	// Agents returns the names of the agents that clients of this server may spawn. Where
+	// there are none, or it is nil, there is no sessions_spawn. It must be fast.
+	Agents func(*skills.Catalog) []string
+	// Channel announces the ends of subagents to a Claude Code that started this process, and
+	// listens to it as a channel (its option --channels).
+	Channel bool
 	// Feedback holds ratings of skills and how their last calls ended; nil offers none.
 	Feedback *feedback.Book
 	// Index searches the skills; nil is a new one.

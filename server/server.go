@@ -6,6 +6,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/clientroots"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
@@ -33,6 +35,7 @@ type Server struct {
 	resources *resources
 	extension *extension
 	published *publisher // whose searcher is closed by Close
+	announce  *announcer // nil without subagents; closed by Close
 	readiness *readiness // closed by Close
 	unfollow  func()     // ends the notices of plugins' servers; called by Close
 }
@@ -58,6 +61,10 @@ func New(calls *run.Executor, options *Options) *Server {
 		prompts: &prompts{current, finds, invoke, loads, o.Installer != nil}, resources: &resources{current, invoke, o.Texts},
 		extension: &extension{current, invoke.tasks, o.Texts, logger},
 	}
+	if o.Subagents != nil {
+		p.expose.Chars = max(cmp.Or(p.expose.Chars, exposure.DefaultChars)-subagentRoom, 1)
+		s.announce = newAnnouncer(o.Subagents, o.Channel, logger)
+	}
 	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)
 	// Every URI matches: read finds the resource.
@@ -73,6 +80,10 @@ func New(calls *run.Executor, options *Options) *Server {
 
 // newCore returns the protocol core, without tools, prompts and resources.
 func (s *Server) newCore(completes completer) *mcpserver.MCPServer {
+	var experimental map[string]any
+	if s.announce != nil && s.options.Channel {
+		experimental = map[string]any{channel: struct{}{}}
+	}
 	return mcpserver.NewMCPServer(s.options.Name, s.options.Version,
 		mcpserver.WithToolCapabilities(true),
 		mcpserver.WithPromptCapabilities(true),
@@ -85,6 +96,7 @@ func (s *Server) newCore(completes completer) *mcpserver.MCPServer {
 		mcpserver.WithInstructions(instructions),
 		mcpserver.WithCacheHints(rpc.TTL.Milliseconds(), rpc.Scope),
 		mcpserver.WithHooks(s.hooks()),
+		mcpserver.WithExperimental(experimental),
 	)
 }
 
@@ -102,6 +114,9 @@ func (s *Server) hooks() *mcpserver.Hooks {
 		out.Tools, out.NextCursor = toolPage(current().toolsFor(ctx, out.Tools))
 	})
 	s.invoke.roots.Hook(hooks)
+	if s.announce != nil {
+		s.announce.hook(hooks)
+	}
 	s.published.subscriptions.hook(hooks, func() *skillsext.Library { return current().library })
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
 		if p := principalOf(session); p.Session == session.SessionID() {
@@ -118,6 +133,9 @@ func (s *Server) Drain(ctx context.Context) { s.invoke.tasks.Drain(ctx) }
 // background, and waits for them.
 func (s *Server) Close() {
 	s.unfollow()
+	if s.announce != nil {
+		s.announce.close()
+	}
 	s.readiness.close()
 	s.invoke.close()
 	s.published.search.close()
@@ -138,7 +156,7 @@ func ProtocolVersions() []string { return slices.Clone(mcp.ValidProtocolVersions
 
 // Backend returns the server for a transport.
 func (s *Server) Backend() transport.Backend {
-	return transport.Backend{
+	b := transport.Backend{
 		Core: s.core, Info: mcp.Implementation{Name: s.options.Name, Version: s.options.Version},
 		Methods: s.extension.methods(), State: s.published.state.Load,
 		Scope: func(method, name, uri string) identity.Scope {
@@ -146,6 +164,10 @@ func (s *Server) Backend() transport.Backend {
 		},
 		Lists: s.readiness.lists, Calls: s.readiness.calls,
 	}
+	if s.announce != nil {
+		b.Announcements = s.announce
+	}
+	return b
 }
 
 // Catalog returns the catalog that was published last.

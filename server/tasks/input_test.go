@@ -187,7 +187,7 @@ func TestNoInput(t *testing.T) {
 		if got := b.get(id); got.Status != "cancelled" || len(got.InputRequests) > 0 {
 			t.Errorf("%+v", got)
 		}
-		cancelled.want(t, errCancelled.Error())
+		cancelled.want(t, ErrCancelled.Error())
 
 		left := newTalk(t, "a b")
 		waits := elicit.NewWaitLimiter(elicit.Limits{Wait: time.Minute})

@@ -33,7 +33,7 @@ func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc
 			return struct{}{}
 		}),
 		"tasks/cancel": method(struct{}{}, func(t *Task, _ params) any {
-			t.End(errCancelled) // which does nothing to one that has ended
+			t.End(ErrCancelled) // which does nothing to one that has ended
 			return struct{}{}
 		}),
 	}

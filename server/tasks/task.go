@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	errCancelled = fmt.Errorf("the client has cancelled the task: %w", context.Canceled)
+	// ErrCancelled is the cause in the context of a task that its client has cancelled.
+	ErrCancelled = fmt.Errorf("the client has cancelled the task: %w", context.Canceled)
 	errLeft      = fmt.Errorf("the client has left: %w", context.Canceled)
 )
 
@@ -172,7 +173,7 @@ type verdict struct {
 
 func judge(e ending, cause error) verdict {
 	switch {
-	case errors.Is(cause, errCancelled):
+	case errors.Is(cause, ErrCancelled):
 		return verdict{status: Cancelled, message: "the client has cancelled it"}
 	case e.err != nil:
 		return failure(e.err)
