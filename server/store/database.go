@@ -41,6 +41,7 @@ type database struct {
 	readers    *sql.DB
 	generation generationCache
 	items      atomic.Bool // the file has the tables of items
+	subagents  atomic.Bool // the database has that of the sessions of agents
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt // by their text; under mu

@@ -1,0 +1,245 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/store"
+)
+
+const (
+	maxText    = 100 << 10      // bytes of a task, and of a message
+	maxLabel   = 100            // characters
+	maxTimeout = 24 * time.Hour // that a caller may ask for
+	runIDSize  = 6              // bytes
+)
+
+// refuse returns an error for the caller. One that says that there are too many may be
+// tried again.
+func refuse(code run.Code, format string, args ...any) error {
+	return &run.Error{Code: code, Message: fmt.Sprintf(format, args...), Retryable: code == run.Busy}
+}
+
+var errNoParent = refuse(run.PermissionDenied, "the session of this agent has ended")
+
+// Spawn starts a session for who: a client, or the session of an agent. It is stored before
+// Spawn returns.
+func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnRequest) (*Session, error) {
+	select {
+	case <-s.recovered:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	parent, err := s.parentOf(who)
+	if err != nil {
+		return nil, err
+	}
+	if depth := parent.depth() + 1; depth > s.options.Depth {
+		return nil, refuse(run.PermissionDenied, "a session of this agent would have the depth %d, and at most %d is allowed (agents.depth); do the task yourself", depth, s.options.Depth)
+	}
+	agent, err := s.agentFor(ctx, who, parent, r)
+	if err != nil {
+		return nil, err
+	}
+	model, err := s.modelFor(parent, cmp.Or(r.Model, agent.Model))
+	if err != nil {
+		return nil, err
+	}
+	l := s.newLive(who, parent, agent, model, r)
+	if err := s.admit(who, l); err != nil {
+		return nil, err
+	}
+	if err := s.table.Add(ctx, rowOf(&l.session, false)); err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.withdraw()
+		delete(s.live, l.session.RunID)
+		l.cancel(err)
+		s.all.Done()
+		return nil, &run.Error{Code: run.InternalError, Message: "the session cannot be stored", Retryable: true, Err: err}
+	}
+	started := l.start()
+	go func() { // admit has added it to all
+		defer s.all.Done()
+		l.run()
+	}()
+	return started, nil
+}
+
+// check checks the fields that need nothing else.
+func (r *SpawnRequest) check() error {
+	switch {
+	case strings.TrimSpace(r.Task) == "":
+		return refuse(run.InvalidParam, "the task is empty")
+	case len(r.Task) > maxText || !utf8.ValidString(r.Task):
+		return refuse(run.InvalidParam, "the task has to be a text of at most %d KB; put more into a file", maxText>>10)
+	case utf8.RuneCountInString(r.Label) > maxLabel || strings.ContainsFunc(r.Label, func(c rune) bool { return !unicode.IsPrint(c) }):
+		return refuse(run.InvalidParam, "the label has to be a text of at most %d characters, on one line", maxLabel)
+	case isRunID(r.Label):
+		return refuse(run.InvalidParam, "the label %q looks like a run ID; choose another", r.Label)
+	case r.Timeout < 0 || r.Timeout > maxTimeout:
+		return refuse(run.InvalidParam, "the timeout has to be between 0 and %d seconds", int(maxTimeout.Seconds()))
+	case r.Cleanup != "" && r.Cleanup != Keep && r.Cleanup != Delete:
+		return refuse(run.InvalidParam, "cleanup is %s or %s", Keep, Delete)
+	}
+	return nil
+}
+
+func isRunID(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == 2*runIDSize
+}
+
+// parentOf returns the session whose agent is who; nil for a client.
+func (s *Sessions) parentOf(who identity.Principal) (*live, error) {
+	if len(who.Agents) == 0 {
+		return nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.live[who.Session]; l != nil && !l.closing {
+		return l, nil
+	}
+	return nil, errNoParent
+}
+
+// MaySpawn reports whether who may spawn any session: a client, or an agent whose depth and
+// allow-list permit it.
+func (s *Sessions) MaySpawn(who identity.Principal) bool {
+	parent, err := s.parentOf(who)
+	return err == nil && parent.depth() < s.options.Depth && (parent == nil || parent.agent.AllowAgents == nil || len(parent.agent.AllowAgents) > 0)
+}
+
+// agentFor returns the agent of a request, if the parent's allow-list has it.
+func (s *Sessions) agentFor(ctx context.Context, who identity.Principal, parent *live, r SpawnRequest) (*Agent, error) {
+	name := r.Agent
+	if name == "auto" {
+		if name = s.options.Route(ctx, who, r.Task); name == "" {
+			return nil, refuse(run.NotFound, "no skill that fits the task names an agent; choose one: %s", strings.Join(s.options.Names(ctx, who), ", "))
+		}
+	}
+	agent, err := s.options.Find(ctx, who, name)
+	if err != nil || parent == nil || parent.agent.AllowAgents == nil {
+		return agent, err
+	}
+	for _, allowed := range parent.agent.AllowAgents { // which need not be qualified
+		if found, err := s.options.Find(ctx, who, allowed); err == nil && found.Name == agent.Name {
+			return agent, nil
+		}
+	}
+	return nil, refuse(run.PermissionDenied, "%s may not spawn %s: its allow_agents are %s", parent.agent.Name, agent.Name, cmp.Or(strings.Join(parent.agent.AllowAgents, ", "), "none"))
+}
+
+// modelFor returns the model of a name. That of the parent, or the default, has the names ""
+// and "inherit".
+func (s *Sessions) modelFor(parent *live, name string) (*Model, error) {
+	if name == "" || name == "inherit" {
+		if parent != nil {
+			return parent.model, nil
+		}
+		name = s.options.Model
+	}
+	model := s.options.Models[name]
+	if model == nil {
+		return nil, refuse(run.InvalidParam, "there is no model %q; the configured ones are %s (agents.models)", name, strings.Join(slices.Sorted(maps.Keys(s.options.Models)), ", "))
+	}
+	return model, nil
+}
+
+// newLive returns a session that has not been admitted.
+func (s *Sessions) newLive(who identity.Principal, parent *live, agent *Agent, model *Model, r SpawnRequest) *live {
+	var id [runIDSize]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	now := time.Now()
+	l := &live{sessions: s, parent: parent, who: who, agent: agent, model: model, ended: make(chan struct{}), news: make(chan struct{}, 1)}
+	l.session = Session{
+		RunID: hex.EncodeToString(id[:]), Agent: agent.Name, ParentSession: string(who.Key()), Task: r.Task, Label: r.Label, Model: r.Model, Status: Running,
+		Depth: parent.depth() + 1, Cleanup: cmp.Or(r.Cleanup, Keep), Created: now, Started: now, Root: who.Key(), Owner: who.Owner(), Budget: s.options.Budget,
+	}
+	l.session.Label = cmp.Or(r.Label, agent.Name+"-"+l.session.RunID)
+	base, deadline := s.ctx, now.Add(cmp.Or(r.Timeout, s.options.Timeout))
+	if parent != nil {
+		base = parent.ctx
+		if d, _ := base.Deadline(); d.Before(deadline) {
+			deadline = d
+		}
+		l.session.ParentSession, l.session.ParentAgent = parent.session.RunID, parent.agent.Name
+		l.session.Root, l.session.Owner = parent.session.Root, parent.session.Owner
+		l.session.Ancestors = append(slices.Clip(parent.session.Ancestors), parent.session.RunID)
+	}
+	l.session.Timeout = deadline.Sub(now).Seconds()
+	l.awaited = r.Awaited && parent == nil
+	l.who.Session, l.who.Agents = l.session.RunID, append(slices.Clip(who.Agents), agent.Name)
+	limited, release := context.WithDeadlineCause(identity.NewContext(base, l.who), deadline, errTimeout)
+	ctx, cancel := context.WithCancelCause(limited)
+	l.ctx, l.cancel = ctx, func(cause error) { cancel(cause); release() }
+	return l
+}
+
+// admit adds a session to those that run, if the limits allow one more.
+func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if err != nil {
+			l.cancel(err)
+		}
+	}()
+	p, most := l.parent, s.options.MaxChildren
+	var children *int
+	switch {
+	case s.closed:
+		return &run.Error{Code: run.Unavailable, Message: "the server is stopping", Retryable: true}
+	case p != nil && p.closing:
+		return errNoParent
+	case p != nil:
+		l.client, children, most = p.client, &p.running, cmp.Or(p.agent.MaxChildren, most)
+		if l.session.Budget, err = p.ledger.left(); err != nil {
+			return refuse(run.PermissionDenied, "no subagent can be spawned: %v", err)
+		}
+		l.ledger = newLedger(p.ledger, l.session.Budget)
+	default:
+		l.client = s.clientOf(who)
+		children, l.ledger = &l.client.running, newLedger(nil, l.session.Budget)
+	}
+	switch {
+	case *children >= most:
+		return refuse(run.Busy, "%d subagents of this session run already (max_children); wait for one to end, or end one with sessions_kill", *children)
+	case s.running >= maxRunning:
+		return refuse(run.Busy, "%d subagents run on this server already; try again when one has ended", s.running)
+	}
+	for _, other := range s.live {
+		if other.session.Label == l.session.Label && other.isSeenBy(who) {
+			return refuse(run.InvalidParam, "the label %q is that of session %s (%s); choose another", l.session.Label, other.session.RunID, other.session.Status)
+		}
+	}
+	*children++
+	s.running++
+	s.all.Add(1)
+	s.live[l.session.RunID] = l
+	return nil
+}
+
+// rowOf returns the row of a session.
+func rowOf(one *Session, gone bool) *store.Subagent {
+	body, _ := json.Marshal(one) // it has no value that cannot be encoded
+	return &store.Subagent{
+		RunID: one.RunID, Root: string(one.Root), Owner: string(one.Owner), Label: one.Label, Status: string(one.Status), Gone: gone, Once: one.Cleanup == Delete,
+		Created: one.Created, Deadline: one.Created.Add(time.Duration(one.Timeout * float64(time.Second))), Ended: one.Ended, Body: body,
+	}
+}
