@@ -164,7 +164,7 @@ var walls = map[string]string{
 	"sandbox/session":             "sandbox",
 	"sandbox/shellproto":          "sandbox",
 	"sandbox/warmpool":            "sandbox",
-	"server":                      "server/agents server/clientroots server/complete server/describe server/elicit server/exposure server/feedback server/icon server/identity server/media server/output server/replica server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/titles server/transport skills skills/infer skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/truncate",
+	"server":                      "server/agents server/agents/chat server/clientroots server/complete server/describe server/elicit server/exposure server/feedback server/icon server/identity server/media server/output server/replica server/result server/rpc server/run server/scriptio server/skillsext server/tasks server/termtext server/titles server/transport skills skills/infer skills/scan skills/schema skills/search skills/skillfs skills/snapshot skills/truncate",
 	"server/jobs":                 "server/approval server/elicit server/identity server/replica server/result server/run server/scriptio server/work",
 	"server/web":                  "sandbox server/agents server/api server/approval server/audit server/complete server/describe server/icon server/identity server/installation server/jobs server/manage server/pins server/policy server/result server/run server/store server/termtext server/web/form server/web/markdown server/web/markup server/web/signin skills skills/install/clawhub skills/install/source skills/lazyregexp skills/scan skills/skillfs skills/truncate skills/verdict",
 	"server/web/form":             "skills skills/schema",

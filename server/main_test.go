@@ -100,7 +100,7 @@ func newBenchWith(t *testing.T, driver sandbox.Driver, options Options) *bench {
 	if options.Reloader == nil {
 		options.Reloader = b
 	}
-	b.Server = New(run.New(runner, snapshots, policy.New(nil), &run.Options{Sessions: sessions}), &options)
+	b.Server = New(run.New(runner, snapshots, policy.New(&policy.Options{Agents: func(string) (policy.Profile, bool) { return policy.Profile{}, true }}), &run.Options{Sessions: sessions}), &options)
 	t.Cleanup(b.Server.Close)
 	b.publish()
 	return b

@@ -49,7 +49,7 @@ func newMatchTool(m *toolMaker, finds *searcher, loader *loader) mcpserver.Serve
 			if err != nil {
 				return nil, err
 			}
-			m := &match{request: r, loader: loader, most: pageLimit(args.Limit, maxMatches)}
+			m := &match{request: r, loader: loader, most: pageLimit(args.Limit, maxMatches), room: maxBodies, keep: injectable}
 			m.find(args.Message, found)
 			return m.result(), r.ctx.Err()
 		},
@@ -67,7 +67,7 @@ func injectable(skill *skills.Skill) bool {
 // find finds the skills for a message that has these hits: first those that it names.
 func (m *match) find(message string, found search.Result) {
 	all := m.request.view.exposed.Order()
-	named := namedIn(message, all)
+	named := namedIn(message, all, m.keep)
 	for _, skill := range named[:min(len(named), m.most)] {
 		m.fitting = m.add(m.fitting, skill, true)
 	}
@@ -82,7 +82,7 @@ func (m *match) find(message string, found search.Result) {
 		}
 	}
 	for _, skill := range all {
-		if len(m.always) < maxAlways && skill.Of == nil && skill.Always() && injectable(skill) {
+		if len(m.always) < maxAlways && skill.Of == nil && skill.Always() && m.keep(skill) {
 			m.always = m.add(m.always, skill, true)
 		}
 	}
@@ -92,12 +92,12 @@ func (m *match) find(message string, found search.Result) {
 // shorter ones are words of every message.
 const minName = 3
 
-// namedIn returns the skills whose names are in a message, as whole words, the longest names
-// first.
-func namedIn(message string, all []*skills.Skill) (named []*skills.Skill) {
+// namedIn returns the kept skills whose names are in a message, as whole words, the longest
+// names first.
+func namedIn(message string, all []*skills.Skill, keep func(*skills.Skill) bool) (named []*skills.Skill) {
 	text := spaced(truncate.String(message, maxMessage))
 	for _, skill := range all {
-		if len(skill.Name) >= minName && skill.Of == nil && injectable(skill) && strings.Contains(text, spaced(skill.Name)) {
+		if len(skill.Name) >= minName && skill.Of == nil && strings.Contains(text, spaced(skill.Name)) && keep(skill) {
 			named = append(named, skill)
 		}
 	}
@@ -115,7 +115,9 @@ func spaced(text string) string {
 type match struct {
 	request *request
 	loader  *loader
-	most    int // lines of skills that fit
+	most    int                      // lines of skills that fit
+	room    int                      // instructions
+	keep    func(*skills.Skill) bool // reports whether a skill may be in the prompt
 
 	fitting  []*skills.Skill // or the nearest, if doubtful
 	always   []*skills.Skill // that their authors want always
@@ -130,7 +132,7 @@ func (m *match) add(list []*skills.Skill, skill *skills.Skill, load bool) []*ski
 	if slices.Contains(m.fitting, skill) || slices.Contains(m.always, skill) {
 		return list
 	}
-	if !load || len(m.bodies) == maxBodies {
+	if !load || len(m.bodies) == m.room {
 		if m.loader.texts(m.request.ctx, skill) != nil {
 			return list
 		}
@@ -163,13 +165,18 @@ func (m *match) result() *mcp.CallToolResult {
 	injected := []string{}
 	for _, body := range m.bodies {
 		injected = append(injected, body.Name)
-		text += fmt.Sprintf("\n\n<skill name=%q>\n%s%s\n</skill>", body.Name, body.header(), cutBody(body.text()))
+		text += "\n\n" + body.prompt()
 	}
 	result := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text)}}
 	result.Meta = mcp.NewMetaFromMap(map[string]any{
 		"skills": qualifiedNames(m.fitting), "always": qualifiedNames(m.always), "loaded": injected, "doubtful": m.doubtful,
 	})
 	return result
+}
+
+// prompt returns the instructions for a prompt.
+func (l *loaded) prompt() string {
+	return fmt.Sprintf("<skill name=%q>\n%s%s\n</skill>", l.Name, l.header(), cutBody(l.text()))
 }
 
 // catalogLines lists skills, one on each line.
