@@ -123,7 +123,7 @@ type ServerCall struct {
 	Tool string
 	// Definition is the digest of its definition, as the server has listed it.
 	Definition string
-	// Hooks are the events around calls for which the code of a plugin of Conduit's has hooks.
+	// Hooks are the events for which the code of a plugin of Conduit's has hooks.
 	Hooks []string
 }
 

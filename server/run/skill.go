@@ -38,22 +38,32 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 			return nil, x.refuse(ctx, &refused, c, err)
 		}
 	}
+	hooked := x.hooked(ctx, c)
+	hooked.Skill, hooked.Code, hooked.Args = refused.Skill, refused.Action == ActionCode, refused.Args
+	hooked.Do = func(ctx context.Context, args map[string]any, ask string) (*Outcome, error) {
+		c.asked = ask
+		return do(ctx, args)
+	}
+	hooked.Refuse = func(ctx context.Context, err error) error { return x.refuse(ctx, &refused, c, err) }
+	return x.options.Hooks.Around(ctx, hooked)
+}
+
+// hooked returns a call that runs hooks.
+func (x *Executor) hooked(ctx context.Context, c *Call) *HookedCall {
 	c.Workspaces = x.options.workspaces(ctx, c)
-	return x.options.Hooks.Around(ctx, &HookedCall{
-		Call: c, Skill: refused.Skill, Code: refused.Action == ActionCode, Args: refused.Args,
-		Do: func(ctx context.Context, args map[string]any, ask string) (*Outcome, error) {
-			c.asked = ask
-			return do(ctx, args)
-		},
-		Refuse: func(ctx context.Context, err error) error { return x.refuse(ctx, &refused, c, err) },
-		Hook: func(ctx context.Context, r Request) (*Outcome, error) {
-			r.Call = Call{
-				Principal: c.Principal, Way: WayHook, Parent: c.RunID, Group: c.Group, Connection: c.Connection,
-				Workspaces: c.Workspaces, Timeout: r.Timeout, Quiet: r.Quiet,
-			}
-			return x.runSkill(ctx, r)
-		},
-	})
+	return &HookedCall{Call: c, Hook: func(ctx context.Context, r Request) (*Outcome, error) {
+		r.Call = Call{
+			Principal: c.Principal, Way: WayHook, Parent: c.RunID, Group: c.Group, Connection: c.Connection,
+			Workspaces: c.Workspaces, Timeout: r.Timeout, Quiet: r.Quiet,
+		}
+		return x.runSkill(ctx, r)
+	}}
+}
+
+// Hooked returns a call of a principal that is not made: it runs the hooks at an event that
+// is of no call.
+func (x *Executor) Hooked(ctx context.Context, who identity.Principal) *HookedCall {
+	return x.hooked(ctx, &Call{Principal: who})
 }
 
 // runSkill calls a skill, without hooks.

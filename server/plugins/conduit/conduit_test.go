@@ -160,7 +160,13 @@ def register(api: PluginAPI):
     api.register_hook("before_tool_call", broken)
     api.register_hook("before_tool_call", before)
     api.register_hook("after_tool_call", after)
-    api.register_hook("message_received", after)
+    api.register_hook("heartbeat", after)
+    api.register_hook("before_agent_start", lambda agent_id, system_prompt, **more: {"system_prompt": system_prompt + " for " + agent_id, "agent_id": "other"})
+    api.register_hook("before_agent_start", lambda **fields: "no prompt")
+    api.register_hook("message_received", broken)
+    api.register_hook("message_received", lambda message, agent_id: message + "?")
+    api.register_hook("message_received", lambda message, **more: {"message": message + "!"})
+    api.register_hook("message_sending", lambda message, **more: [message])
     api.register_skill("advice", "When to echo", "Always.")
     api.log("warn", "registered")
 `, "index.mjs": `
@@ -186,7 +192,13 @@ export async function register(api) {
   api.register_hook("before_tool_call", () => { throw new Error("no hook") })
   api.register_hook("before_tool_call", (tool, args) => tool === "echo" ? { text: args.text + "!" } : undefined)
   api.register_hook("after_tool_call", (tool, args, result) => tool === "echo" ? result + " (" + args.text + ")" : undefined)
-  api.register_hook("message_received", () => {})
+  api.register_hook("heartbeat", () => {})
+  api.register_hook("before_agent_start", ({ agent_id, system_prompt }) => ({ system_prompt: system_prompt + " for " + agent_id, agent_id: "other" }))
+  api.register_hook("before_agent_start", () => "no prompt")
+  api.register_hook("message_received", () => { throw new Error("no hook") })
+  api.register_hook("message_received", async ({ message }) => message + "?")
+  api.register_hook("message_received", ({ message }) => ({ message: message + "!" }))
+  api.register_hook("message_sending", ({ message }) => [message])
   api.register_skill("advice", "When to echo", "Always.")
   api.log("warn", "registered")
 }
@@ -200,7 +212,7 @@ func TestHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, name, text)
-			want := `{"capabilities":{"experimental":{"skills-mcp":{"hooks":["before_tool_call","after_tool_call"]}},"logging":{},"tools":{"listChanged":true}},"instructions":"# advice\n\nWhen to echo\n\nAlways.","protocolVersion":"2025-11-25","serverInfo":{"name":"demo","version":"1.2"}}`
+			want := `{"capabilities":{"experimental":{"skills-mcp":{"hooks":["before_tool_call","after_tool_call","before_agent_start","message_received","message_sending"]}},"logging":{},"tools":{"listChanged":true}},"instructions":"# advice\n\nWhen to echo\n\nAlways.","protocolVersion":"2025-11-25","serverInfo":{"name":"demo","version":"1.2"}}`
 			if got := h.request("initialize", `{"protocolVersion":"2025-11-25"}`); got != want {
 				t.Errorf("%s", got)
 			}
@@ -227,6 +239,9 @@ func TestHost(t *testing.T) {
 			for _, test := range [][2]string{
 				{`{"event":"before_tool_call","call":{"tool_name":"echo","args":{"text":"hi","more":1}}}`, `{"args":{"more":1,"text":"hi!"},"tool_name":"echo"}`},
 				{`{"event":"before_tool_call","call":{"tool_name":"other","args":{}}}`, `{"args":{},"tool_name":"other"}`},
+				{`{"event":"before_agent_start","call":{"agent_id":"a","system_prompt":"Work","messages":[{"role":"user","content":"x"}]}}`, `{"agent_id":"a","messages":[{"content":"x","role":"user"}],"system_prompt":"Work for a"}`},
+				{`{"event":"message_received","call":{"agent_id":"a","message":"hi"}}`, `{"agent_id":"a","message":"hi?!"}`},
+				{`{"event":"message_sending","call":{"agent_id":"a","message":"hi"}}`, `{"agent_id":"a","message":"hi"}`},
 				{`{"event":"after_tool_call","call":{"tool_name":"echo","args":{"text":"hi"},"result":"done"}}`, `{"args":{"text":"hi"},"result":"done (hi)","tool_name":"echo"}`},
 			} {
 				if got := h.request("skills-mcp/hook", test[0]); got != test[1] {
@@ -251,7 +266,7 @@ func TestHost(t *testing.T) {
 			if err := h.cmd.Wait(); err != nil {
 				t.Error(err)
 			}
-			for _, text := range []string{"loading", "garbage", "gone", "[warning] registered", "the hook message_received is not run"} {
+			for _, text := range []string{"loading", "garbage", "gone", "[warning] registered", "the hook heartbeat is not run"} {
 				if !strings.Contains(h.stderr.String(), text) {
 					t.Errorf("no %q in %s", text, h.stderr.String())
 				}

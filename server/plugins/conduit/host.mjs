@@ -6,7 +6,8 @@ import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
 
 const loadSeconds = 20, hookSeconds = 10, maxInstructions = 16000
-const around = ["before_tool_call", "after_tool_call"], events = ["on_startup", "on_shutdown", ...around]
+const agent = ["before_agent_start", "message_received", "message_sending"]
+const called = ["before_tool_call", "after_tool_call", ...agent], events = ["on_startup", "on_shutdown", ...called]
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 const given = JSON.parse(process.env.SKILLS_MCP_PLUGIN)
 delete process.env.SKILLS_MCP_PLUGIN
@@ -111,8 +112,18 @@ async function answerCall(id, params) {
   if (!cancelled.delete(id)) send(answer)
 }
 
-// answerHook runs the hooks around a call of another tool.
-async function answerHook(id, { event, call: { tool_name, args, result } }) {
+// answerHook runs the hooks around a call of another tool, or in the session of an agent, which
+// get one object.
+async function answerHook(id, { event, call: fields }) {
+  if (agent.includes(event)) {
+    const key = event === "before_agent_start" ? "system_prompt" : "message"
+    await runHooks(event, [fields], (result) => {
+      const text = typeof result === "string" && key === "message" ? result : result?.[key]
+      if (typeof text === "string") fields[key] = text
+    })
+    return send({ id, result: fields })
+  }
+  const { tool_name, args, result } = fields
   const call = event === "before_tool_call" ? [tool_name, args] : [tool_name, args, result]
   await runHooks(event, call, merge(call))
   send({ id, result: { tool_name, args: call[1], result: call[2] } })
@@ -144,7 +155,7 @@ function receive(line) {
   case "initialize":
     return send({ id, result: {
       protocolVersion: params.protocolVersion,
-      capabilities: { tools: { listChanged: true }, logging: {}, experimental: { "skills-mcp": { hooks: around.filter((event) => hooks.has(event)) } } },
+      capabilities: { tools: { listChanged: true }, logging: {}, experimental: { "skills-mcp": { hooks: called.filter((event) => hooks.has(event)) } } },
       serverInfo: { name: api.id, version: given.version },
       instructions: skills.join("\n\n") } })
   case "tools/list":

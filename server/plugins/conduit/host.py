@@ -16,7 +16,8 @@ LOAD_SECONDS = 20
 HOOK_SECONDS = 10
 MAX_INSTRUCTIONS = 16000
 AROUND = ("before_tool_call", "after_tool_call")
-EVENTS = ("on_startup", "on_shutdown") + AROUND
+AGENT = ("before_agent_start", "message_received", "message_sending")
+EVENTS = ("on_startup", "on_shutdown") + AROUND + AGENT
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 os.set_inheritable(3, False)
@@ -191,6 +192,17 @@ def merge_result(kwargs, result):
         kwargs["result"] = result
 
 
+def merge_prompt(kwargs, result):
+    if isinstance(result, dict) and isinstance(result.get("system_prompt"), str):
+        kwargs["system_prompt"] = result["system_prompt"]
+
+
+def merge_message(kwargs, result):
+    text = result.get("message") if isinstance(result, dict) else result
+    if isinstance(text, str):
+        kwargs["message"] = text
+
+
 async def call_tool(api, name, args):
     handler = tools[name][1]
     args = (await run_hooks(api, "before_tool_call", merge_arguments, tool_name=name, args=args))["args"]
@@ -223,9 +235,10 @@ async def answer_call(api, id, params):
 
 
 async def answer_hook(api, id, params):
-    # Around a call of another tool: the hooks get its arguments, and after it its result.
+    # Around a call of another tool: the hooks get its arguments, and after it its result. Or
+    # in the session of an agent.
     event, call = params["event"], params["call"]
-    merge = merge_arguments if event == "before_tool_call" else merge_result
+    merge = {"before_tool_call": merge_arguments, "after_tool_call": merge_result, "before_agent_start": merge_prompt}.get(event, merge_message)
     send({"id": id, "result": await run_hooks(api, event, merge, **call)})
 
 
@@ -244,7 +257,7 @@ def receive(api, line):
     if method == "initialize":
         send({"id": id, "result": {
             "protocolVersion": params.get("protocolVersion"),
-            "capabilities": {"tools": {"listChanged": True}, "logging": {}, "experimental": {"skills-mcp": {"hooks": [event for event in AROUND if hooks.get(event)]}}},
+            "capabilities": {"tools": {"listChanged": True}, "logging": {}, "experimental": {"skills-mcp": {"hooks": [event for event in AROUND + AGENT if hooks.get(event)]}}},
             "serverInfo": {"name": api.id, "version": api.version},
             "instructions": "\n\n".join(skills)}})
     elif method == "tools/list":

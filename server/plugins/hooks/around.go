@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/plugins/hookio"
 	"github.com/skillsmcp/skills-mcp/server/result"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -23,8 +24,7 @@ import (
 
 // Around implements [run.Hooks].
 func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, error) {
-	all := slices.Clone(h.list())
-	all = slices.DeleteFunc(all, func(x hook) bool { return !h.exists(ctx, c.Principal, x.skill) })
+	all := h.of(ctx, c.Principal)
 	if len(all) == 0 || c.Skill != nil && c.Skill.OfHooks() {
 		return c.Do(ctx, c.Args, "")
 	}
@@ -41,6 +41,29 @@ func (h *Hooks) Around(ctx context.Context, c *run.HookedCall) (*run.Outcome, er
 		o.Hooks = a.texts
 	}
 	return o, err
+}
+
+// of returns the hooks that exist for a principal.
+func (h *Hooks) of(ctx context.Context, who identity.Principal) []hook {
+	return slices.DeleteFunc(slices.Clone(h.list()), func(x hook) bool { return !h.exists(ctx, who, x.skill) })
+}
+
+// Event runs the hooks of Conduit code at an event in the session of an agent: each sees the
+// fields as those before it have left them. It returns them. Hooks may change system_prompt at
+// before_agent_start, and message at message_received and message_sending.
+func (h *Hooks) Event(ctx context.Context, c *run.HookedCall, event string, fields map[string]any) map[string]any {
+	a := &around{HookedCall: c, hooks: h, all: h.of(ctx, c.Principal)}
+	key := "message"
+	if event == "before_agent_start" {
+		key = "system_prompt"
+	}
+	fields = maps.Clone(fields)
+	for _, x := range a.at(event, "") {
+		if text, ok := a.conduit(ctx, x, fields)[key].(string); ok {
+			fields[key] = text
+		}
+	}
+	return fields
 }
 
 // begins reports whether a call is the first one of a client's session.

@@ -1,6 +1,7 @@
 // Package hooks runs the hooks of plugins around calls: those of Claude Code's plugins at
 // PreToolUse, PostToolUse, PostToolUseFailure, SessionStart and SessionEnd
-// (code.claude.com/docs/en/hooks), and before_tool_call and after_tool_call of Conduit's.
+// (code.claude.com/docs/en/hooks), and before_tool_call and after_tool_call of Conduit's. In the
+// sessions of agents it runs before_agent_start, message_received and message_sending of Conduit's.
 // Each is a call of its own, which runs if a person has said yes to it before, and else is
 // skipped.
 //

@@ -287,3 +287,58 @@ func TestPermits(t *testing.T) {
 		}
 	}
 }
+
+// Hooks of Conduit code in the session of an agent change the one field of their event, one
+// after the other; those that do not exist for the principal, fail or wait for a yes change nothing.
+func TestEvent(t *testing.T) {
+	t.Parallel()
+	d := newDesk("z PreToolUse * !2 no")
+	d.exists = func(_ context.Context, who identity.Principal, skill *skills.Skill) bool {
+		return skill.Plugin != "hidden" || who.Profile == "all"
+	}
+	catalog := &skills.Catalog{}
+	for _, plugin := range []string{"b", "a", "hidden", "odd", "waits", "untrusted"} {
+		owner := &skills.Skill{Name: "code", Plugin: plugin, Entry: &skills.Entry{Server: &skills.ServerCall{Hooks: []string{"before_agent_start", "message_received"}}}}
+		if plugin == "untrusted" {
+			owner.Blocked = "it is not trusted"
+		}
+		catalog.Skills = append(catalog.Skills, owner)
+	}
+	d.Apply(t.Context(), catalog)
+	given := map[string]any{"agent_id": "r", "system_prompt": "Work", "message": "hi"}
+	call := func(who identity.Principal) *run.HookedCall {
+		return &run.HookedCall{Call: &run.Call{Principal: who}, Hook: func(_ context.Context, r run.Request) (*run.Outcome, error) {
+			var fields map[string]any
+			if err := json.NewDecoder(r.Stdin).Decode(&fields); err != nil {
+				return nil, err
+			}
+			switch r.Skill.Plugin {
+			case "odd":
+				return outcome(0, `{"system_prompt": 5, "message": null}`, ""), nil
+			case "waits":
+				return nil, &run.Error{Code: run.ApprovalRequired, Approval: "abc"}
+			}
+			for key, value := range fields {
+				fields[key] = value.(string) + " " + r.Skill.Plugin
+			}
+			text, err := json.Marshal(fields)
+			return outcome(0, string(text), ""), err
+		}}
+	}
+	for _, test := range []struct{ profile, event, prompt, message string }{
+		{"", "before_agent_start", "Work a b", "hi"},
+		{"", "message_received", "Work", "hi a b"},
+		{"all", "message_received", "Work", "hi a b hidden"},
+		{"", "message_sending", "Work", "hi"},
+		{"", "before_tool_call", "Work", "hi"},
+	} {
+		got := d.Event(t.Context(), call(identity.Principal{Profile: test.profile}), test.event, given)
+		if got["system_prompt"] != test.prompt || got["message"] != test.message || got["agent_id"] != "r" || given["message"] != "hi" || given["system_prompt"] != "Work" {
+			t.Errorf("%+v: %v, given %v", test, got, given)
+		}
+	}
+	if len(d.faults) != 0 || !d.knows("", catalog.Skills[4]) {
+		t.Errorf("faults %q", d.faults)
+	}
+	d.Close()
+}
