@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
 const (
@@ -19,34 +18,24 @@ const (
 // announcement returns the announcement of a session that has ended. Its texts hold nothing
 // that could pass for another one.
 func announcement(one *Session) Announcement {
-	summary := harmless(one.Result)
+	summary := one.Result
 	if r := []rune(summary); len(r) > maxSummary {
 		rest := fmt.Sprintf("… (%d more characters: GET /v1/subagents/%s has all)", len(r)-maxSummary, one.RunID)
 		summary = string(r[:maxSummary-len([]rune(rest))]) + rest
 	}
-	return Announcement{RunID: one.RunID, Label: harmless(one.Label), Status: one.Status, Summary: summary}
+	return Announcement{RunID: one.RunID, Label: harmless(one.Label), Status: one.Status, Summary: harmless(summary)}
 }
+
+var (
+	invisible = lazyregexp.New(`\p{Cf}+`)
+	// begins matches the words that begin an announcement, however they are spaced.
+	begins = lazyregexp.New(`(?i)\[([\s\pZ]*subagent[\s\pZ]+complete[\s\pZ]*)\]`)
+)
 
 // harmless returns a text without invisible characters, and without the words that begin an
 // announcement.
 func harmless(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if unicode.Is(unicode.Cf, c) {
-			return -1
-		}
-		return c
-	}, text)
-	const words = "subagent complete"
-	for from := 0; ; {
-		i := strings.IndexByte(text[from:], '[')
-		if i < 0 {
-			return text
-		}
-		from += i + 1
-		if end := strings.IndexByte(text[from:], ']'); end >= 0 && strings.EqualFold(strings.Join(strings.Fields(text[from:from+end]), " "), words) {
-			text = text[:from-1] + "(" + text[from:from+end] + ")" + text[from+end+1:]
-		}
-	}
+	return begins.ReplaceAllString(invisible.ReplaceAllString(text, ""), "($1)")
 }
 
 // deliver gives the announcement of a session to the session above; nil is the client's. mu

@@ -119,16 +119,11 @@ func (l *loop) summary(ctx context.Context, messages []chat.Message, limit int) 
 	return reply.Text, nil
 }
 
-// transcript returns messages as lines.
+// transcript returns messages as lines of a history.
 func transcript(messages []chat.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
-		if m.Text != "" {
-			fmt.Fprintf(&b, "[%s] %s\n", m.Role, m.Text)
-		}
-		for _, c := range m.Calls {
-			fmt.Fprintf(&b, "[%s] calls %s %s\n", m.Role, c.Name, c.Args)
-		}
+		fmt.Fprintln(&b, line(m, maxText))
 	}
 	return b.String()
 }

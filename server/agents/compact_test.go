@@ -24,7 +24,7 @@ func isSummary(r chat.Request) bool { return r.System == summarise }
 // it does not.
 func TestCompactAt(t *testing.T) {
 	grows := tokens(calls("count").Message, chat.Message{Text: "7"})
-	summary := []string{"[user] Count the pages.\n[assistant] calls count {}\n[tool] 7\n"}
+	summary := []string{"[user] Count the pages.\n[assistant]  → count({})\n[tool] 7\n"}
 	for _, test := range []struct {
 		window, size, reply int
 		summaries           []string
@@ -88,7 +88,7 @@ func TestCompactSummarises(t *testing.T) {
 	if len(l.messages) != 1+5*3 || l.messages[1].Role != chat.Assistant || !strings.HasPrefix(l.messages[0].Text, "Count the pages.") || !strings.HasSuffix(l.messages[0].Text, "\n\nIt was 7.") {
 		t.Errorf("%d messages are left: %q", len(l.messages), lines(l.messages))
 	}
-	if asked := m.requests[0].Messages[0].Text; len(asked) < 15*2000 || len(asked) > 16*2000 || !strings.HasPrefix(asked, "[user] Count the pages.\n[assistant] calls count {}\n") {
+	if asked := m.requests[0].Messages[0].Text; len(asked) < 15*2000 || len(asked) > 16*2000 || !strings.HasPrefix(asked, "[user] Count the pages.\n[assistant]  → count({}) → count({})\n") {
 		t.Errorf("the model summarises %d bytes", len(asked))
 	}
 	if len(h.conversation) != len(l.messages) || fmt.Sprint(before) != fmt.Sprint(whole) {

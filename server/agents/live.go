@@ -144,7 +144,7 @@ func brief(conversation []chat.Message) []chat.Message {
 			}
 		}
 		m.Calls = calls
-		if left -= utf8.RuneCountInString(line(m)) + 1; left < 0 {
+		if left -= utf8.RuneCountInString(line(m, maxMessage)) + 1; left < 0 {
 			break
 		}
 		all = append(all, m)
@@ -153,15 +153,15 @@ func brief(conversation []chat.Message) []chat.Message {
 	return all
 }
 
-// line returns a message as a line of a history. It has no second line that could pass for
+// line returns a message as a line of a history, of about most characters. It has no second line that could pass for
 // that of another message.
-func line(m chat.Message) string {
+func line(m chat.Message, most int) string {
 	text := m.Text
 	for _, c := range m.Calls {
 		text += fmt.Sprintf(" → %s(%s)", c.Name, c.Args)
 	}
 	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' || c == '\u2028' || c == '\u2029' }), " ⏎ ")
-	return fmt.Sprintf("[%s] %s", m.Role, cut(text, maxMessage))
+	return fmt.Sprintf("[%s] %s", m.Role, cut(text, most))
 }
 
 // cut returns a text of at most n characters.

@@ -198,7 +198,7 @@ func (s *Sessions) History(ctx context.Context, who identity.Principal, name str
 	var lines []string
 	left := maxHistory - utf8.RuneCountInString(truncated) - 1
 	for _, m := range slices.Backward(one.Messages) {
-		text := line(m)
+		text := line(m, maxMessage)
 		if left -= utf8.RuneCountInString(text) + 1; left < 0 {
 			lines = append(lines, truncated)
 			break

@@ -143,12 +143,12 @@ func TestRun(t *testing.T) {
 	}{
 		"text":       {[]*chat.Reply{text("7 pages")}, "7 pages", []string{task, "[assistant] 7 pages"}},
 		"no text":    {[]*chat.Reply{text("")}, noResult, []string{task}},
-		"call":       {[]*chat.Reply{calls("count"), text("7")}, "7", []string{task, "[assistant] calls count {}", "[tool] 7", "[assistant] 7"}},
+		"call":       {[]*chat.Reply{calls("count"), text("7")}, "7", []string{task, "[assistant]  → count({})", "[tool] 7", "[assistant] 7"}},
 		"cut":        {[]*chat.Reply{cut(text("7 pa")), text("ges")}, "7 pages", []string{task, "[assistant] 7 pa", goOn, "[assistant] ges"}},
 		"cut twice":  {[]*chat.Reply{cut(text("7 ")), cut(text("pa"))}, "7 pa", []string{task, "[assistant] 7 ", goOn, "[assistant] pa"}},
 		"cut, empty": {[]*chat.Reply{cut(text("")), text("7")}, "7", []string{task, goOn, "[assistant] 7"}},
-		"cut, call":  {[]*chat.Reply{cut(text("7 ")), calls("count"), cut(text("se")), text("ven")}, "seven", []string{task, "[assistant] 7 ", goOn, "[assistant] calls count {}", "[tool] 7", "[assistant] se", goOn, "[assistant] ven"}},
-		"cut call":   {[]*chat.Reply{cut(calls("count")), text("7")}, "7", []string{task, "[assistant] calls count {}", "[tool] 7", "[assistant] 7"}},
+		"cut, call":  {[]*chat.Reply{cut(text("7 ")), calls("count"), cut(text("se")), text("ven")}, "seven", []string{task, "[assistant] 7 ", goOn, "[assistant]  → count({})", "[tool] 7", "[assistant] se", goOn, "[assistant] ven"}},
+		"cut call":   {[]*chat.Reply{cut(calls("count")), text("7")}, "7", []string{task, "[assistant]  → count({})", "[tool] 7", "[assistant] 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := replies(test.replies...)
@@ -263,8 +263,8 @@ func TestMessages(t *testing.T) {
 		t.Errorf("run is %q, %v, said %q", result, err, h.said)
 	}
 	want := []string{
-		"[user] Count the pages.", "[assistant] calls count {}", "[tool] 7",
-		"[user] Hurry: csv.", "", "How to read CSV.", "[user] And the csv of today.", "[assistant] waiting",
+		"[user] Count the pages.", "[assistant]  → count({})", "[tool] 7",
+		"[user] Hurry: csv. ⏎ How to read CSV.", "[user] And the csv of today.", "[assistant] waiting",
 		`[user] [Subagent Complete] "a" (done). Result: 3`, "[assistant] answer 2",
 		`[user] [Subagent Complete] "b" (done). Result: csv`, "[assistant] answer 3",
 	}

@@ -82,7 +82,7 @@ type Agent struct {
 	Description string
 	Prompt      string
 	Model       string // one of the configured models; "" is that of the parent
-	// AllowAgents are the agents that it may spawn; nil is any.
+	// AllowAgents are the qualified names of the agents that it may spawn; nil is any.
 	AllowAgents []string
 	MaxChildren int      // that run at once; 0 is the configured number
 	Skills      []string // whose instructions are in its prompt

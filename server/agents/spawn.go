@@ -64,7 +64,8 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 	if err := s.admit(who, l); err != nil {
 		return nil, err
 	}
-	if err := s.table.Add(ctx, rowOf(&l.session, false)); err != nil {
+	// The caller may go while the row is written: of one whose session never ran, the end would be announced.
+	if err := s.table.Add(context.WithoutCancel(ctx), rowOf(&l.session, false)); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		l.withdraw()
@@ -134,13 +135,8 @@ func (s *Sessions) agentFor(ctx context.Context, who identity.Principal, parent 
 		}
 	}
 	agent, err := s.options.Find(ctx, who, name)
-	if err != nil || parent == nil || parent.agent.AllowAgents == nil {
+	if err != nil || parent == nil || parent.agent.AllowAgents == nil || slices.Contains(parent.agent.AllowAgents, agent.Name) {
 		return agent, err
-	}
-	for _, allowed := range parent.agent.AllowAgents { // which need not be qualified
-		if found, err := s.options.Find(ctx, who, allowed); err == nil && found.Name == agent.Name {
-			return agent, nil
-		}
 	}
 	return nil, refuse(run.PermissionDenied, "%s may not spawn %s: its allow_agents are %s", parent.agent.Name, agent.Name, cmp.Or(strings.Join(parent.agent.AllowAgents, ", "), "none"))
 }
@@ -148,7 +144,7 @@ func (s *Sessions) agentFor(ctx context.Context, who identity.Principal, parent 
 // modelFor returns the model of a name. That of the parent, or the default, has the names ""
 // and "inherit".
 func (s *Sessions) modelFor(parent *live, name string) (*Model, error) {
-	if name == "" || name == "inherit" {
+	if name == "" || name == Inherit {
 		if parent != nil {
 			return parent.model, nil
 		}
