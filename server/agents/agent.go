@@ -219,8 +219,11 @@ func (d *Definition) spawns() []string {
 	return all
 }
 
-// Inherit is the name of the parent's model.
-const Inherit = "inherit"
+// Names that no agent and no model has.
+const (
+	Auto    = "auto"    // the agent of the skill that fits a task best
+	Inherit = "inherit" // the model of the parent
+)
 
 // A Role is an agent with its profile.
 type Role struct {

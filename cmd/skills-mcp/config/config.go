@@ -11,6 +11,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox/admission"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
@@ -63,6 +64,8 @@ type Config struct {
 	Store string `yaml:"store"`
 	// Provides declares features that cannot be detected.
 	Provides Provides `yaml:"provides"`
+	// Agents configures the sessions of agents.
+	Agents Agents `yaml:"agents"`
 	// Telemetry sends measures and traces.
 	Telemetry Telemetry `yaml:"telemetry"`
 }
@@ -230,6 +233,7 @@ func Default() *Config {
 		Install:   Install{ClawHub: clawhub.DefaultRegistry, Limits: InstallLimits{Files: 20_000, File: 64 << 20, Total: 256 << 20, Depth: 32}, Refresh: 5 * time.Minute},
 		Record:    Record{Keep: Age(audit.DefaultKeep), Max: audit.DefaultMax},
 		Serve:     Serve{Transport: "stdio", Listen: DefaultListen, Drain: 30 * time.Second, Name: "skills-mcp", Title: "Skills"},
+		Agents:    Agents{Depth: 2, MaxChildren: 5, Timeout: 5 * time.Minute, Keep: time.Hour, SkillsPerTurn: 2, Budget: agents.Budget{Turns: 50, Tokens: 1_000_000}},
 		Telemetry: Telemetry{Traces: Traces{Sample: 0.1}},
 		Expose:    Expose{Mode: string(exposure.Auto), MaxTools: exposure.DefaultTools, CatalogChars: exposure.DefaultChars},
 	}

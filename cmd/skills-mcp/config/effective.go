@@ -96,7 +96,7 @@ func (w *valueWriter) add(key string, v reflect.Value) {
 			text = "not set"
 		}
 		w.put(key, text, v)
-	case strings.HasPrefix(key, "policy.profiles.") && strings.Contains(key, ".env."):
+	case strings.HasPrefix(key, "policy.profiles.") && strings.Contains(key, ".env."), strings.HasPrefix(key, "agents.define.") && strings.HasSuffix(key, ".prompt"):
 		w.put(key, "…", v)
 	case v.Kind() == reflect.Struct && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()): // which has a text of its own
 		for i := range v.NumField() {
@@ -114,9 +114,10 @@ func (w *valueWriter) add(key string, v reflect.Value) {
 	}
 }
 
-// inMap reports whether a key is of a rule or a profile, of which few fields are set.
+// inMap reports whether a key is of a rule, a profile, a model or an agent, of which few fields
+// are set.
 func inMap(key string) bool {
-	return strings.HasPrefix(key, "policy.skills.") || strings.HasPrefix(key, "policy.profiles.")
+	return slices.ContainsFunc([]string{"policy.skills.", "policy.profiles.", "agents.models.", "agents.define."}, func(of string) bool { return strings.HasPrefix(key, of) })
 }
 
 func asMap(v reflect.Value) map[string]reflect.Value {

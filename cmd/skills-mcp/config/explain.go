@@ -65,7 +65,7 @@ func wanted(typeName string) string {
 	case "[]string":
 		return "a list, such as [a, b]"
 	}
-	if strings.HasPrefix(typeName, "config.") || typeName == "policy.Profile" {
+	if strings.HasPrefix(typeName, "config.") || strings.HasPrefix(typeName, "agents.") || typeName == "policy.Profile" {
 		return "keys with values, such as {key: value}"
 	}
 	return "another kind of value"

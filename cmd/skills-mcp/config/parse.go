@@ -132,6 +132,9 @@ func (c *Config) validate() error {
 	if err := c.Serve.Validate(); err != nil {
 		return err
 	}
+	if err := c.Agents.validate(); err != nil {
+		return err
+	}
 	if err := c.Telemetry.validate(); err != nil {
 		return err
 	}
@@ -181,6 +184,11 @@ func (c *Config) validateMinimums() error {
 		{"install.limits.total", c.Install.Limits.Total >= 1<<10, "1KB"},
 		{"install.limits.depth", c.Install.Limits.Depth >= 1, "1"},
 		{"install.refresh", c.Install.Refresh >= time.Second, "1s"},
+		{"agents.depth", c.Agents.Depth >= 1, "1"},
+		{"agents.max_children", c.Agents.MaxChildren >= 1, "1"},
+		{"agents.timeout", c.Agents.Timeout >= time.Second, "1s"},
+		{"agents.keep", c.Agents.Keep >= time.Second, "1s"},
+		{"agents.skills_per_turn", c.Agents.SkillsPerTurn >= 0, "0"},
 		{"expose.max_tools", c.Expose.MaxTools >= 1, "1"},
 		{"expose.catalog_chars", c.Expose.CatalogChars >= 1000, "1000"},
 	} {

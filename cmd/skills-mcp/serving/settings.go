@@ -116,6 +116,8 @@ func groupOf(key string) string {
 		return "Telemetry"
 	case "record":
 		return "Record"
+	case "agents":
+		return "Agents"
 	}
 	return "Provided features"
 }
