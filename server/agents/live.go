@@ -49,6 +49,7 @@ type live struct {
 	closing      bool           // it takes no messages, and spawns no sessions
 	awaited      bool           // its announcement is for Wait
 	running      int            // children
+	followed     Used           // as the store has it
 	inbox        []mail
 	asked        []chan<- string // who waits for a reply to what the model has
 }

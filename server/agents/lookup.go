@@ -31,7 +31,9 @@ func decode(row *store.Subagent) *Session {
 	if one.RunID, one.Ended = row.RunID, row.Ended; one.Status == Running && row.Status != string(Running) {
 		one.Result = sentence(errServer)
 	}
-	one.Status = Status(row.Status)
+	if one.Status = Status(row.Status); one.Status == Running && row.Used != "" {
+		_ = json.Unmarshal([]byte(row.Used), &one.Used)
+	}
 	return &one
 }
 
@@ -115,13 +117,19 @@ func (s *Sessions) list(ctx context.Context, isSeen func(*live) bool, f *store.S
 		}
 		s.mu.Unlock()
 	}
-	slices.SortFunc(all, func(a, b *Session) int {
+	newest := func(a, b *Session) int {
 		if order := b.Created.Compare(a.Created); order != 0 {
 			return order
 		}
 		return strings.Compare(a.RunID, b.RunID)
-	})
-	return all[:min(len(all), maxListed)], nil
+	}
+	slices.SortFunc(all, newest)
+	if len(all) > maxListed { // those that run stay
+		ended := slices.DeleteFunc(slices.Clone(all), func(one *Session) bool { return one.Ended.IsZero() })
+		all = append(slices.DeleteFunc(all, func(one *Session) bool { return !one.Ended.IsZero() }), ended...)[:maxListed]
+		slices.SortFunc(all, newest)
+	}
+	return all, nil
 }
 
 // lookup returns a session that who sees, by run ID or label. One that is not in memory has
@@ -210,7 +218,8 @@ func (s *Sessions) History(ctx context.Context, who identity.Principal, name str
 }
 
 // Kill ends a running session that who sees, with its descendants. It returns when they have
-// ended, or after 5 s.
+// ended, or after 5 s, and at once for a session of another process, which ends it within
+// two seconds.
 func (s *Sessions) Kill(ctx context.Context, who identity.Principal, name string) error {
 	l, one, err := s.lookup(ctx, who, name)
 	switch {
@@ -241,7 +250,7 @@ func (s *Sessions) Stop(ctx context.Context, runID string) error {
 
 func (s *Sessions) kill(ctx context.Context, l *live, one *Session) error {
 	if l == nil {
-		return refuse(run.Unavailable, "session %s runs in another process of this server, which has to end it", one.RunID)
+		return s.table.Stop(ctx, one.RunID) // of another process, which follows that
 	}
 	l.cancel(errKilled)
 	limit := time.NewTimer(killTime)

@@ -62,6 +62,7 @@ type Sessions struct {
 
 	mu      sync.Mutex
 	closed  bool                      // under mu, as those below
+	follows bool                      // follow runs
 	running int                       // sessions
 	live    map[string]*live          // by run ID: those that run, and that have ended lately
 	clients map[identity.Key]*client  // whose sessions have not ended

@@ -228,6 +228,10 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 	s.running++
 	s.all.Add(1)
 	s.live[l.session.RunID] = l
+	if !s.follows {
+		s.follows = true
+		s.all.Go(s.follow)
+	}
 	return nil
 }
 

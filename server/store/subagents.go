@@ -23,6 +23,8 @@ type Subagent struct {
 	Once                     bool
 	Created, Deadline, Ended time.Time // to the millisecond; Ended is zero while it runs
 	Body                     []byte
+	// Used is what it had used when it was last followed; "" before that.
+	Used string
 }
 
 // subagentsSchema holds the sessions of agents. A database gets it at the first use, as most
@@ -40,12 +42,14 @@ CREATE TABLE IF NOT EXISTS subagents (
 	created INTEGER NOT NULL,  -- ms since 1970, as the next two
 	deadline INTEGER NOT NULL,
 	ended INTEGER NOT NULL,    -- 0: it runs
+	stop INTEGER NOT NULL,     -- another process asks its server to end it
+	used TEXT NOT NULL,
 	body BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS subagents_created ON subagents (created);
 CREATE INDEX IF NOT EXISTS subagents_pid ON subagents (pid, status);`
 
-const subagentColumns = "run_id, root, owner, label, status, pid, once, created, deadline, ended, body"
+const subagentColumns = "run_id, root, owner, label, status, pid, once, created, deadline, ended, used, body"
 
 // Subagents is the table of the sessions of agents.
 type Subagents struct{ store *Store }
@@ -88,7 +92,7 @@ func (t Subagents) execute(ctx context.Context, statement string, values ...any)
 // Add adds the row of a session that this server runs. When it returns, the row survives the
 // end of the process.
 func (t Subagents) Add(ctx context.Context, a *Subagent) error {
-	return t.execute(ctx, "INSERT INTO subagents (pid, run_id, root, owner, label, status, once, told, created, deadline, ended, body) VALUES (?, ?, ?, ?, ?, '"+Running+"', ?, 0, ?, ?, 0, ?)",
+	return t.execute(ctx, "INSERT INTO subagents (pid, run_id, root, owner, label, status, once, told, created, deadline, ended, stop, used, body) VALUES (?, ?, ?, ?, ?, '"+Running+"', ?, 0, ?, ?, 0, 0, '', ?)",
 		a.RunID, a.Root, a.Owner, a.Label, flag(a.Once), a.Created.UnixMilli(), a.Deadline.UnixMilli(), a.Body)
 }
 
@@ -96,6 +100,35 @@ func (t Subagents) Add(ctx context.Context, a *Subagent) error {
 func (t Subagents) End(ctx context.Context, a *Subagent) error {
 	return t.execute(ctx, "UPDATE subagents SET pid = ?1 * (1 - ?3), status = ?4, ended = ?5, body = ?6 WHERE run_id = ?2",
 		a.RunID, flag(a.Gone), a.Status, a.Ended.UnixMilli(), a.Body)
+}
+
+// Stop asks the server of a session to end it; see [Subagents.Follow].
+func (t Subagents) Stop(ctx context.Context, runID string) error {
+	if err := t.make(ctx); err != nil {
+		return err
+	}
+	_, err := t.store.execute(ctx, "", "UPDATE subagents SET stop = 1 WHERE run_id = ? AND ended = 0", runID)
+	return err
+}
+
+// Follow writes what sessions of this server have used, by run ID, and returns those that
+// other processes ask it to end.
+func (t Subagents) Follow(ctx context.Context, used map[string]string) (stop []string, err error) {
+	pid, err := t.pid(ctx)
+	if err = errors.Join(err, t.make(ctx)); err == nil && len(used) > 0 {
+		err = t.store.write(ctx, "", func(tx *transaction) error {
+			for id, text := range used {
+				if _, err := tx.Exec("UPDATE subagents SET used = ? WHERE run_id = ? AND ended = 0", text, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, t.store.stateFile, scanOne[string], "SELECT run_id FROM subagents WHERE pid = ? AND status = '"+Running+"' AND stop = 1", pid)
 }
 
 // Leave marks the sessions of a client that have ended as [Subagent.Gone].
@@ -151,7 +184,7 @@ type SubagentFilter struct {
 	Limit     int
 }
 
-// List returns the sessions that a filter selects, the newest first.
+// List returns the sessions that a filter selects, those that run first, then the newest.
 func (t Subagents) List(ctx context.Context, f SubagentFilter) ([]*Subagent, error) {
 	pid, err := t.pid(ctx)
 	if err = errors.Join(err, t.make(ctx)); err != nil {
@@ -175,13 +208,13 @@ func (t Subagents) List(ctx context.Context, f SubagentFilter) ([]*Subagent, err
 	if f.Root != nil {
 		add("(pid = 0 OR root = ? AND (pid = ? OR ? = 1))", *f.Root, pid, flag(f.AnyServer))
 	}
-	return collect(ctx, t.store.stateFile, scanSubagent, "SELECT "+subagentColumns+" FROM subagents WHERE "+strings.Join(conditions, " AND ")+" ORDER BY created DESC, run_id LIMIT ?", append(values, f.Limit)...)
+	return collect(ctx, t.store.stateFile, scanSubagent, "SELECT "+subagentColumns+" FROM subagents WHERE "+strings.Join(conditions, " AND ")+" ORDER BY ended <> 0, created DESC, run_id LIMIT ?", append(values, f.Limit)...)
 }
 
 func scanSubagent(row scanner) (*Subagent, error) {
 	var a Subagent
 	var pid, once, created, deadline, ended int64
-	err := row.Scan(&a.RunID, &a.Root, &a.Owner, &a.Label, &a.Status, &pid, &once, &created, &deadline, &ended, &a.Body)
+	err := row.Scan(&a.RunID, &a.Root, &a.Owner, &a.Label, &a.Status, &pid, &once, &created, &deadline, &ended, &a.Used, &a.Body)
 	a.Gone, a.Once, a.Created, a.Deadline = pid == 0, once == 1, time.UnixMilli(created), time.UnixMilli(deadline)
 	if ended != 0 {
 		a.Ended = time.UnixMilli(ended)
