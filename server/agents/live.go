@@ -183,17 +183,17 @@ func cutBytes(text string, n int) string {
 
 // next is for the loop.
 func (l *live) next(ctx context.Context, wait bool) (messages []string, open bool, err error) {
-	for {
+	for ctx.Err() == nil { // else nobody would hear of a child that ends together with its parent
 		mails, open := l.receive(wait)
 		if len(mails) > 0 || !open || !wait {
 			return l.sessions.read(mails), open, nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, true, context.Cause(ctx)
 		case <-l.news:
 		}
 	}
+	return nil, true, context.Cause(ctx)
 }
 
 // receive empties the inbox. An empty one of a session without children is closed, at its
