@@ -90,7 +90,7 @@ func (c *crew) List(_ context.Context, who identity.Principal, status agents.Sta
 }
 
 func (c *crew) find(who identity.Principal, runID string) error {
-	all, _ := c.List(nil, who, "")
+	all, _ := c.List(context.Background(), who, "")
 	if !slices.ContainsFunc(all, func(s *agents.Session) bool { return s.RunID == runID }) {
 		return &run.Error{Code: run.NotFound, Message: "there is no subagent " + runID}
 	}

@@ -7,23 +7,12 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
-
-	"github.com/skillsmcp/skills-mcp/server/identity"
 )
-
-// Announcements are texts that a model gets ahead of the result of a tool.
-type Announcements interface {
-	// Pending reports whether some may wait for a principal. It must be fast.
-	Pending(who identity.Principal) bool
-	// Take returns those that wait for a principal. It is called immediately before a
-	// result is written, holds up what else is written to the client, and returns none twice.
-	Take(who identity.Principal) []string
-}
 
 // announced returns the reply to a request with the announcements for its principal ahead of
 // the contents of the result. They wait for another result if this one is none of a tool, or
 // must keep a structure that clients show a model in place of contents.
-func (e *edge) announced(p *peer, m message, line []byte) []byte {
+func announced(e *edge, p *peer, m message, line []byte) []byte {
 	if m.method != string(mcp.MethodToolsCall) || e.Announcements == nil || !e.Announcements.Pending(p.principal) {
 		return line
 	}
@@ -36,7 +25,7 @@ func (e *edge) announced(p *peer, m message, line []byte) []byte {
 		return line // an error, a task or a question
 	}
 	_ = json.Unmarshal(result["isError"], &failed) // absent is false
-	if result["structuredContent"] != nil && !failed && e.declaresOutput(m) {
+	if result["structuredContent"] != nil && !failed && declaresOutput(e, m) {
 		return line
 	}
 	texts := e.Announcements.Take(p.principal)
@@ -57,7 +46,7 @@ func (e *edge) announced(p *peer, m message, line []byte) []byte {
 
 // declaresOutput reports whether the tool of a call may have an output schema: clients refuse
 // its results without a structure.
-func (e *edge) declaresOutput(m message) bool {
+func declaresOutput(e *edge, m message) bool {
 	var params struct{ Name string }
 	_ = json.Unmarshal(m.params, &params) // it was read before
 	tool := e.Core.GetTool(params.Name)

@@ -48,6 +48,15 @@ type Backend struct {
 	Lists, Calls <-chan struct{}
 }
 
+// Announcements are texts that a model gets ahead of the result of a tool.
+type Announcements interface {
+	// Pending reports whether some may wait for a principal. It must be fast.
+	Pending(who identity.Principal) bool
+	// Take returns those that wait for a principal. It is called immediately before a
+	// result is written, holds up what else is written to the client, and returns none twice.
+	Take(who identity.Principal) []string
+}
+
 func newEdge(b Backend, o Options) edge {
 	ready := make(chan struct{})
 	close(ready)

@@ -13,8 +13,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// maxNotices is the number of broadcasts that wait for a client that does not read.
-const maxNotices = 2 * maxSubscriptions
+const (
+	// maxSubscriptions is how many resources a client may subscribe to.
+	maxSubscriptions = 1024
+	// maxNotices is the number of broadcasts that wait for a client that does not read.
+	maxNotices = 2 * maxSubscriptions
+)
 
 // noticeGap is the shortest time between two equal notices of a change: a client that
 // lists again after each one would be busy while somebody edits.

@@ -241,12 +241,8 @@ func answerOf(m message) answer {
 	return answer{failed: &failed}
 }
 
-// maxSubscriptions is how many resources a client may subscribe to, and
-// maxSubscribed how long the URI of one may be, in bytes.
-const (
-	maxSubscriptions = 1024
-	maxSubscribed    = 4 << 10
-)
+// maxSubscribed is how long the URI of a subscription may be, in bytes.
+const maxSubscribed = 4 << 10
 
 // SubscribeToResourceErr is called by mcp-go in place of SubscribeToResource. Its
 // errors are for [OnError]: mcp-go reports all as a missing resource.

@@ -161,7 +161,7 @@ func (s *stream) start(ctx context.Context, m message) *call {
 			if !s.calls.finish(c) {
 				return nil
 			}
-			return s.announced(p, m, reply)
+			return announced(&s.edge, p, m, reply)
 		})
 		s.lists.recycle(reply)
 	}
