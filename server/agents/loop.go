@@ -44,7 +44,8 @@ type Model struct {
 }
 
 // A Hook tells plugins of an event in the session of who, and returns the fields as plugins
-// have changed them. Of these the system_prompt of before_agent_start counts.
+// have changed them: system_prompt counts of before_agent_start, and message of
+// message_received and message_sending.
 type Hook func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any
 
 // A host is the session around a loop.
@@ -134,9 +135,12 @@ func (l *loop) answer(ctx context.Context) (string, error) {
 			begun, cut = reply.Text, true
 			l.add(reply.Message, chat.Message{Role: chat.User, Text: goOn})
 		default:
-			l.tell(ctx, "message_sending", begun+reply.Text)
+			text := l.hooked(ctx, "message_sending", "message", begun+reply.Text, nil)
+			if text != begun+reply.Text {
+				reply.Text = text
+			}
 			l.add(reply.Message)
-			return begun + reply.Text, nil
+			return text, nil
 		}
 	}
 }

@@ -350,7 +350,7 @@ func TestPrompt(t *testing.T) {
 }
 
 func TestHooks(t *testing.T) {
-	m := replies(calls("count"), text("7"), text("8"))
+	m := replies(calls("count"), text("7"), text("8, you Are you"))
 	l, h := newLoop(m)
 	h.later = []string{"Are you sure?"}
 	var events []string
@@ -363,16 +363,19 @@ func TestHooks(t *testing.T) {
 			return map[string]any{"system_prompt": "Replaced."}
 		}
 		events = append(events, fmt.Sprint(event, " ", fields["message"], " ", len(h.conversation)))
-		return map[string]any{"message": "ignored"}
+		return map[string]any{"message": strings.ReplaceAll(fields["message"].(string), "Are you", "Really")}
 	}
 	l.who.ID = "ann"
-	if result, err := l.run(t.Context()); err != nil || result != "8" {
+	if result, err := l.run(t.Context()); err != nil || result != "8, you Really" || h.conversation[5].Text != result {
 		t.Fatalf("run is %q, %v", result, err)
 	}
 	want := []string{
 		"before_agent_start[map[content:Count the pages. role:user]] true",
 		"message_received Count the pages. 0", "message_sending 7 3",
-		"message_received Are you sure? 4", "message_sending 8 5",
+		"message_received Are you sure? 4", "message_sending 8, you Are you 5",
+	}
+	if got := h.conversation[4].Text; got != "Really sure?" {
+		t.Errorf("the model gets %q", got)
 	}
 	if !slices.Equal(events, want) || m.requests[2].System != "Replaced." {
 		t.Errorf("events:\n%q, want\n%q, system prompt %q", events, want, m.requests[2].System)

@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
@@ -28,16 +29,10 @@ func (l *loop) begin(ctx context.Context) error {
 	about := strings.Join(append([]string{line}, bodies...), "\n\n")
 	l.system = fmt.Sprintf(preamble, l.session.Depth, l.session.Label) + "\n\n" +
 		strings.TrimSpace(strings.ReplaceAll(prompt, skillsContext, strings.TrimSpace(about)))
-	if l.hook != nil {
-		fields := l.hook(ctx, l.who, "before_agent_start", map[string]any{
-			"agent_id": l.agent.Name, "system_prompt": l.system,
-			"messages": []map[string]any{{"role": "user", "content": l.session.Task}},
-		})
-		if system, ok := fields["system_prompt"].(string); ok {
-			l.system = system
-		}
-	}
-	l.tell(ctx, "message_received", l.session.Task)
+	l.system = l.hooked(ctx, "before_agent_start", "system_prompt", l.system, map[string]any{
+		"messages": []map[string]any{{"role": "user", "content": l.session.Task}},
+	})
+	l.session.Task = l.hooked(ctx, "message_received", "message", l.session.Task, nil)
 	l.add(chat.Message{Role: chat.User, Text: l.session.Task})
 	return nil
 }
@@ -46,7 +41,7 @@ func (l *loop) begin(ctx context.Context) error {
 // matches and that the conversation does not have.
 func (l *loop) hear(ctx context.Context, messages []string) error {
 	for _, text := range messages {
-		l.tell(ctx, "message_received", text)
+		text = l.hooked(ctx, "message_received", "message", text, nil)
 		_, bodies, err := l.tools.Skills(ctx, text, nil, l.skills)
 		if err != nil {
 			return fmt.Errorf("read the skills that fit a message: %w", err)
@@ -61,9 +56,16 @@ func (l *loop) hear(ctx context.Context, messages []string) error {
 	return nil
 }
 
-// tell tells plugins of a message.
-func (l *loop) tell(ctx context.Context, event, message string) {
-	if l.hook != nil {
-		l.hook(ctx, l.who, event, map[string]any{"message": message, "agent_id": l.agent.Name})
+// hooked returns a text as the hooks of an event leave it in a field. more are the event's
+// other fields.
+func (l *loop) hooked(ctx context.Context, event, field, text string, more map[string]any) string {
+	if l.hook == nil {
+		return text
 	}
+	fields := map[string]any{"agent_id": l.agent.Name, field: text}
+	maps.Copy(fields, more)
+	if changed, ok := l.hook(ctx, l.who, event, fields)[field].(string); ok {
+		return changed
+	}
+	return text
 }
