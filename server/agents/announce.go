@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -38,48 +37,38 @@ func harmless(text string) string {
 	return begins.ReplaceAllString(invisible.ReplaceAllString(text, ""), "($1)")
 }
 
-// deliver gives the announcement of a session to the session above; nil is the client's. mu
-// is held.
+// deliver gives the announcement of a session to the one above; nil is the client's. mu is
+// held.
 func (l *live) deliver(above *live) {
-	s, c := l.sessions, l.client
 	switch {
 	case above != nil:
-		above.inbox = append(above.inbox, mail{text: announcement(&l.session).String(), child: l})
-		above.poke()
-		return
-	case c.gone:
-		s.orphans[c.owner] = append(s.orphans[c.owner], l.session.RunID)
+		above.post(mail{text: announcement(&l.session).String(), child: l})
+	case l.client.left:
+		l.sessions.announce(l.session.Owner, l.session.RunID)
 	default:
-		c.ready = append(c.ready, l.session.RunID)
+		l.sessions.announce(l.session.Root, l.session.RunID)
 	}
-	s.announce(c)
 }
 
-// announce counts the announcements, and wakes who watches those of a client; mu is held.
-func (s *Sessions) announce(c *client) {
-	s.count()
-	for _, other := range s.clients {
-		if other == c || c.gone && other.owner == c.owner {
-			for _, w := range other.watchers {
-				select {
-				case w <- struct{}{}:
-				default:
-				}
+// announce adds announcements for the client, or the owner, of a key, and wakes who watches
+// for them; mu is held.
+func (s *Sessions) announce(key identity.Key, runIDs ...string) {
+	s.ready[key] = append(s.ready[key], runIDs...)
+	n := 0
+	for key, ids := range s.ready {
+		if n += len(ids); len(ids) == 0 {
+			delete(s.ready, key)
+		}
+	}
+	s.pending.Store(int64(n))
+	for w, who := range s.watchers {
+		if len(runIDs) > 0 && (who.Key() == key || who.Owner() == key) {
+			select {
+			case w <- struct{}{}:
+			default:
 			}
 		}
 	}
-}
-
-// count counts the announcements for clients; mu is held.
-func (s *Sessions) count() {
-	n := 0
-	for _, c := range s.clients {
-		n += len(c.ready)
-	}
-	for _, ids := range s.orphans {
-		n += len(ids)
-	}
-	s.ready.Store(int64(n))
 }
 
 // delivered marks the announcements of sessions as delivered, and removes those that are to
@@ -122,70 +111,55 @@ func (s *Sessions) tell(ctx context.Context, ids []string) ([]Announcement, erro
 // Pending reports whether [Sessions.Take] may have announcements for the session of a client.
 // It does no I/O.
 func (s *Sessions) Pending(who identity.Principal) bool {
-	if s.ready.Load() == 0 || len(who.Agents) > 0 {
+	if s.pending.Load() == 0 || len(who.Agents) > 0 {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.clients[who.Key()]
-	return c != nil && len(c.ready) > 0 || len(s.orphans[who.Owner()]) > 0
+	return len(s.ready[who.Key()])+len(s.ready[who.Owner()]) > 0
 }
 
 // Take returns the announcements for the session of a client, at most 20, the oldest first:
-// none is returned twice. Those of sessions whose client has gone are for the next one of
+// none is returned twice. Those of sessions whose client has left are for the next one of
 // the same owner.
 func (s *Sessions) Take(ctx context.Context, who identity.Principal) ([]Announcement, error) {
 	if !s.Pending(who) {
 		return nil, nil
 	}
+	var ids []string
 	s.mu.Lock()
-	owner := who.Owner()
-	var own []string
-	c := s.clients[who.Key()]
-	if c != nil {
-		own, c.ready = first(c.ready, maxAnnouncements)
+	for _, key := range []identity.Key{who.Key(), who.Owner()} {
+		n := min(len(s.ready[key]), maxAnnouncements-len(ids))
+		ids = append(ids, s.ready[key][:n]...)
+		s.ready[key] = s.ready[key][n:]
+		s.announce(key)
 	}
-	lost, rest := first(s.orphans[owner], maxAnnouncements-len(own))
-	s.orphans[owner] = rest
-	s.count()
 	s.mu.Unlock()
-	all, err := s.tell(ctx, slices.Concat(own, lost))
-	if err == nil {
-		return all, nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c != nil && !c.gone {
-		c.ready, own = append(own, c.ready...), nil
-	}
-	s.orphans[owner] = slices.Concat(own, lost, s.orphans[owner])
-	s.count()
-	return nil, err
-}
-
-// first returns the first n elements, and the rest.
-func first[T any](all []T, n int) (head, rest []T) {
-	n = min(n, len(all))
-	return all[:n:n], all[n:]
-}
-
-// claim takes the announcement of a session that has ended from where it waits; nil if it
-// waits nowhere.
-func (s *Sessions) claim(ctx context.Context, l *live) (*Announcement, error) {
-	if !s.withhold(l) {
-		return nil, nil
-	}
-	all, err := s.tell(ctx, []string{l.session.RunID})
+	all, err := s.tell(ctx, ids)
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		l.deliver(l.parent)
-		return nil, err
+		s.announce(who.Key(), ids...)
 	}
-	if len(all) == 0 {
-		return nil, nil
+	return all, err
+}
+
+// claim takes the announcement of a session that has ended from where it waits. The error
+// says so if it was taken.
+func (s *Sessions) claim(ctx context.Context, l *live) (a Announcement, err error) {
+	if s.withhold(l) {
+		all, err := s.tell(ctx, []string{l.session.RunID})
+		if len(all) > 0 {
+			return all[0], nil
+		}
+		if err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			l.deliver(l.parent)
+			return a, err
+		}
 	}
-	return &all[0], nil
+	return a, over(l.read())
 }
 
 // withhold removes the announcement of a session from where it waits, and reports whether it
@@ -198,12 +172,13 @@ func (s *Sessions) withhold(l *live) (found bool) {
 		return id == l.session.RunID
 	}
 	found, l.awaited = l.awaited, false
-	l.client.ready = slices.DeleteFunc(l.client.ready, isIt)
-	s.orphans[l.client.owner] = slices.DeleteFunc(s.orphans[l.client.owner], isIt)
+	for _, key := range []identity.Key{l.session.Root, l.session.Owner} {
+		s.ready[key] = slices.DeleteFunc(s.ready[key], isIt)
+		s.announce(key)
+	}
 	if l.parent != nil {
 		l.parent.inbox = slices.DeleteFunc(l.parent.inbox, func(m mail) bool { return m.child != nil && isIt(m.child.session.RunID) })
 	}
-	s.count()
 	return found
 }
 
@@ -217,21 +192,15 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 		s.mu.Unlock()
 		return Announcement{}, unknown(runID)
 	}
+	l.waiting = true
 	s.mu.Unlock()
 	select {
 	case <-l.ended:
-		a, err := s.claim(ctx, l)
-		if a == nil && err == nil {
-			err = refuse(run.NotFound, "the result of session %s was announced already", runID)
-		}
-		if err != nil {
-			return Announcement{}, err
-		}
-		return *a, nil
+		return s.claim(ctx, l)
 	case <-ctx.Done():
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if l.awaited = false; l.session.Status != Running {
+		if l.awaited = false; l.hasEnded() {
 			l.deliver(l.parent)
 		}
 		return Announcement{}, context.Cause(ctx)
@@ -241,17 +210,16 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 // Watch returns a channel that holds a value after an announcement for the session of a
 // client has become ready. The caller calls stop when it no longer reads.
 func (s *Sessions) Watch(who identity.Principal) (ready <-chan struct{}, stop func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	w := make(chan struct{}, 1)
-	c := s.clientOf(who)
-	c.watchers = append(c.watchers, w)
-	if len(c.ready)+len(s.orphans[c.owner]) > 0 {
+	if s.Pending(who) {
 		w <- struct{}{}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchers[w] = who
 	return w, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		c.watchers = slices.DeleteFunc(c.watchers, func(other chan struct{}) bool { return other == w })
+		delete(s.watchers, w)
 	}
 }

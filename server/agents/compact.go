@@ -123,7 +123,7 @@ func (l *loop) summary(ctx context.Context, messages []chat.Message, limit int) 
 func transcript(messages []chat.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
-		fmt.Fprintln(&b, line(m, maxText))
+		fmt.Fprintln(&b, line(m))
 	}
 	return b.String()
 }

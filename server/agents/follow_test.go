@@ -19,7 +19,7 @@ func TestOtherProcess(t *testing.T) {
 		s, page := newSessions(t, Options{Store: file}), newSessions(t, Options{Store: file})
 		defer s.Close()
 		defer page.Close()
-		<-page.recovered // it takes the sessions of its own process number for old ones
+		<-page.swept // it takes the sessions of its own process number for old ones
 		top, other := spawn(t, s, ann, SpawnRequest{}), spawn(t, s, bob, SpawnRequest{})
 		child := spawn(t, s, agentOf(s, top), SpawnRequest{})
 		_, settle, err := s.live[child.RunID].ledger.reserve(t.Context(), &Model{}, 10, 10)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 const (
@@ -19,7 +21,6 @@ const (
 	maxMails   = 100      // messages that wait for a session
 	maxMessage = 500      // characters of a message in a history
 	maxHistory = 10_000   // characters of a history
-	truncated  = "… (truncated)"
 )
 
 // The causes for which a session ends before its loop does.
@@ -48,6 +49,7 @@ type live struct {
 	conversation []chat.Message // the loop's; nil after the end
 	closing      bool           // it takes no messages, and spawns no sessions
 	awaited      bool           // its announcement is for Wait
+	waiting      bool           // Wait was called
 	running      int            // children
 	followed     Used           // as the store has it
 	inbox        []mail
@@ -77,21 +79,44 @@ func (l *live) top() *live {
 	return l
 }
 
-// isSeenBy reports whether the session exists for who; mu is held.
+// hasEnded reports whether the session has ended; mu is held, as for the methods below.
+func (l *live) hasEnded() bool { return l.session.Status != Running }
+
+// isSeenBy reports whether the session exists for who.
 func (l *live) isSeenBy(who identity.Principal) bool {
 	if len(who.Agents) > 0 {
 		return slices.Contains(l.session.Ancestors, who.Session)
 	}
-	return l.session.Root == who.Key() || l.client.gone && l.session.Owner == who.Owner()
+	return l.session.Root == who.Key() || l.client.left && l.session.Owner == who.Owner()
 }
 
-// isChildOf reports whether who has spawned the session, and gets its announcement; mu is
-// held.
+// isChildOf reports whether the announcement of the session is for who.
 func (l *live) isChildOf(who identity.Principal) bool {
-	if len(who.Agents) > 0 {
-		return l.session.ParentSession == who.Session
+	return l.isSeenBy(who) && (l.parent == nil || l.parent.session.RunID == who.Session)
+}
+
+// copy returns the session without messages.
+func (l *live) copy() *Session {
+	one := l.session
+	one.Messages, one.Children = nil, slices.Clone(one.Children)
+	if !l.hasEnded() {
+		one.Used = l.ledger.spent()
 	}
-	return l.parent == nil && l.isSeenBy(who)
+	return &one
+}
+
+// messages returns the end of the conversation, with short texts.
+func (l *live) messages() []chat.Message {
+	if l.hasEnded() {
+		return l.session.Messages
+	}
+	return brief(l.conversation)
+}
+
+// post puts a mail into the inbox.
+func (l *live) post(m mail) {
+	l.inbox = append(l.inbox, m)
+	l.poke()
 }
 
 // poke has next look again.
@@ -102,91 +127,69 @@ func (l *live) poke() {
 	}
 }
 
-// start makes the session one of its parent's, and returns it.
-func (l *live) start() *Session {
+// withdraw makes place for another session.
+func (l *live) withdraw() {
+	l.sessions.running--
+	if l.parent == nil {
+		l.client.running--
+		return
+	}
+	l.parent.running--
+	l.parent.poke()
+}
+
+// read is copy for a caller that does not hold mu.
+func (l *live) read() *Session {
 	l.sessions.mu.Lock()
 	defer l.sessions.mu.Unlock()
-	if l.parent != nil {
-		l.parent.session.Children = append(l.parent.session.Children, l.session.RunID)
-	}
 	return l.copy()
 }
 
-// copy returns the session without messages; mu is held.
-func (l *live) copy() *Session {
-	one := l.session
-	one.Messages, one.Children = nil, slices.Clone(one.Children)
-	if one.Status == Running {
-		one.Used = l.ledger.spent()
-	}
-	return &one
-}
-
-// messages returns the conversation, each message cut; mu is held.
-func (l *live) messages() []chat.Message {
-	if l.conversation == nil {
-		return l.session.Messages
-	}
-	return brief(l.conversation)
-}
-
-// brief returns the last messages of a conversation, each of which is cut, within the bounds
-// of a history.
-func brief(conversation []chat.Message) []chat.Message {
-	var all []chat.Message
-	left := maxHistory
+// brief returns the end of a conversation, with short texts that name the calls: somewhat
+// more than a history holds.
+func brief(conversation []chat.Message) (all []chat.Message) {
+	size := 0
 	for _, m := range slices.Backward(conversation) {
-		m.Text = cut(m.Text, maxMessage)
-		calls := make([]chat.Call, len(m.Calls))
-		for i, c := range m.Calls {
-			calls[i] = chat.Call{ID: c.ID, Name: c.Name, Args: []byte("{}")}
-			if len(c.Args) <= maxMessage {
-				calls[i].Args = c.Args
-			}
-		}
-		m.Calls = calls
-		if left -= utf8.RuneCountInString(line(m, maxMessage)) + 1; left < 0 {
+		m.Text, m.Calls = truncate.String(textOf(m), maxMessage), nil
+		all = append(all, m)
+		if size += utf8.RuneCountInString(m.Text); size > maxHistory {
 			break
 		}
-		all = append(all, m)
 	}
 	slices.Reverse(all)
 	return all
 }
 
-// line returns a message as a line of a history, of about most characters. It has no second line that could pass for
-// that of another message.
-func line(m chat.Message, most int) string {
-	text := m.Text
+// textOf returns the text of a message, with its calls.
+func textOf(m chat.Message) string {
 	for _, c := range m.Calls {
-		text += fmt.Sprintf(" → %s(%s)", c.Name, c.Args)
+		m.Text += fmt.Sprintf(" → %s(%s)", c.Name, c.Args)
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' || c == '\u2028' || c == '\u2029' }), " ⏎ ")
-	return fmt.Sprintf("[%s] %s", m.Role, cut(text, most))
+	return m.Text
 }
 
-// cut returns a text of at most n characters.
-func cut(text string, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	return string([]rune(text)[:n-utf8.RuneCountInString(truncated)]) + truncated
-}
+var lineEnds = lazyregexp.New(`[\n\r\x{85}\x{2028}\x{2029}]+`)
 
-// cutBytes returns a text of at most n bytes and the mark of its end.
-func cutBytes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n], "") + truncated
+// line returns a message as a line of a history. It has no second line, which could pass for
+// that of another message.
+func line(m chat.Message) string {
+	return fmt.Sprintf("[%s] %s", m.Role, lineEnds.ReplaceAllString(textOf(m), " ⏎ "))
 }
 
 // next is for the loop.
 func (l *live) next(ctx context.Context, wait bool) (messages []string, open bool, err error) {
 	for ctx.Err() == nil { // else nobody would hear of a child that ends together with its parent
 		mails, open := l.receive(wait)
+		var told []*live
+		for _, m := range mails {
+			messages = append(messages, m.text)
+			if m.child != nil {
+				told = append(told, m.child)
+			}
+		}
+		l.sessions.delivered(told)
 		if len(mails) > 0 || !open || !wait {
-			return l.sessions.read(mails), open, nil
+			return messages, open, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -196,8 +199,7 @@ func (l *live) next(ctx context.Context, wait bool) (messages []string, open boo
 	return nil, true, context.Cause(ctx)
 }
 
-// receive empties the inbox. An empty one of a session without children is closed, at its
-// last look.
+// receive empties the inbox. A session without children closes an empty one at its last look.
 func (l *live) receive(last bool) (mails []mail, open bool) {
 	l.sessions.mu.Lock()
 	defer l.sessions.mu.Unlock()
@@ -209,19 +211,6 @@ func (l *live) receive(last bool) (mails []mail, open bool) {
 	}
 	l.closing = l.closing || last && len(mails) == 0 && l.running == 0
 	return mails, !l.closing
-}
-
-// read returns the texts of mails, and marks their announcements as delivered.
-func (s *Sessions) read(mails []mail) (texts []string) {
-	var told []*live
-	for _, m := range mails {
-		texts = append(texts, m.text)
-		if m.child != nil {
-			told = append(told, m.child)
-		}
-	}
-	s.delivered(told)
-	return texts
 }
 
 // record is for the loop.
@@ -241,59 +230,48 @@ func (l *live) replied(text string) {
 	l.asked = nil
 }
 
-// run runs the loop of a session, and ends it with all its descendants.
+// run runs the loop of a session, and ends it after all its descendants.
 func (l *live) run() {
 	s := l.sessions
 	result, err := s.work(l.ctx, l)
 	cause := context.Cause(l.ctx) // before it is cancelled here
 	l.cancel(errParent)
-	l.awaitChildren()
 	s.mu.Lock()
-	end := *l.copy()
-	end.Ended, end.Messages, end.Used = time.Now(), brief(l.conversation), l.ledger.spent()
-	end.Status, end.Result = outcome(result, err, cause)
-	row := rowOf(&end, l.client.gone)
-	s.mu.Unlock()
-	if err := s.table.End(context.WithoutCancel(l.ctx), row); err != nil {
-		s.options.Logger.Warn("the end of a subagent is not stored", "run", end.RunID, "error", err)
+	for l.closing = true; l.running > 0; s.mu.Lock() {
+		s.mu.Unlock()
+		<-l.news
 	}
-	end.Task = cutBytes(end.Task, maxSummary) // the rest is in the store
+	end := *l.copy()
+	end.Ended, end.Messages = time.Now(), brief(l.conversation)
+	end.Status, end.Result = outcome(result, err, cause)
+	row := rowOf(&end, l.client.left)
+	s.mu.Unlock()
+	if err := s.table.End(l.ctx, row); err != nil {
+		s.options.Logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
+	}
+	end.Task = truncate.String(end.Task, maxSummary) // the store has the rest
 	s.delivered(l.end(end, cause))
 }
 
-// awaitChildren returns when no child runs. The session takes no new ones.
-func (l *live) awaitChildren() {
-	for {
-		l.sessions.mu.Lock()
-		l.closing = true
-		running := l.running
-		l.sessions.mu.Unlock()
-		if running == 0 {
-			return
-		}
-		<-l.news
-	}
-}
-
-// outcome returns the status and the result of a session whose loop has returned. A session
-// that has its result is done, even if it was killed meanwhile.
+// outcome returns the status and the result of a session whose loop has returned. One that
+// has its result is done, even if it was killed meanwhile.
 func outcome(result string, err, cause error) (Status, string) {
 	status := Failed
 	switch {
 	case err == nil:
-		return Done, cutBytes(result, maxResult)
+		return Done, truncate.String(result, maxResult)
 	case errors.Is(cause, errKilled):
 		status, err = Killed, cause
-	case errors.Is(cause, errTimeout), errors.Is(cause, context.DeadlineExceeded):
-		status, err = TimedOut, errTimeout
+	case errors.Is(cause, errTimeout):
+		status, err = TimedOut, cause
 	case cause != nil:
 		err = cause
 	}
 	text := sentence(err)
-	if result = strings.TrimSpace(result); result != "" {
+	if result != "" {
 		text += " Its last words: " + result
 	}
-	return status, cutBytes(text, maxResult)
+	return status, truncate.String(text, maxResult)
 }
 
 // sentence returns an error as one.
@@ -303,40 +281,26 @@ func sentence(err error) string {
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
-// end makes the session one that has ended, and announces it. It returns children that are
-// not announced any more: the announcements of those that have a result go up to the next
-// session, and the others ended with it.
-func (l *live) end(end Session, cause error) (delivered []*live) {
-	s := l.sessions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	end.Children = l.session.Children
-	l.session, l.conversation = end, nil
+// end makes the session one that has ended, and announces it. Of children that it has not
+// heard of, those with a result are announced above it; it returns the others, which ended
+// with it.
+func (l *live) end(end Session, cause error) (silent []*live) {
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
 	for _, m := range l.inbox {
 		switch {
 		case m.child == nil:
 		case m.child.session.Status == Done:
 			m.child.deliver(l.parent)
 		case !errors.Is(cause, errServer):
-			delivered = append(delivered, m.child)
+			silent = append(silent, m.child)
 		}
 	}
-	l.inbox, l.asked = nil, nil
+	l.session, l.conversation, l.inbox, l.asked = end, nil, nil, nil
 	l.withdraw()
 	if !l.awaited {
 		l.deliver(l.parent)
 	}
 	close(l.ended)
-	return delivered
-}
-
-// withdraw makes place for another session; mu is held.
-func (l *live) withdraw() {
-	l.sessions.running--
-	if l.parent == nil {
-		l.client.running--
-		return
-	}
-	l.parent.running--
-	l.parent.poke()
+	return silent
 }

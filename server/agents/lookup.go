@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 const (
@@ -20,15 +22,23 @@ const (
 
 // unknown returns the error for a session that does not exist for the caller.
 func unknown(name string) error {
-	return refuse(run.NotFound, "there is no session %q of yours; sessions_list names those there are", cut(name, maxLabel))
+	return refuse(run.NotFound, "there is no session %q of yours; sessions_list names those there are", truncate.String(name, maxLabel))
 }
 
-// decode returns the session of a row. A row whose server has ended before the session has
-// its status alone.
+// over returns the error for a session that has ended.
+func over(one *Session) error {
+	status := string(one.Status)
+	if one.Status == Running {
+		status = "ending"
+	}
+	return refuse(run.InvalidParam, "session %s is over (%s), and its result was announced or will be; spawn another", one.RunID, status)
+}
+
+// decode returns the session of a row. One whose server has ended before it has no other end.
 func decode(row *store.Subagent) *Session {
 	var one Session
 	_ = json.Unmarshal(row.Body, &one) // the columns say the rest
-	if one.RunID, one.Ended = row.RunID, row.Ended; one.Status == Running && row.Status != string(Running) {
+	if one.RunID, one.Ended = row.RunID, row.Ended; one.Status == Running && row.Status != store.Running {
 		one.Result = sentence(errServer)
 	}
 	if one.Status = Status(row.Status); one.Status == Running && row.Used != "" {
@@ -37,147 +47,64 @@ func decode(row *store.Subagent) *Session {
 	return &one
 }
 
-// copyOf returns a session without messages.
-func (s *Sessions) copyOf(l *live) *Session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return l.copy()
-}
-
-// stored returns the sessions of the store that a filter selects, without messages.
-func (s *Sessions) stored(ctx context.Context, f store.SubagentFilter) ([]*Session, error) {
-	select {
-	case <-s.recovered:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	rows, err := s.table.List(ctx, f)
-	all := make([]*Session, len(rows))
-	for i, row := range rows {
-		all[i] = decode(row)
-	}
-	return all, err
-}
-
-// ofClient returns a filter for the sessions of the store that a client sees.
-func ofClient(who identity.Principal) store.SubagentFilter {
-	owner, root := string(who.Owner()), string(who.Key())
-	return store.SubagentFilter{Owner: &owner, Root: &root, AnyServer: who.Session == "", Limit: maxListed}
-}
-
 // List returns the sessions that who sees, the newest first, at most 100, without their
 // messages. A status of "" is any. An agent sees those below it.
 func (s *Sessions) List(ctx context.Context, who identity.Principal, status Status) ([]*Session, error) {
-	isSeen := func(l *live) bool { return l.isSeenBy(who) }
+	return s.list(ctx, func(l *live) bool { return l.isSeenBy(who) }, seenBy(who), status)
+}
+
+// seenBy returns the filter for the sessions of the store that who sees; nil for an agent,
+// all of whose sessions are in memory.
+func seenBy(who identity.Principal) *store.SubagentFilter {
 	if len(who.Agents) > 0 {
-		return s.list(ctx, isSeen, nil, status)
+		return nil
 	}
-	f := ofClient(who)
-	return s.list(ctx, isSeen, &f, status)
+	owner, root := string(who.Owner()), string(who.Key())
+	return &store.SubagentFilter{Owner: &owner, Root: &root}
 }
 
 // All returns the sessions of an owner, or of everybody for nil, as List does.
 func (s *Sessions) All(ctx context.Context, owner *identity.Key, status Status) ([]*Session, error) {
-	f := store.SubagentFilter{Limit: maxListed}
-	if owner != nil {
-		text := string(*owner)
-		f.Owner = &text
-	}
-	return s.list(ctx, func(l *live) bool { return owner == nil || l.session.Owner == *owner }, &f, status)
+	return s.list(ctx, func(l *live) bool { return owner == nil || l.session.Owner == *owner }, &store.SubagentFilter{Owner: (*string)(owner)}, status)
 }
 
 // list returns the sessions in memory for which isSeen holds, and those of the store that a
 // filter selects; nil selects none.
-func (s *Sessions) list(ctx context.Context, isSeen func(*live) bool, f *store.SubagentFilter, status Status) ([]*Session, error) {
-	switch status {
-	case "", Running, Done, Failed, TimedOut, Killed:
-	default:
-		return nil, refuse(run.InvalidParam, "there is no status %q; use %s, %s, %s, %s or %s", cut(string(status), maxLabel), Running, Done, Failed, TimedOut, Killed)
+func (s *Sessions) list(ctx context.Context, isSeen func(*live) bool, f *store.SubagentFilter, status Status) (all []*Session, err error) {
+	<-s.swept
+	var rows []*store.Subagent
+	if f != nil {
+		f.Status, f.Limit = string(status), maxListed
+		if rows, err = s.table.List(ctx, *f); err != nil {
+			return nil, err
+		}
 	}
-	var all []*Session
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, l := range s.live {
 		if isSeen(l) && (status == "" || l.session.Status == status) {
 			all = append(all, l.copy())
 		}
 	}
-	s.mu.Unlock()
-	if f != nil {
-		f.Status = string(status)
-		stored, err := s.stored(ctx, *f)
-		if err != nil {
-			return nil, err
+	for _, row := range rows {
+		if s.live[row.RunID] == nil {
+			one := decode(row)
+			one.Messages = nil
+			all = append(all, one)
 		}
-		s.mu.Lock()
-		for _, one := range stored {
-			if s.live[one.RunID] == nil {
-				one.Messages = nil
-				all = append(all, one)
-			}
-		}
-		s.mu.Unlock()
 	}
 	newest := func(a, b *Session) int {
-		if order := b.Created.Compare(a.Created); order != 0 {
-			return order
-		}
-		return strings.Compare(a.RunID, b.RunID)
+		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.RunID, b.RunID))
 	}
+	slices.SortFunc(all, func(a, b *Session) int { // those that run stay
+		return cmp.Or(cmp.Compare(min(0, a.Ended.Unix()), min(0, b.Ended.Unix())), newest(a, b))
+	})
+	all = all[:min(len(all), maxListed)]
 	slices.SortFunc(all, newest)
-	if len(all) > maxListed { // those that run stay
-		ended := slices.DeleteFunc(slices.Clone(all), func(one *Session) bool { return one.Ended.IsZero() })
-		all = append(slices.DeleteFunc(all, func(one *Session) bool { return !one.Ended.IsZero() }), ended...)[:maxListed]
-		slices.SortFunc(all, newest)
-	}
 	return all, nil
 }
 
-// lookup returns a session that who sees, by run ID or label. One that is not in memory has
-// no live.
-func (s *Sessions) lookup(ctx context.Context, who identity.Principal, name string) (*live, *Session, error) {
-	l, one, err := s.inMemory(who, name)
-	if l != nil || err != nil || len(who.Agents) > 0 {
-		return l, one, err
-	}
-	f := ofClient(who)
-	f.Name = name
-	stored, err := s.stored(ctx, f)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, one := range stored { // the newest of a label
-		return nil, one, nil
-	}
-	return nil, nil, unknown(name)
-}
-
-// inMemory is lookup for the sessions in memory. An agent sees no others.
-func (s *Sessions) inMemory(who identity.Principal, name string) (*live, *Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var found []*live
-	for id, l := range s.live {
-		if (id == name || l.session.Label == name) && l.isSeenBy(who) {
-			found = append(found, l)
-		}
-	}
-	if own := slices.DeleteFunc(slices.Clone(found), func(l *live) bool { return !l.isChildOf(who) || l.session.Root != who.Key() && len(who.Agents) == 0 }); len(own) == 1 {
-		found = own
-	}
-	switch {
-	case len(found) == 1:
-		one := found[0].copy()
-		one.Messages = found[0].messages()
-		return found[0], one, nil
-	case len(found) > 1:
-		return nil, nil, refuse(run.InvalidParam, "%d sessions have the label %q; name one by its run_id (sessions_list)", len(found), name)
-	case len(who.Agents) > 0:
-		return nil, nil, unknown(name)
-	}
-	return nil, nil, nil
-}
-
-// Find returns a session with its messages, whoever owns it; nil if there is none.
+// Find returns a session with the last of its messages, whoever owns it; nil if there is none.
 func (s *Sessions) Find(ctx context.Context, runID string) (*Session, error) {
 	s.mu.Lock()
 	if l := s.live[runID]; l != nil {
@@ -187,34 +114,63 @@ func (s *Sessions) Find(ctx context.Context, runID string) (*Session, error) {
 		return one, nil
 	}
 	s.mu.Unlock()
-	stored, err := s.stored(ctx, store.SubagentFilter{Name: runID, Limit: maxListed})
-	for _, one := range stored {
-		if one.RunID == runID {
-			return one, err
-		}
+	return s.stored(ctx, store.SubagentFilter{}, runID)
+}
+
+// stored returns a session of the store; nil if there is none.
+func (s *Sessions) stored(ctx context.Context, f store.SubagentFilter, runID string) (*Session, error) {
+	if f.RunID, f.Limit = runID, 1; !isRunID(runID) {
+		return nil, nil
 	}
-	return nil, err
+	<-s.swept
+	rows, err := s.table.List(ctx, f)
+	if len(rows) == 0 {
+		return nil, err
+	}
+	return decode(rows[0]), nil
+}
+
+// lookup returns a session that who sees, by run ID, or by label while it is in memory. One
+// that is not has no live.
+func (s *Sessions) lookup(ctx context.Context, who identity.Principal, name string) (l *live, one *Session, err error) {
+	s.mu.Lock()
+	for id, other := range s.live {
+		if id != name && other.session.Label != name || !other.isSeenBy(who) {
+			continue
+		}
+		if l != nil {
+			err = refuse(run.InvalidParam, "several sessions have the label %q; name one by its run_id", name)
+		}
+		l, one = other, other.copy()
+		one.Messages = l.messages()
+	}
+	s.mu.Unlock()
+	if f := seenBy(who); l == nil && f != nil {
+		one, err = s.stored(ctx, *f, name)
+	}
+	if one == nil && err == nil {
+		err = unknown(name)
+	}
+	return l, one, err
 }
 
 // History returns the conversation of a session that who sees, named by run ID or label, as
-// lines of "[role] text", of at most 10,000 characters: the last ones.
+// lines of "[role] text": the last 10,000 characters.
 func (s *Sessions) History(ctx context.Context, who identity.Principal, name string) (string, error) {
 	_, one, err := s.lookup(ctx, who, name)
 	if err != nil {
 		return "", err
 	}
 	var lines []string
-	left := maxHistory - utf8.RuneCountInString(truncated) - 1
-	for _, m := range slices.Backward(one.Messages) {
-		text := line(m, maxMessage)
-		if left -= utf8.RuneCountInString(text) + 1; left < 0 {
-			lines = append(lines, truncated)
-			break
-		}
-		lines = append(lines, text)
+	for _, m := range one.Messages {
+		lines = append(lines, line(m))
 	}
-	slices.Reverse(lines)
-	return strings.Join(lines, "\n"), nil
+	text := strings.Join(lines, "\n")
+	const mark = "(truncated) …"
+	if over := utf8.RuneCountInString(text) - maxHistory; over > 0 {
+		text = mark + string([]rune(text)[over+utf8.RuneCountInString(mark):])
+	}
+	return text, nil
 }
 
 // Kill ends a running session that who sees, with its descendants. It returns when they have
@@ -226,38 +182,34 @@ func (s *Sessions) Kill(ctx context.Context, who identity.Principal, name string
 	case err != nil:
 		return err
 	case one.Status != Running:
-		return refuse(run.InvalidParam, "session %s is over already (%s)", one.RunID, one.Status)
+		return over(one)
 	}
-	return s.kill(ctx, l, one)
+	return s.kill(ctx, l, one.RunID)
 }
 
 // Stop is Kill for a session of anybody. One that has ended stays as it is.
 func (s *Sessions) Stop(ctx context.Context, runID string) error {
-	one, err := s.Find(ctx, runID)
-	switch {
-	case err != nil:
-		return err
-	case one == nil:
-		return unknown(runID)
-	case one.Status != Running:
-		return nil
-	}
 	s.mu.Lock()
 	l := s.live[runID]
 	s.mu.Unlock()
-	return s.kill(ctx, l, one)
+	if l == nil {
+		if one, err := s.Find(ctx, runID); err != nil || one == nil || one.Status != Running {
+			return err
+		}
+	}
+	return s.kill(ctx, l, runID)
 }
 
-func (s *Sessions) kill(ctx context.Context, l *live, one *Session) error {
+// kill kills a session; nil is one of another process, which follows that.
+func (s *Sessions) kill(ctx context.Context, l *live, runID string) error {
 	if l == nil {
-		return s.table.Stop(ctx, one.RunID) // of another process, which follows that
+		return s.table.Stop(ctx, runID)
 	}
 	l.cancel(errKilled)
-	limit := time.NewTimer(killTime)
-	defer limit.Stop()
+	ctx, cancel := context.WithTimeout(ctx, killTime)
+	defer cancel()
 	select {
 	case <-l.ended:
-	case <-limit.C:
 	case <-ctx.Done():
 	}
 	return nil
@@ -271,11 +223,16 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 		return "", refuse(run.InvalidParam, "the message has to be a text of at most %d KB", maxText>>10)
 	}
 	l, one, err := s.lookup(ctx, who, name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case one.Status != Running:
+		return "", over(one)
+	case l == nil:
+		return "", refuse(run.Unavailable, "session %s runs in another process of this server", one.RunID)
 	}
 	answer := make(chan string, 1)
-	if err := s.post(l, one, mail{text: message, reply: answer}); err != nil || wait <= 0 {
+	if err := s.send(l, mail{text: message, reply: answer}); err != nil || wait <= 0 {
 		return "", err
 	}
 	limit := time.NewTimer(wait)
@@ -283,62 +240,45 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 	select {
 	case reply := <-answer:
 		return reply, nil
-	case <-l.ended:
 	case <-limit.C:
 		return "", nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
+	case <-l.ended:
 	}
 	select {
 	case reply := <-answer: // at the same time
 		return reply, nil
 	default:
+		return s.endFor(ctx, who, l)
 	}
-	return s.endOf(ctx, who, l)
 }
 
-// endOf returns the announcement of a session that has ended. For the session above it, it
-// counts as delivered.
-func (s *Sessions) endOf(ctx context.Context, who identity.Principal, l *live) (string, error) {
-	s.mu.Lock()
-	one, isAbove := l.copy(), l.isChildOf(who)
-	s.mu.Unlock()
-	if !isAbove {
-		return announcement(one).String(), nil
-	}
-	a, err := s.claim(ctx, l)
-	if a == nil && err == nil {
-		err = over(one)
-	}
-	if err != nil {
-		return "", err
-	}
-	return a.String(), nil
-}
-
-// over returns the error for a message to a session that has ended.
-func over(one *Session) error {
-	status := one.Status
-	if status == Running {
-		status = "ending"
-	}
-	return refuse(run.InvalidParam, "session %s is over (%s); spawn another", one.RunID, status)
-}
-
-// post puts a message into the inbox of a session.
-func (s *Sessions) post(l *live, one *Session, m mail) error {
-	if l == nil && one.Status == Running {
-		return refuse(run.Unavailable, "session %s runs in another process of this server", one.RunID)
-	}
+// send puts a message into the inbox of a session, if it takes more.
+func (s *Sessions) send(l *live, m mail) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case l == nil || l.closing || l.session.Status != Running:
-		return over(one)
+	case l.closing:
+		return over(&l.session)
 	case len(l.inbox) >= maxMails:
-		return refuse(run.Busy, "%d messages wait for session %s already", len(l.inbox), one.RunID)
+		return refuse(run.Busy, "%d messages wait for session %s already", len(l.inbox), l.session.RunID)
 	}
-	l.inbox = append(l.inbox, m)
-	l.poke()
+	l.post(m)
 	return nil
+}
+
+// endFor returns the announcement of a session that has ended. For the one above it, it
+// counts as delivered.
+func (s *Sessions) endFor(ctx context.Context, who identity.Principal, l *live) (string, error) {
+	s.mu.Lock()
+	a, above := announcement(&l.session), l.isChildOf(who)
+	s.mu.Unlock()
+	if above {
+		var err error
+		if a, err = s.claim(ctx, l); err != nil {
+			return "", err
+		}
+	}
+	return a.String(), nil
 }

@@ -41,10 +41,10 @@ type Options struct {
 
 const (
 	maxRunning = 1000               // sessions of a server at once
-	maxEnded   = 1000               // ended sessions in memory
+	maxEnded   = 1000               // in memory
 	storedFor  = 7 * 24 * time.Hour // after the end
-	maxStored  = 20_000             // sessions in the store
-	sweeping   = time.Minute        // between two rounds of the sweeper
+	maxStored  = 20_000
+	sweeping   = time.Minute // between two sweeps
 )
 
 // Sessions are the sessions of agents of one server. They may be used concurrently. Errors
@@ -53,43 +53,45 @@ type Sessions struct {
 	options Options
 	table   store.Subagents
 	// work runs the loop of a session. It must return when ctx is done.
-	work      func(ctx context.Context, l *live) (result string, err error)
-	ctx       context.Context // done when Close is called
-	stop      context.CancelCauseFunc
-	recovered chan struct{}  // closed by the sweeper after its first round
-	all       sync.WaitGroup // the sweeper, and the sessions that run
-	ready     atomic.Int64   // announcements for clients; written under mu
+	work    func(ctx context.Context, l *live) (result string, err error)
+	ctx     context.Context // done when Close is called
+	stop    context.CancelCauseFunc
+	swept   chan struct{}  // closed after the first sweep
+	all     sync.WaitGroup // the sweeper, and the sessions that run
+	pending atomic.Int64   // announcements in ready; written under mu
 
-	mu      sync.Mutex
-	closed  bool                      // under mu, as those below
-	follows bool                      // follow runs
-	running int                       // sessions
-	live    map[string]*live          // by run ID: those that run, and that have ended lately
-	clients map[identity.Key]*client  // whose sessions have not ended
-	orphans map[identity.Key][]string // by owner: run IDs of announcements whose client is gone
+	mu       sync.Mutex
+	closed   bool // under mu, as those below
+	follows  bool // follow runs
+	running  int
+	live     map[string]*live          // by run ID: those that run, and that have ended lately
+	clients  map[identity.Key]*client  // that have not left
+	ready    map[identity.Key][]string // run IDs to announce, by the root, or the owner of one that has left
+	watchers map[chan struct{}]identity.Principal
 }
 
-// A client is the session of a client, which has spawned sessions or waits for announcements.
+// A client is the session of a client that has spawned sessions.
 type client struct {
-	key, owner identity.Key
-	gone       bool            // under Sessions.mu, as those below
-	running    int             // children
-	ready      []string        // run IDs of announcements
-	watchers   []chan struct{} // each of capacity 1
+	owner   identity.Key
+	left    bool // under Sessions.mu, as those below
+	running int  // children
 }
 
-// New returns the sessions of a store. Those of processes that have ended are marked as
-// failed, and announced. [Sessions.Close] ends them.
+// New returns the sessions of a store. Those of processes that have ended become errors, and
+// are announced. [Sessions.Close] ends them.
 func New(o Options) *Sessions {
 	o.Depth, o.MaxChildren = cmp.Or(o.Depth, 2), cmp.Or(o.MaxChildren, 5)
 	o.Timeout, o.Keep = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.Keep, time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.Model == "" && len(o.Models) == 1 {
-		for name := range o.Models {
-			o.Model = name
+	for name := range o.Models {
+		if len(o.Models) == 1 {
+			o.Model = cmp.Or(o.Model, name)
 		}
 	}
-	s := &Sessions{options: o, table: store.NewSubagents(o.Store), recovered: make(chan struct{}), live: map[string]*live{}, clients: map[identity.Key]*client{}, orphans: map[identity.Key][]string{}}
+	s := &Sessions{
+		options: o, table: store.NewSubagents(o.Store), swept: make(chan struct{}), live: map[string]*live{}, clients: map[identity.Key]*client{},
+		ready: map[identity.Key][]string{}, watchers: map[chan struct{}]identity.Principal{},
+	}
 	s.work = s.runLoop
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.all.Go(s.sweep)
@@ -103,8 +105,8 @@ func (s *Sessions) runLoop(ctx context.Context, l *live) (string, error) {
 		return "", err
 	}
 	defer tools.Close()
-	return (&loop{session: *s.copyOf(l), who: l.who, agent: l.agent, model: l.model, tools: tools, host: l, ledger: l.ledger,
-		skills: s.options.SkillsPerTurn, hook: s.options.Hook, log: s.options.Logger}).run(ctx)
+	o := &s.options
+	return (&loop{session: *l.read(), who: l.who, agent: l.agent, model: l.model, tools: tools, host: l, ledger: l.ledger, skills: o.SkillsPerTurn, hook: o.Hook, log: o.Logger}).run(ctx)
 }
 
 // Close ends all sessions, which are announced to their owners by the next server, and waits
@@ -117,42 +119,31 @@ func (s *Sessions) Close() {
 	s.all.Wait()
 }
 
-// clientOf returns the session of a client; mu is held.
-func (s *Sessions) clientOf(who identity.Principal) *client {
-	key := who.Key()
-	c := s.clients[key]
-	if c == nil {
-		c = &client{key: key, owner: who.Owner()}
-		s.clients[key] = c
-	}
-	return c
-}
-
-// Leave tells that the session of a client has ended. Its agents' sessions go on.
+// Leave tells that the session of a client has ended. Its agents' sessions go on, and are
+// announced to the next session of the same owner.
 func (s *Sessions) Leave(key identity.Key) {
 	s.mu.Lock()
 	c := s.clients[key]
-	if c != nil {
-		delete(s.clients, key)
-		c.gone = true
-		s.orphans[c.owner] = append(s.orphans[c.owner], c.ready...)
-		c.ready = nil
-		s.announce(c)
-	}
-	s.mu.Unlock()
-	if c == nil {
+	if c == nil || c.owner == key {
+		s.mu.Unlock()
 		return
 	}
+	c.left = true
+	delete(s.clients, key)
+	ids := s.ready[key]
+	delete(s.ready, key)
+	s.announce(c.owner, ids...)
+	s.mu.Unlock()
 	if err := s.table.Leave(s.ctx, string(key)); err != nil {
-		s.options.Logger.Warn("other servers do not announce the subagents of a client that is gone", "error", err)
+		s.options.Logger.Warn("other servers do not announce the subagents of a client that has left", "error", err)
 	}
 }
 
-// sweep removes old sessions, and looks for those of servers that have ended.
+// sweep sweeps now and then.
 func (s *Sessions) sweep() {
-	own := os.Getpid() // a process of the same number has ended
-	s.recover(func(pid int) bool { return pid != own && audit.Alive(pid) })
-	close(s.recovered)
+	// Before the first session, a process with the number of this one has ended.
+	s.sweepOnce(func(pid int) bool { return pid != os.Getpid() && audit.Alive(pid) })
+	close(s.swept)
 	tick := time.NewTicker(sweeping)
 	defer tick.Stop()
 	for {
@@ -160,53 +151,42 @@ func (s *Sessions) sweep() {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
-		}
-		s.forget(time.Now().Add(-s.options.Keep))
-		s.recover(audit.Alive)
-		if err := s.table.Prune(s.ctx, time.Now().Add(-storedFor), maxStored); err != nil {
-			s.options.Logger.Warn("old subagents are not removed", "error", err)
+			s.sweepOnce(audit.Alive)
 		}
 	}
 }
 
-// recover finds the announcements whose client is gone.
-func (s *Sessions) recover(alive func(pid int) bool) {
-	owners, err := s.table.Lost(s.ctx, string(Failed), alive)
+// sweepOnce forgets old sessions, and finds those of servers that have ended.
+func (s *Sessions) sweepOnce(alive func(pid int) bool) {
+	now := time.Now()
+	owners, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-maxTimeout-sweeping), maxStored, string(Failed), alive)
 	if err != nil {
 		s.options.Logger.Warn("subagents of servers that have ended are not announced", "error", err)
-		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	orphans := map[identity.Key][]string{}
 	for id, owner := range owners {
-		orphans[identity.Key(owner)] = append(orphans[identity.Key(owner)], id)
-	}
-	for owner, ids := range s.orphans { // not stored yet, or being taken by another server
-		for _, id := range ids {
-			if _, found := owners[id]; !found && s.live[id] != nil {
-				orphans[owner] = append(orphans[owner], id)
-			}
+		if key := identity.Key(owner); !slices.Contains(s.ready[key], id) {
+			s.announce(key, id)
 		}
 	}
-	s.orphans = orphans
-	for _, c := range s.clients {
-		if len(orphans[c.owner]) > 0 {
-			s.announce(c)
+	for _, l := range s.live {
+		if l.awaited && !l.waiting && l.hasEnded() && l.session.Ended.Before(now.Add(-sweeping)) { // its task was never made
+			l.awaited = false
+			l.deliver(l.parent)
 		}
 	}
-	s.count()
+	s.forget(now.Add(-s.options.Keep))
 }
 
-// forget removes from memory the trees that ended before a time, and the oldest of too many.
+// forget removes from memory the trees that ended before a time, and the oldest of too many;
+// mu is held.
 func (s *Sessions) forget(before time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var ended []*live
 	used := map[*client]bool{}
 	for _, l := range s.live {
 		used[l.client] = true
-		if !l.top().session.Ended.IsZero() {
+		if l.top().hasEnded() {
 			ended = append(ended, l)
 		}
 	}
@@ -217,7 +197,7 @@ func (s *Sessions) forget(before time.Time) {
 		}
 	}
 	for key, c := range s.clients {
-		if !used[c] && len(c.ready) == 0 && len(c.watchers) == 0 {
+		if !used[c] && len(s.ready[key]) == 0 {
 			delete(s.clients, key)
 		}
 	}

@@ -37,11 +37,7 @@ var errNoParent = refuse(run.PermissionDenied, "the session of this agent has en
 // Spawn starts a session for who: a client, or the session of an agent. It is stored before
 // Spawn returns.
 func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnRequest) (*Session, error) {
-	select {
-	case <-s.recovered:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	<-s.swept // else it would take the session for one of a process that has ended
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -74,7 +70,7 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 		s.all.Done()
 		return nil, &run.Error{Code: run.InternalError, Message: "the session cannot be stored", Retryable: true, Err: err}
 	}
-	started := l.start()
+	started := l.read()
 	go func() { // admit has added it to all
 		defer s.all.Done()
 		l.run()
@@ -210,7 +206,10 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 		}
 		l.ledger = newLedger(p.ledger, l.session.Budget)
 	default:
-		l.client = s.clientOf(who)
+		if l.client = s.clients[who.Key()]; l.client == nil {
+			l.client = &client{owner: who.Owner()}
+			s.clients[who.Key()] = l.client
+		}
 		children, l.ledger = &l.client.running, newLedger(nil, l.session.Budget)
 	}
 	switch {
@@ -232,6 +231,9 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 		s.follows = true
 		s.all.Go(s.follow)
 	}
+	if p != nil {
+		p.session.Children = append(p.session.Children, l.session.RunID)
+	}
 	return nil
 }
 
@@ -239,7 +241,7 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 func rowOf(one *Session, gone bool) *store.Subagent {
 	body, _ := json.Marshal(one) // it has no value that cannot be encoded
 	return &store.Subagent{
-		RunID: one.RunID, Root: string(one.Root), Owner: string(one.Owner), Label: one.Label, Status: string(one.Status), Gone: gone, Once: one.Cleanup == Delete,
-		Created: one.Created, Deadline: one.Created.Add(time.Duration(one.Timeout * float64(time.Second))), Ended: one.Ended, Body: body,
+		RunID: one.RunID, Root: string(one.Root), Owner: string(one.Owner), Status: string(one.Status), Gone: gone, Once: one.Cleanup == Delete,
+		Created: one.Created, Ended: one.Ended, Body: body,
 	}
 }
