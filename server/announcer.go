@@ -75,9 +75,13 @@ func (a *announcer) take(who identity.Principal) []agents.Announcement {
 // hook has the clients of sessions notified, if they take that.
 func (a *announcer) hook(hooks *mcpserver.Hooks) {
 	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) {
+		who := principalOf(session)
+		if len(who.Agents) > 0 {
+			return
+		}
 		ctx, end := context.WithCancel(a.life)
 		a.ends.Store(session.SessionID(), end)
-		ready, stop := a.from.Watch(principalOf(session))
+		ready, stop := a.from.Watch(who)
 		a.watches.Go(func() {
 			defer stop()
 			a.watch(ctx, session, ready)
