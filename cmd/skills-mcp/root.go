@@ -67,7 +67,7 @@ func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
 		{"Use skills", []*cobra.Command{
 			newListCommand(a), newSearchCommand(a), newShowCommand(a), newReadCommand(a), newRunCommand(a),
-			newRunsCommand(a), newPluginsCommand(a), newRateCommand(a),
+			newRunsCommand(a), newPluginsCommand(a), newAgentsCommand(a), newRateCommand(a),
 		}},
 		{"Serve them to MCP clients", []*cobra.Command{
 			newConnectCommand(a), newHookCommand(a, fromEnvironment), newServeCommand(a), newTokenCommand(a), newUICommand(a), newDoctorCommand(a), newImageCommand(a),

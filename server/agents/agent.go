@@ -367,6 +367,19 @@ func (r *Roster) Names(catalog *skills.Catalog) (all []string) {
 	return all
 }
 
+// Spawnable returns those of [Roster.Names] that the last agent of a chain may spawn; a chain
+// of none may spawn all.
+func (r *Roster) Spawnable(chain []string, catalog *skills.Catalog) []string {
+	all := r.Names(catalog)
+	if len(chain) == 0 {
+		return all
+	}
+	by := r.role(chain[len(chain)-1])
+	return slices.DeleteFunc(all, func(name string) bool {
+		return by == nil || by.AllowAgents != nil && !slices.Contains(by.AllowAgents, name)
+	})
+}
+
 // Find returns the agent of a name in a catalog as [Roster.Roles] does: a qualified name, or
 // the name of one agent in a plugin. The error is a [*run.Error].
 func (r *Roster) Find(catalog *skills.Catalog, name string) (*Agent, error) {

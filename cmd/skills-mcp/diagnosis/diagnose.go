@@ -90,6 +90,9 @@ func Sections(ctx context.Context, s *setup.Settings, catalog *skills.Catalog) (
 	if found := checkServing(ctx, d.settings); len(found) > 0 {
 		sections = append(sections, Section{Name: "serve", Findings: found})
 	}
+	if found := checkAgents(s, catalog); len(found) > 0 {
+		sections = append(sections, Section{Name: "agents", Findings: found})
+	}
 	return append(sections, Section{Name: "verdict", Findings: []sandbox.Finding{verdict(d.settings.Sandbox.Driver, sections)}}), nil
 }
 

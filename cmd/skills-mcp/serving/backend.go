@@ -21,6 +21,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/sandbox/session"
 	"github.com/skillsmcp/skills-mcp/server"
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
@@ -59,6 +60,7 @@ type Backend struct {
 	settings  *setup.Settings
 	options   Options
 	views     *views
+	subagents *agents.Sessions // nil without a model
 	reloader  *live.Reloader
 	approvals *approval.Approvals
 	replicas  *replica.Set   // nil is a server alone
@@ -110,6 +112,9 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	s.Sandboxes.Pins = s.Pins(snapshots)
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
 	b.reloader = newReloader(s, scanner, runner, executor, b.filter, watch, o.Idle)
+	if b.subagents, err = b.newSubagents(executor); err != nil {
+		return nil, err
+	}
 	options := b.serverOptions(snapshots)
 	b.onClose(s.Sandboxes.Hooks.Close) // after the sessions of clients
 	b.views = &views{ctx: ctx, reloader: b.reloader, decider: decider, open: map[viewKey]*view{}, newServer: func(v *view) *server.Server { return server.New(executor, b.optionsOf(v, *options)) }}
@@ -117,6 +122,9 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 		return nil, err
 	}
 	b.onClose(b.views.close)
+	if b.subagents != nil {
+		b.onClose(b.subagents.Close) // before what their sessions have opened
+	}
 	b.reloader.Start(ctx) // requests wait for the first scan, but clients can connect
 	b.onClose(b.reloader.Close)
 	b.onClose(setup.FollowServers(ctx, s.Host, b.reloader))
@@ -182,6 +190,13 @@ func (b *Backend) serverOptions(snapshots *snapshot.Store) *server.Options {
 	options.Left, options.Texts = b.approvals.Leave, s.Sandboxes.Pins.Text
 	options.Feedback, options.Connected = s.Feedback(), setup.Connected{Host: s.Host, Approvals: b.approvals}
 	options.Installed = s.Machine.Origin
+	if b.subagents != nil {
+		options.Subagents, options.Channel = b.subagents, s.Config.Agents.Channel
+		options.Left = func(key identity.Key) {
+			b.approvals.Leave(key)
+			b.subagents.Leave(key)
+		}
+	}
 	if s.Tools.InstallSkill {
 		options.Installer = modelInstaller{s.Machine}
 	}
@@ -200,6 +215,7 @@ func (b *Backend) optionsOf(v *view, options server.Options) *server.Options {
 		options.Index = b.settings.Roots.Index()
 	}
 	options.Reloader, options.Unlogged = v.live, !v.stays
+	options.Agents = b.spawnable(v.key)
 	options.RunCode, options.KeptSandboxes = options.RunCode && v.offers[0], options.KeptSandboxes && v.offers[1]
 	return &options
 }
@@ -271,7 +287,7 @@ func newReloader(s *setup.Settings, scanner *scan.Scanner, runner *sandbox.Runne
 	}
 	return live.New(scanner, &live.Options{
 		Expand: s.Servers.Expand, Requirements: s.Gate, Runner: runner, Workspaces: s.Workspaces.Folders, First: firstPart, Provide: s.Provide, Poll: s.Config.Scan.Poll, Edited: edited, Idle: idle, Settled: settled, Logger: s.Logger,
-		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins, s.Sandboxes.Hooks}, Watch: watch,
+		Decisions: s.Store, Filters: []live.Filter{s.Trust, filter, s.Sandboxes.Pins, s.Sandboxes.Hooks, s.Roster}, Watch: watch,
 	})
 }
 

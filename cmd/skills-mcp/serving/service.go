@@ -36,11 +36,15 @@ func (b *Backend) service() *apiServer {
 	if b.asker != nil {
 		b.asker.jobs.Store(running)
 	}
-	return &apiServer{running: running, Service: api.New(api.Options{
+	options := api.Options{
 		Directory: directory, Rules: rules{b.views, b.filter}, Published: directory.Published, Approvals: b.approvals, Runs: store.NewRuns(b.settings.Store), Jobs: running,
 		Page:   func(approval string) string { url, _ := endpoint.PagesOf(b.settings).Approval(approval); return url },
 		Doctor: b.diagnose, Passphrases: setup.Passphrases(b.settings.Config), Workspaces: b.settings.Workspaces.Folders, Secrets: b.settings.Secrets, Profiles: b.settings.Profiles, Trusting: b.approvalsFor,
-	})}
+	}
+	if b.subagents != nil {
+		options.Subagents = b.subagents
+	}
+	return &apiServer{running: running, Service: api.New(options)}
 }
 
 // approvalsFor returns the approvals in which a question about trust in a workspace is

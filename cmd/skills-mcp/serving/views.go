@@ -69,7 +69,7 @@ type view struct {
 	server *server.Server
 
 	clients *transport.HTTP // nil over stdio
-	users   int             // requests and streams; guarded by the mutex of views
+	users   int             // requests, streams and sessions of agents; guarded by the mutex of views
 	used    time.Time       // the last of them began; likewise
 }
 
@@ -133,6 +133,21 @@ func (s *views) at(ctx context.Context, who identity.Principal) (*view, error) {
 	}
 	v.used = time.Now()
 	return v, nil
+}
+
+// enter returns the view of a principal, which is not evicted before leave is called.
+func (s *views) enter(ctx context.Context, who identity.Principal) (v *view, leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v, err = s.at(ctx, who); err != nil {
+		return nil, nil, err
+	}
+	v.users++
+	return v, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		v.users--
+	}, nil
 }
 
 // evict ends the view that has been idle longest, and reports whether there was one. The
@@ -239,22 +254,13 @@ func (r rules) Off(ctx context.Context) []policy.Off {
 // serve returns a handler of MCP, in the view of each request's principal.
 func (s *views) serve(readOnly bool, handler func(*transport.HTTP) http.Handler) http.Handler {
 	return s.choosing(readOnly, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		v, err := s.at(r.Context(), identity.FromContext(r.Context()))
-		if err == nil {
-			v.users++
-		}
-		s.mu.Unlock()
+		v, leave, err := s.enter(r.Context(), identity.FromContext(r.Context()))
 		if err != nil {
 			w.Header().Set("Retry-After", "1")
 			api.Fail(w, r, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		defer func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			v.users--
-		}()
+		defer leave()
 		handler(v.clients).ServeHTTP(w, r)
 	}))
 }

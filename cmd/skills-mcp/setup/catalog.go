@@ -27,7 +27,7 @@ func (s *Settings) Scan(ctx context.Context) (*skills.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Trust.Apply(ctx, s.Gate.Apply(s.Servers.Expand(catalog))), nil
+	return s.Roster.Apply(ctx, s.Trust.Apply(ctx, s.Gate.Apply(s.Servers.Expand(catalog)))), nil
 }
 
 // For returns the settings for one workspace, whose skills have been read.

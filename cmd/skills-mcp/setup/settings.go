@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/config"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/exitcode"
 	"github.com/skillsmcp/skills-mcp/sandbox/egress"
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/audit"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
@@ -67,6 +68,7 @@ type Settings struct {
 	Store      *store.Store // opens its file when it is used
 	Tokens     *tokens.Tokens
 	Recorder   *audit.Recorder
+	Roster     *agents.Roster // has the agents of the catalog that it was applied to last
 }
 
 // Flags are the flags of all commands that change the settings.
@@ -120,6 +122,8 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if s.Sandboxes.Rules, err = newRules(c, policy.NewBook(s.Store, key, logger), s.Trust); err != nil {
 		return nil, err
 	}
+	s.Roster = agents.NewRoster(c.Agents.Define, logger)
+	s.Sandboxes.Rules.Agents = s.Roster.Profile
 	if project := w.Project; project != nil {
 		if err := project.Policy.Narrow(&s.Sandboxes.Rules); err != nil {
 			w.reject(err)

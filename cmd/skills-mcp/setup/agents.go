@@ -1,0 +1,57 @@
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skillsmcp/skills-mcp/server/agents"
+	"github.com/skillsmcp/skills-mcp/server/agents/chat"
+	"github.com/skillsmcp/skills-mcp/server/secrets"
+)
+
+// Models returns the models of the configuration, by name.
+func (s *Settings) Models() (map[string]*agents.Model, error) {
+	all := map[string]*agents.Model{}
+	for name, m := range s.Config.Agents.Models {
+		client, err := chat.New(chat.Options{URL: m.URL, API: cmp.Or(m.API, chat.OpenAI), Model: m.Model, Key: s.modelKey(m.Key)})
+		if err != nil {
+			return nil, fmt.Errorf("agents.models.%s: %w", name, err)
+		}
+		all[name] = &agents.Model{Name: name, Client: client, Window: m.Window, MaxTokens: m.MaxTokens, InputPrice: m.Price.Input, OutputPrice: m.Price.Output}
+	}
+	return all, nil
+}
+
+// modelKey returns a function that reads the key of an endpoint: a secret of the person of
+// this machine, whoever spawns. nil is none.
+func (s *Settings) modelKey(name string) func(context.Context) (string, error) {
+	if name == "" {
+		return nil
+	}
+	return func(ctx context.Context) (string, error) {
+		value, err := s.Secrets.Store.Value(ctx, "", name, false)
+		if errors.Is(err, secrets.ErrNone) {
+			return "", fmt.Errorf("the key of the model has no value; skills-mcp secret set %s sets it", name)
+		}
+		return value, err
+	}
+}
+
+// CannotRun returns why no session can have an agent, or "".
+func (s *Settings) CannotRun(role *agents.Role) string {
+	c := &s.Config.Agents
+	name := cmp.Or(role.Model, c.Default())
+	switch key := c.Models[name].Key; {
+	case role.Untrusted:
+		return "it is of a workspace that you do not trust"
+	case len(c.Models) == 0:
+		return "no model is configured (agents.models)"
+	case c.Missing(role.Model) != "":
+		return c.Missing(role.Model)
+	case key != "" && !s.Secrets.Store.Has("", key):
+		return fmt.Sprintf("the model %s has no key: skills-mcp secret set %s", name, key)
+	}
+	return ""
+}
