@@ -186,7 +186,7 @@ func (t Subagents) List(ctx context.Context, f SubagentFilter) ([]*Subagent, err
 // that were not announced: by run ID, their owners. In a shared database it asks for the
 // servers that are gone instead of calling alive.
 func (t Subagents) Sweep(ctx context.Context, before, longest time.Time, most int, status string, alive func(pid int) bool) (owners map[string]string, err error) {
-	err = t.execute(ctx, "DELETE FROM subagents WHERE ?1 <> 0 AND ended <> 0 AND (ended < ?2 OR created < coalesce((SELECT created FROM subagents ORDER BY created DESC LIMIT 1 OFFSET ?3), 0))", before.UnixMilli(), most)
+	err = t.execute(ctx, "DELETE FROM subagents WHERE ?1 <> 0 AND ended <> 0 AND (ended < ?2 OR created <= coalesce((SELECT created FROM subagents ORDER BY created DESC LIMIT 1 OFFSET ?3), 0))", before.UnixMilli(), most)
 	if err != nil {
 		return nil, err
 	}
