@@ -280,6 +280,20 @@ func TestPlugins(t *testing.T) {
 	}
 }
 
+// Sessions of agents ask the model of the suite, alone and many at once.
+func TestSubagents(t *testing.T) {
+	t.Parallel()
+	r := measured(t, "subagents", "--binary", build(t), "--quick")
+	for _, contender := range []string{"bare", "spawn"} {
+		if o := r.find("to the first request at the model", contender); o == nil || o.figure("p50 ms").Value <= 0 {
+			t.Errorf("%s: %+v", contender, o)
+		}
+	}
+	if o := r.find("sessions at once", "skills-mcp"); o == nil || o.figure("MB").Value < 5 || o.figure("sessions").Value != 3 {
+		t.Errorf("%+v", o)
+	}
+}
+
 // Both servers are measured on every transport, for both generations, and then
 // by many clients.
 func TestProtocol(t *testing.T) {

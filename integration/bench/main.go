@@ -4,9 +4,10 @@
 // call goes, consent the part of policy and record in it, protocol sends requests over
 // each transport, scale starts and changes servers with many skills, install installs a
 // skill from Git, page asks for screens of the page, plugins measures idle plugins,
-// team a server for many people, and kubernetes calls on a cluster. Contenders take turns, so that the rest of the machine's
-// load affects all alike. With --against, an older skills-mcp
-// is one of them, and the report ends with the ratios of new to old.
+// subagents spawns sessions of agents, team a server for many people, and kubernetes
+// calls on a cluster. Contenders take turns, so that the rest of the machine's load
+// affects all alike. With --against, an older skills-mcp is one of them, and the report
+// ends with the ratios of new to old.
 //
 //	go run ./integration/bench --help
 package main
@@ -57,14 +58,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // suites returns all suites, the default first.
 func suites() []suite {
-	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), hookSuite(), protocolSuite(), scaleSuite(), installSuite(), pageSuite(), pluginSuite(), teamSuite(), kubernetesSuite()}
+	return []suite{callSuite(), restSuite(), folderSuite(), stepSuite(), consentSuite(), hookSuite(), protocolSuite(), scaleSuite(), installSuite(), pageSuite(), pluginSuite(), subagentSuite(), teamSuite(), kubernetesSuite()}
 }
 
 // usage begins the help.
 const usage = `Usage: go run ./integration/bench [SUITE] [flags]
 
 Measures skills-mcp on this machine. SUITE is call (the default), rest, folders,
-steps, consent, protocol, scale, install, page, plugins, team
+steps, consent, protocol, scale, install, page, plugins, subagents, team
 or kubernetes; SUITE --help describes its figures. Contenders take turns.
 
 A figure is the median of all rounds. One with an interval in parentheses compares

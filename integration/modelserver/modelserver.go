@@ -88,17 +88,22 @@ type Server struct {
 	URL    string // ends in /v1; only of [Start]
 	script Script
 	n      atomic.Int64
-	active atomic.Int64
 	sent   atomic.Int64
 
 	mu       sync.Mutex
-	most     int64 // requests at once
+	active   int
+	idle     *sync.Cond // broadcasts when active becomes 0
+	most     int        // requests at once
 	requests []*Request
 	keep     int
 }
 
 // New returns a handler. It keeps the first thousand requests.
-func New(script Script) *Server { return &Server{script: script, keep: 1000} }
+func New(script Script) *Server {
+	s := &Server{script: script, keep: 1000}
+	s.idle = sync.NewCond(&s.mu)
+	return s
+}
 
 // Start starts a server for a test.
 func Start(t testing.TB, script Script) *Server {
@@ -119,7 +124,16 @@ func (s *Server) Sent() int64 { return s.sent.Load() }
 func (s *Server) Most() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int(s.most)
+	return s.most
+}
+
+// Wait waits until no request is under way.
+func (s *Server) Wait() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.active > 0 {
+		s.idle.Wait()
+	}
 }
 
 // Requests returns the first thousand requests.
@@ -137,7 +151,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.record(request)
-	defer s.active.Add(-1)
+	defer s.release()
 	reply := s.script(r.Context(), request)
 	if reply.Fault != "" {
 		s.fault(w, r, api, reply)
@@ -164,12 +178,20 @@ func (s *Server) decode(r *http.Request) (*Request, api, error) {
 
 func (s *Server) record(r *Request) {
 	r.N = int(s.n.Add(1))
-	active := s.active.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(s.most, active)
+	s.active++
+	s.most = max(s.most, s.active)
 	if len(s.requests) < s.keep {
 		s.requests = append(s.requests, r)
+	}
+}
+
+func (s *Server) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active--; s.active == 0 {
+		s.idle.Broadcast()
 	}
 }
 
