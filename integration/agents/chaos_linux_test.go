@@ -37,7 +37,9 @@ type chaos struct {
 	turns    map[string]int  // requests, by tree
 	problems []string
 	trees    map[string]*tree
-	next     int // tree
+	seen     map[string]bool // sessions whose announcement their parent's model has got
+	orphans  map[string]int  // announcements to clients of sessions whose parent was killed
+	next     int             // tree
 	lives    int
 
 	// Of the current life:
@@ -69,7 +71,7 @@ func TestChaos(t *testing.T) {
 	if err := lab.CheckNative(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	x := &chaos{sessions: 200, asked: map[string]bool{}, turns: map[string]int{}, trees: map[string]*tree{}}
+	x := &chaos{sessions: 200, asked: map[string]bool{}, turns: map[string]int{}, trees: map[string]*tree{}, seen: map[string]bool{}, orphans: map[string]int{}}
 	if text := os.Getenv("SKILLS_MCP_TEST_CHAOS"); text != "" {
 		var err error
 		if x.sessions, err = strconv.Atoi(text); err != nil {
@@ -205,9 +207,12 @@ func (x *chaos) hear(c *client) {
 	defer x.mu.Unlock()
 	for _, a := range news {
 		x.quiet = 0
-		tree := x.trees[a.label]
-		if tree == nil {
-			x.problems = append(x.problems, fmt.Sprintf("the client is told of %+v, which it has not spawned", a))
+		root, _, below := strings.Cut(a.label, ".")
+		tree := x.trees[root]
+		if below {
+			if x.orphans[a.label]++; tree.life == x.lives || x.seen[a.label] || x.orphans[a.label] > 1 {
+				x.problems = append(x.problems, fmt.Sprintf("the client is told of %+v, of which the model was told %v, for the %d. time", a, x.seen[a.label], x.orphans[a.label]))
+			}
 			continue
 		}
 		tree.announced = append(tree.announced, a)
@@ -237,6 +242,7 @@ func (x *chaos) node(_ context.Context, r *modelserver.Request) modelserver.Repl
 		label := strings.Split(text, `"`)[1]
 		x.problem(labels[label] || !strings.HasPrefix(label, id+"."), "%s is told of %q", id, told)
 		labels[label] = true
+		x.see(label)
 	}
 	number, _ := strconv.Atoi(root)
 	switch children := 3 - level; {
@@ -258,6 +264,12 @@ func (x *chaos) node(_ context.Context, r *modelserver.Request) modelserver.Repl
 		return modelserver.Reply{Text: "I wait"}
 	}
 	return modelserver.Reply{Text: "result " + id}
+}
+
+func (x *chaos) see(label string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.seen[label] = true
 }
 
 // ask counts a request.
@@ -307,6 +319,7 @@ func (x *chaos) check() {
 			x.T.Errorf("tree %s has made %d requests", id, x.turns[id])
 		}
 	}
+	counts["below a killed parent"] = len(x.orphans)
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		x.T.Logf("%s: %d", name, counts[name])
 	}
