@@ -190,7 +190,7 @@ func TestFlow(t *testing.T) {
 			if all, err := c.list("running"); err != nil || len(all) != 0 {
 				t.Errorf("%v, %+v", err, all)
 			}
-			c.fails(t, "sessions_send", map[string]any{"run_id_or_label": "host", "message": "and now?"}, "host")
+			c.fails(t, "sessions_send", map[string]any{"run_id_or_label": "host", "message": "and now?"}, "spawn another")
 			if len(c.announced) != 0 { // those of children are for their parents
 				t.Errorf("%+v", c.announced)
 			}
@@ -230,9 +230,11 @@ func TestTask(t *testing.T) {
 		case <-time.After(patience):
 			t.Error("a cancelled session still asks its model")
 		}
-		text := c.must(t, "sessions_list", map[string]any{})
-		if strings.Contains(text, "[Subagent Complete]") || len(c.announced) > 0 {
-			t.Errorf("it is announced a second time: %s, %v", text, c.announced)
+		if got := c.await(t, "two"); got.status != "killed" { // the task has no result
+			t.Errorf("%+v", got)
+		}
+		if c.must(t, "sessions_list", map[string]any{}); len(c.announced) > 0 {
+			t.Errorf("announced a second time: %v", c.announced)
 		}
 	})
 }
