@@ -248,12 +248,12 @@ func (x *chaos) node(_ context.Context, r *modelserver.Request) modelserver.Repl
 	switch children := 3 - level; {
 	case level == 2 && number%10 == 9: // endless: the budget ends the tree
 		return modelserver.Reply{Calls: []chat.Call{{Name: "sessions_list", Args: json.RawMessage("{}")}}}
-	case level == 2 && len(r.Messages) == 1 && number%5 == 0:
+	case level == 2 && !begun(r) && number%5 == 0:
 		return modelserver.Reply{Calls: []chat.Call{{Name: "probe", Args: json.RawMessage("{}")}}}
 	case level == 2:
 		x.problem(number%5 == 0 && !strings.Contains(r.Last(), "probed"), "the skill of %s returned %s", id, r.Last())
 		return modelserver.Reply{Text: "result " + id}
-	case len(r.Messages) == 1:
+	case !begun(r):
 		var calls []chat.Call
 		for i := range children {
 			child := fmt.Sprintf("%s.%d", id, i)

@@ -24,8 +24,8 @@ type stage struct {
 
 	mu    sync.Mutex
 	roles map[string]modelserver.Script // by the first word of a task
-	hold  map[string]chan struct{}      // closed by release, by label
-	gone  chan string                   // the labels whose held request has been given up
+	held  chan string                   // the first words of tasks whose request is held
+	gone  chan string                   // and of those whose held request has been given up
 }
 
 // config is the section of the configuration. %s is the model's address, and the default.
@@ -45,7 +45,7 @@ policy: {skills: {"*": {class: safe}}}
 // newStage returns a stage whose default model has an API. more are lines of the section.
 func newStage(t *testing.T, api chat.API, more string) *stage {
 	t.Helper()
-	s := &stage{roles: map[string]modelserver.Script{}, hold: map[string]chan struct{}{}, gone: make(chan string, 100)}
+	s := &stage{roles: map[string]modelserver.Script{}, held: make(chan string, 100), gone: make(chan string, 100)}
 	s.model = modelserver.Start(t, s.play)
 	s.Account = lab.NewAccount(t, "native", fmt.Sprintf(config, s.model.URL, s.model.URL, api, more))
 	for _, name := range []string{"reading", "writing"} {
@@ -67,7 +67,7 @@ func (s *stage) role(word string, script modelserver.Script) {
 }
 
 func (s *stage) play(ctx context.Context, r *modelserver.Request) modelserver.Reply {
-	word, _, _ := strings.Cut(r.Messages[0].Text, " ")
+	word := strings.Fields(r.Messages[0].Text)[0]
 	s.mu.Lock()
 	script := s.roles[word]
 	s.mu.Unlock()
@@ -79,17 +79,33 @@ func (s *stage) play(ctx context.Context, r *modelserver.Request) modelserver.Re
 
 // holding is a role that waits until the test releases it, or the client is gone.
 func (s *stage) holding(word string) (release func()) {
-	held := make(chan struct{})
+	released := make(chan struct{})
 	s.role(word, func(ctx context.Context, r *modelserver.Request) modelserver.Reply {
+		s.held <- word
 		select {
-		case <-held:
+		case <-released:
 			return modelserver.Reply{Text: "held no longer, after " + r.Last()}
 		case <-ctx.Done():
 			s.gone <- word
 			return modelserver.Reply{}
 		}
 	})
-	return sync.OnceFunc(func() { close(held) })
+	return sync.OnceFunc(func() { close(released) })
+}
+
+// begun reports whether the model has replied in a conversation.
+func begun(r *modelserver.Request) bool {
+	return slices.ContainsFunc(r.Messages, func(m chat.Message) bool { return m.Role == chat.Assistant })
+}
+
+// soon waits for a value of a channel.
+func soon(t *testing.T, c <-chan string, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Error(what)
+	}
 }
 
 func spawn(agent, task, label string) chat.Call {
@@ -118,7 +134,7 @@ func announcements(r *modelserver.Request) []string {
 func parent(calls ...chat.Call) modelserver.Script {
 	return func(_ context.Context, r *modelserver.Request) modelserver.Reply {
 		switch told := announcements(r); {
-		case len(r.Messages) == 1:
+		case !begun(r):
 			return modelserver.Reply{Text: "I spawn", Calls: calls, Usage: &chat.Usage{Input: 100, Output: 10}}
 		case len(told) < len(calls):
 			return modelserver.Reply{Text: "I wait"}
@@ -150,7 +166,7 @@ func TestFlow(t *testing.T) {
 			s.role("outer", parent(spawn("worker", "inner", "in-1"), spawn("worker", "inner", "in-2")))
 			s.role("inner", replies("42"))
 			s.role("host", func(_ context.Context, r *modelserver.Request) modelserver.Reply {
-				if len(r.Messages) == 1 {
+				if !begun(r) {
 					return modelserver.Reply{Calls: []chat.Call{spawn("worker", "held", "held")}}
 				}
 				return modelserver.Reply{Text: "heard " + r.Last()}
@@ -175,6 +191,7 @@ func TestFlow(t *testing.T) {
 			}
 			// A session that waits for its child hears a message, and replies.
 			host := c.spawn(t, map[string]any{"agent_id": "worker", "task": "host", "label": "host"})
+			soon(t, s.held, "the child of a session does not ask its model")
 			if got := c.must(t, "sessions_send", map[string]any{"run_id_or_label": "host", "message": "are you there?", "timeout": 60}); !strings.Contains(got, "heard are you there?") {
 				t.Errorf("%s", got)
 			}
@@ -182,11 +199,7 @@ func TestFlow(t *testing.T) {
 			if got := c.await(t, "host"); got.status != "killed" {
 				t.Errorf("%+v", got)
 			}
-			select {
-			case <-s.gone: // the child's request was given up
-			case <-time.After(patience):
-				t.Error("the child of a killed session still asks its model")
-			}
+			soon(t, s.gone, "the child of a killed session still asks its model")
 			if all, err := c.list("running"); err != nil || len(all) != 0 {
 				t.Errorf("%v, %+v", err, all)
 			}
@@ -217,19 +230,11 @@ func TestTask(t *testing.T) {
 			t.Error(got)
 		}
 		second := c.task(t, map[string]any{"agent_id": "worker", "task": "held", "label": "two"})
-		for s.model.Count() < 2 { // it has asked the model
-			if _, err := c.request("tasks/get", map[string]any{"taskId": second}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		soon(t, s.held, "the session of a task does not ask its model")
 		if _, err := c.request("tasks/cancel", map[string]any{"taskId": second}); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case <-s.gone:
-		case <-time.After(patience):
-			t.Error("a cancelled session still asks its model")
-		}
+		soon(t, s.gone, "a cancelled session still asks its model")
 		if got := c.await(t, "two"); got.status != "killed" { // the task has no result
 			t.Errorf("%+v", got)
 		}
