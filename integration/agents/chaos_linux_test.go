@@ -21,7 +21,7 @@ import (
 
 const (
 	chaosTurns   = 40 // of a tree's budget; one that ends well uses at most 29
-	chaosTrees   = 12 // that are open at once
+	chaosTrees   = 5  // that are open at once
 	chaosClients = 3  // calls at once
 	perSession   = 2  // requests to the model, about
 	quietCalls   = 30 // without news, after which nothing is to come
@@ -45,7 +45,8 @@ type chaos struct {
 	// Of the current life:
 	left  int           // requests until the kill
 	due   chan struct{} // closed then
-	open  int           // trees without announcement
+	fresh int           // trees
+	open  int           // of these without announcement
 	quiet int           // calls in a row with no announcement, and nothing that runs
 }
 
@@ -71,7 +72,7 @@ func TestChaos(t *testing.T) {
 	if err := lab.CheckNative(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	x := &chaos{sessions: 200, asked: map[string]bool{}, turns: map[string]int{}, trees: map[string]*tree{}, seen: map[string]bool{}, orphans: map[string]int{}}
+	x := &chaos{sessions: 400, asked: map[string]bool{}, turns: map[string]int{}, trees: map[string]*tree{}, seen: map[string]bool{}, orphans: map[string]int{}}
 	if text := os.Getenv("SKILLS_MCP_TEST_CHAOS"); text != "" {
 		var err error
 		if x.sessions, err = strconv.Atoi(text); err != nil {
@@ -112,7 +113,7 @@ func (x *chaos) live(requests int, step func() step) time.Duration {
 	ready := time.Since(began)
 	due := make(chan struct{})
 	x.mu.Lock()
-	x.left, x.due, x.open, x.quiet = requests, due, 0, 0
+	x.left, x.due, x.fresh, x.open, x.quiet = requests, due, 0, 0, 0
 	x.lives++
 	x.mu.Unlock()
 	var work sync.WaitGroup
@@ -145,7 +146,7 @@ func (x *chaos) storm() step {
 
 func (x *chaos) finish() step {
 	switch {
-	case len(x.asked) < x.sessions:
+	case len(x.asked) < x.sessions || x.fresh < 2*chaosTrees:
 		return x.storm()
 	case x.quiet < quietCalls:
 		return toList
@@ -169,6 +170,7 @@ func (x *chaos) step(c *client, next func() step) bool {
 	if doing == toSpawn {
 		x.trees[id] = &tree{life: x.lives}
 		x.next++
+		x.fresh++
 		x.open++
 	}
 	x.mu.Unlock()

@@ -37,7 +37,7 @@ const config = `agents:
 %s
   define:
     worker: {description: Works, prompt: "You work."}
-    reader: {description: Reads, prompt: "You read.", tools: [reading]}
+    reader: {description: Reads, prompt: "You read.", tools: [reading, Task]}
     lonely: {description: Is alone, prompt: "You are alone.", allow_agents: [reader], max_children: 1}
 policy: {skills: {"*": {class: safe}}}
 `
