@@ -228,7 +228,7 @@ func command(a *lab.Account, args ...string) *process {
 		if p.cmd.Process != nil {
 			p.end()
 		}
-		if t.Failed() {
+		if t.Failed() && p.log.String() != "" {
 			t.Logf("the server says: %.4000s", p.log)
 		}
 	})
