@@ -303,17 +303,17 @@ func (x *chaos) check() {
 		switch {
 		case len(tree.announced) > 1:
 			x.T.Errorf("tree %s is announced %d times: %q", id, len(tree.announced), tree.announced)
-		case len(tree.announced) == 0 && tree.known:
+		case len(tree.announced) == 0 && (tree.known || x.asked[id]):
 			counts["lost on the way"]++
 		case len(tree.announced) == 0:
-			counts["never spawned, or lost"]++
+			counts["never stored"]++
 		default:
 			a := tree.announced[0]
 			if counts[a.status]++; a.status == "done" && !strings.Contains(a.result, "result "+id) {
 				counts["done in part"]++
 			}
 			budget := strings.Contains(a.result, "budget")
-			if budget != (x.turns[id] == chaosTurns) || a.status != "done" && a.status != "error" {
+			if budget && x.turns[id] != chaosTurns || x.turns[id] == chaosTurns && a.status == "done" || a.status != "done" && a.status != "error" {
 				x.T.Errorf("tree %s has made %d requests: %+v", id, x.turns[id], a)
 			}
 		}
