@@ -64,6 +64,7 @@ type fakeTools struct {
 	tools  map[string]func(ctx context.Context, args json.RawMessage) (string, bool)
 	skills map[string]string
 	err    error
+	fails  string // the message at which Skills fails
 }
 
 func (f *fakeTools) List(context.Context) (all []chat.Definition, err error) {
@@ -86,6 +87,9 @@ func (f *fakeTools) Skills(_ context.Context, message string, named []string, mo
 		}
 	}
 	slices.Sort(bodies)
+	if message == f.fails {
+		return "", nil, errors.New("no")
+	}
 	return "The skills: pdf, csv.", bodies[:min(most, len(bodies))], nil
 }
 
@@ -283,7 +287,11 @@ func TestErrors(t *testing.T) {
 		want   string
 		result string
 	}{
-		"list":  {func(l *loop, _ *fakeHost) { l.tools.(*fakeTools).err = no }, "list the session's tools: no", ""},
+		"list":   {func(l *loop, _ *fakeHost) { l.tools.(*fakeTools).err = no }, "list the session's tools: no", ""},
+		"skills": {func(l *loop, _ *fakeHost) { l.tools.(*fakeTools).fails = l.session.Task }, "read the agent's skills: no", ""},
+		"skills of a message": {func(l *loop, h *fakeHost) {
+			h.later, l.tools.(*fakeTools).fails = []string{"more"}, "more"
+		}, "read the skills that fit a message: no", "7"},
 		"host":  {func(_ *loop, h *fakeHost) { h.err = no }, "no", ""},
 		"model": {func(_ *loop, h *fakeHost) { h.later = []string{"more"} }, "the script has ended", "7"},
 		"hook": {func(l *loop, _ *fakeHost) {
