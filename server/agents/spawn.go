@@ -60,8 +60,7 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 	if err := s.admit(who, l); err != nil {
 		return nil, err
 	}
-	// The caller may go while the row is written: of one whose session never ran, the end would be announced.
-	if err := s.table.Add(context.WithoutCancel(ctx), rowOf(&l.session, false)); err != nil {
+	if err := s.table.Add(ctx, rowOf(&l.session, false)); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		l.withdraw()
