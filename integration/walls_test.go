@@ -140,7 +140,7 @@ var walls = map[string]string{
 	"integration/chaos":           "",
 	"integration/clients":         "",
 	"integration/consent":         "",
-	"integration/lab":             "sandbox sandbox/docker sandbox/native",
+	"integration/lab":             "integration/modelserver sandbox sandbox/docker sandbox/native server/agents/chat",
 	"integration/packages":        "",
 	"integration/page":            "",
 	"integration/secrets":         "",

@@ -40,6 +40,7 @@ func Params(dir, driver string) testscript.Params {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":     code,
 			"mcp":      talk,
+			"model":    model,
 			"registry": registry,
 			"screen":   screen,
 			"terminal": terminal,

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/skillsmcp/skills-mcp/integration/lab"
+	"github.com/skillsmcp/skills-mcp/integration/modelserver"
+	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 )
 
 // A person answers by keyboard what a skill asks, and what a call of their own needs, where
@@ -303,4 +307,44 @@ func TestPageSignsIn(t *testing.T) {
 	v.Show("/ui/approvals")
 	v.Says("Open a link that works once")
 	v.Fits("the screen to sign in")
+}
+
+// A task that a client hands to an agent is on Runs at once, with the tree below it and what
+// is used of its budget. One click, in another process than the client's server, ends the
+// tree, and the client is told.
+func TestPageSubagents(t *testing.T) {
+	t.Parallel()
+	model := modelserver.Start(t, func(ctx context.Context, r *modelserver.Request) modelserver.Reply {
+		call := func(name, args string) modelserver.Reply {
+			return modelserver.Reply{Calls: []chat.Call{{Name: name, Args: json.RawMessage(args)}}, Usage: &chat.Usage{Input: 100, Output: 20}}
+		}
+		switch last := r.Last(); {
+		case strings.Contains(last, "Do all of it"):
+			return call("sessions_spawn", `{"agent_id": "worker", "task": "Do a <part> of it.", "label": "part <b>"}`)
+		case strings.Contains(last, "Do a <part>"):
+			return call("list_skills", `{}`)
+		}
+		<-ctx.Done()
+		return modelserver.Reply{}
+	})
+	a := lab.NativeAccount(t, fmt.Sprintf("agents: {models: {local: {url: %q, model: test}}, budget: {turns: 7}, define: {lead: {prompt: You lead.}, worker: {prompt: You work.}}}\n", model.URL))
+	v := a.Visit()
+	v.Show("/ui/runs")
+	c := a.Serve("legacy", `{}`)
+	c.Succeeds(c.Call("sessions_spawn", map[string]any{"agent_id": "lead", "task": "Do all of it.", "label": "whole"}), "run_id")
+	v.Await(`document.querySelector("#subagents .tree .tree")?.innerText.includes("part <b>")`)
+	v.Await(`/turns [1-9] of 7/.test(document.querySelector("#subagents").innerText) && /turns [1-9] of 6/.test(document.querySelector("#subagents .tree .tree").innerText)`)
+	v.Fits("runs")
+	v.Click("#subagents .tree .tree a")
+	v.Says("Do a <part> of it.")
+	part := lab.Value[string](v.Browser, "location.pathname")
+	v.Show("/ui/runs")
+	v.Click(`#subagents > section > .tree > li > .card form button`)
+	v.Says("It was killed.")
+	v.Show(part)
+	v.Says("→ list_skills({})")
+	v.Fits("a subagent")
+	v.Show("/ui/runs")
+	v.Await(`document.querySelectorAll("#subagents .tree .badge-bad").length === 2 && document.querySelector("#subagents form") === null`)
+	c.Succeeds(c.Call("sessions_list", map[string]any{}), `[Subagent Complete] "whole" (killed).`)
 }

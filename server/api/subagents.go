@@ -17,7 +17,8 @@ type Subagents interface {
 	// ("" is any): the newest first, without messages. It may leave out old ones that have
 	// ended.
 	All(ctx context.Context, owner *identity.Key, status agents.Status) ([]*agents.Session, error)
-	// Find returns a session with its messages, whoever owns it; nil if there is none.
+	// Find returns a session with the end of its conversation, in short messages that name
+	// calls in their text, whoever owns it; nil if there is none.
 	Find(ctx context.Context, runID string) (*agents.Session, error)
 	// Stop ends a session and its descendants, as sessions_kill does. One that has ended
 	// stays as it is.

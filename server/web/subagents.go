@@ -11,12 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/api"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/store"
-	"github.com/skillsmcp/skills-mcp/skills/truncate"
-)
-
-const (
-	maxMessages    = 200      // of a history: the last ones
-	maxMessageText = 16 << 10 // bytes of one
 )
 
 // subagentScreens are the screens of subagents, and the button that ends one.
@@ -89,8 +83,7 @@ func (p *Page) subagents(ctx context.Context, above string) (trees []*subagentNo
 // A subagentView is a subagent for its own screen.
 type subagentView struct {
 	*subagentNode
-	Earlier int          // messages that are not shown
-	Calls   []*store.Run // of its tools
+	Calls []*store.Run // of its tools
 }
 
 // show shows one subagent.
@@ -99,22 +92,16 @@ func (p subagentScreens) show(r *http.Request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := *found
-	view := &subagentView{Earlier: max(0, len(s.Messages)-maxMessages)}
-	s.Messages = slices.Clone(s.Messages[view.Earlier:])
-	for i := range s.Messages {
-		s.Messages[i].Text = truncate.String(s.Messages[i].Text, maxMessageText)
-	}
-	view.subagentNode = newSubagentNode(r.Context(), &s)
-	if view.Under, err = p.subagents(r.Context(), s.RunID); err != nil {
+	view := &subagentView{subagentNode: newSubagentNode(r.Context(), found)}
+	if view.Under, err = p.subagents(r.Context(), found.RunID); err != nil {
 		return nil, err
 	}
-	calls, err := p.options.Service.Runs(r.Context(), api.RunQuery{Parent: s.RunID, Limit: maxChildren})
+	calls, err := p.options.Service.Runs(r.Context(), api.RunQuery{Parent: found.RunID, Limit: maxChildren})
 	if err != nil {
 		return nil, err
 	}
 	view.Calls = calls.Items
-	return &content{Title: "Subagent " + s.RunID, Template: "subagent.html", Section: "runs", Data: view, Live: []string{"runs"}}, nil
+	return &content{Title: "Subagent " + found.RunID, Template: "subagent.html", Section: "runs", Data: view, Live: []string{"runs"}}, nil
 }
 
 // stop ends a subagent with its descendants.

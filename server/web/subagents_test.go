@@ -63,7 +63,7 @@ func (v *review) spawn() {
 		{RunID: reader1, Agent: "reader", Label: "first part", ParentAgent: "lead", ParentSession: lead, Status: agents.TimedOut, Created: began, Ended: began.Add(3 * time.Second), Owner: ann.Owner(), Ancestors: []string{"eeeeeeeeeeee", lead}, Depth: 2},
 		{RunID: lead, Agent: "team/lead", Label: "whole", Status: agents.Running, Created: began, Timeout: 300, Owner: ann.Owner(), Ancestors: []string{"eeeeeeeeeeee"}, Depth: 1, Task: "Read all.",
 			Children: []string{reader1, reader2}, Budget: agents.Budget{Turns: 50, Cost: 1}, Used: agents.Used{Turns: 3, Tokens: 5120, Cost: 0.025},
-			Messages: []chat.Message{{Role: chat.User, Text: "Read all."}, {Role: chat.Assistant, Calls: []chat.Call{{ID: "1", Name: "list", Args: []byte(`{"of":"it"}`)}}}, {Role: chat.Tool, CallID: "1", Failed: true, Text: "no such thing"}}},
+			Messages: []chat.Message{{Role: chat.User, Text: "Read all."}, {Role: chat.Assistant, Text: ` → list({"of":"it"})`}, {Role: chat.Tool, CallID: "1", Failed: true, Text: "no such thing"}}},
 	}
 }
 
@@ -127,19 +127,11 @@ func TestSubagents(t *testing.T) {
 func TestHostileSubagents(t *testing.T) {
 	v := newReview(t, nil, nil)
 	v.subagents.all = []*agents.Session{{RunID: lead, Agent: evilText, Label: evilText, Task: evilText, Model: evilText, Result: evilText, ParentAgent: evilText, ParentSession: evilText, Owner: evilText, Status: agents.Running,
-		Messages: []chat.Message{{Role: chat.Assistant, Text: evilText, Calls: []chat.Call{{ID: evilText, Name: evilText, Args: []byte(evilText)}}}, {Role: chat.Tool, Text: strings.Repeat("x", 2*maxMessageText)}}}}
+		Messages: []chat.Message{{Role: chat.Assistant, Text: evilText}, {Role: evilText, Text: evilText}}}}
 	for _, path := range []string{Path + "runs", subagentPath(lead)} {
 		body := v.get(path)
 		if strings.Count(body, "<script") != 1 || strings.Count(body, "</main>") != 1 || strings.Contains(body, `onclick="`) || strings.Contains(body, "href=\"javascript") || strings.ContainsAny(body, "\u202e\u200b\x1b") {
 			t.Errorf("%s: %s", path, body)
 		}
-		if len(body) > 2*maxMessageText {
-			t.Errorf("%s has %d bytes", path, len(body))
-		}
-	}
-	long := v.subagents.all[0]
-	long.Messages = slices.Repeat(long.Messages, maxMessages)
-	if body := v.get(subagentPath(lead)); !strings.Contains(body, "200 earlier messages") || len(long.Messages[1].Text) != 2*maxMessageText {
-		t.Error("a long history is shown whole, or the screen has cut the session's")
 	}
 }
