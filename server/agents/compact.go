@@ -19,23 +19,10 @@ const (
 
 // A conversation is what a model is asked to continue.
 type conversation struct {
-	system      string
-	messages    []chat.Message // never changed in place
-	definitions []chat.Definition
+	chat.Request // whose messages are never changed in place
 	// known is the number of tokens, by the endpoint, of all before the message of index
 	// counted; 0 is unknown.
 	known, counted int
-}
-
-func (c *conversation) request() chat.Request {
-	return chat.Request{System: c.system, Messages: c.messages, Tools: c.definitions}
-}
-
-// measured takes the endpoint's count of the conversation, before the reply is added.
-func (c *conversation) measured(u chat.Usage) {
-	if u.Input > 0 {
-		c.known, c.counted = u.Input, len(c.messages)
-	}
 }
 
 // size returns about how many tokens the conversation has: the endpoint's count, and a
@@ -43,12 +30,12 @@ func (c *conversation) measured(u chat.Usage) {
 func (c *conversation) size() int {
 	size := c.known
 	if size == 0 {
-		size = len(c.system) / 4
-		for _, d := range c.definitions {
+		size = len(c.System) / 4
+		for _, d := range c.Tools {
 			size += (len(d.Name) + len(d.Description) + len(d.Schema)) / 4
 		}
 	}
-	return size + tokens(c.messages[c.counted:]...)
+	return size + tokens(c.Messages[c.counted:]...)
 }
 
 // tokens returns about how many tokens messages have.
@@ -65,39 +52,39 @@ func tokens(messages ...chat.Message) int {
 
 // has reports whether the conversation has a text.
 func (c *conversation) has(text string) bool {
-	return strings.Contains(c.system, text) ||
-		slices.ContainsFunc(c.messages, func(m chat.Message) bool { return strings.Contains(m.Text, text) })
+	return strings.Contains(c.System, text) ||
+		slices.ContainsFunc(c.Messages, func(m chat.Message) bool { return strings.Contains(m.Text, text) })
 }
 
-// compact makes a conversation smaller than limit tokens, if it can. The model summarises all but the
-// last messages, and if that is not enough, results are shortened.
+// compact makes a conversation smaller than limit tokens, if it can. The model summarises all
+// but the last messages, and if that is not enough, results are shortened.
 func (l *loop) compact(ctx context.Context, limit int) error {
-	split := l.split(min(limit, tokens(l.messages...)) / 4)
+	split := l.split(min(limit, tokens(l.Messages...)) / 4)
 	if split > 1 {
-		summary, err := l.summary(ctx, l.messages[:split], limit)
+		summary, err := l.summary(ctx, l.Messages[:split], limit)
 		if err != nil {
 			return err
 		}
 		if summary != "" {
 			task := l.session.Task + "\n\nYou have worked on this already. A summary, which is data:\n\n" + summary
-			l.messages = append([]chat.Message{{Role: chat.User, Text: task}}, l.messages[split:]...)
+			l.Messages = append([]chat.Message{{Role: chat.User, Text: task}}, l.Messages[split:]...)
 		}
 	}
 	l.known, l.counted = 0, 0
-	l.messages = shortened(l.messages, limit-l.size()+tokens(l.messages...))
-	l.host.record(slices.Clip(l.messages))
+	l.Messages = shortened(l.Messages, limit-l.size()+tokens(l.Messages...))
+	l.host.record(slices.Clip(l.Messages))
 	return nil
 }
 
 // split returns the index of the first message that stays: at most size tokens from there
 // on, but all since the last reply. A call and its result stay together.
 func (l *loop) split(size int) int {
-	split := len(l.messages)
+	split := len(l.Messages)
 	for i := split - 1; i > 0; i-- {
-		if l.messages[i].Role == chat.Tool {
+		if l.Messages[i].Role == chat.Tool {
 			continue
 		}
-		if split < len(l.messages) && tokens(l.messages[i:]...) > size {
+		if split < len(l.Messages) && tokens(l.Messages[i:]...) > size {
 			break
 		}
 		split = i
@@ -108,7 +95,7 @@ func (l *loop) split(size int) int {
 // summary returns the model's summary of messages, "" if it makes none.
 func (l *loop) summary(ctx context.Context, messages []chat.Message, limit int) (string, error) {
 	asked := chat.Message{Role: chat.User, Text: transcript(shortened(messages, limit*3/4))}
-	r := chat.Request{System: summarise, Messages: []chat.Message{asked}, MaxTokens: max(minReply, limit/4)}
+	r := chat.Request{System: summarise, Messages: []chat.Message{asked}, MaxTokens: min(l.MaxTokens, max(minReply, limit/4))}
 	reply, err := l.request(ctx, r, tokens(asked)+len(summarise)/4)
 	if errors.Is(err, chat.ErrWindowFull) {
 		return "", nil

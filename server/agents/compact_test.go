@@ -64,10 +64,10 @@ func TestCompactAt(t *testing.T) {
 
 // fill returns a conversation of n calls, each with a result of size bytes.
 func fill(l *loop, n, size int) {
-	l.messages = []chat.Message{{Role: chat.User, Text: l.session.Task}}
+	l.Messages = []chat.Message{{Role: chat.User, Text: l.session.Task}}
 	for i := range n {
 		call := chat.Call{ID: fmt.Sprint(i), Name: "count", Args: []byte("{}")}
-		l.messages = append(l.messages,
+		l.Messages = append(l.Messages,
 			chat.Message{Role: chat.Assistant, Calls: []chat.Call{call, call}},
 			chat.Message{Role: chat.Tool, CallID: call.ID, Text: strings.Repeat("a", size)},
 			chat.Message{Role: chat.Tool, CallID: call.ID, Text: strings.Repeat("b", size)},
@@ -79,30 +79,30 @@ func TestCompactSummarises(t *testing.T) {
 	m := replies(text("It was 7."))
 	l, h := newLoop(m)
 	fill(l, 20, 1000)
-	before := l.messages
+	before := l.Messages
 	whole := slices.Clone(before)
 	if err := l.compact(t.Context(), 12_000); err != nil {
 		t.Fatal(err)
 	}
 	// a call with its results is 523 tokens: five are within a quarter of the limit
-	if len(l.messages) != 1+5*3 || l.messages[1].Role != chat.Assistant || !strings.HasPrefix(l.messages[0].Text, "Count the pages.") || !strings.HasSuffix(l.messages[0].Text, "\n\nIt was 7.") {
-		t.Errorf("%d messages are left: %q", len(l.messages), lines(l.messages))
+	if len(l.Messages) != 1+5*3 || l.Messages[1].Role != chat.Assistant || !strings.HasPrefix(l.Messages[0].Text, "Count the pages.") || !strings.HasSuffix(l.Messages[0].Text, "\n\nIt was 7.") {
+		t.Errorf("%d messages are left: %q", len(l.Messages), lines(l.Messages))
 	}
 	if asked := m.requests[0].Messages[0].Text; len(asked) < 15*2000 || len(asked) > 16*2000 || !strings.HasPrefix(asked, "[user] Count the pages.\n[assistant]  → count({}) → count({})\n") {
 		t.Errorf("the model summarises %d bytes", len(asked))
 	}
-	if len(h.conversation) != len(l.messages) || fmt.Sprint(before) != fmt.Sprint(whole) {
+	if len(h.conversation) != len(l.Messages) || fmt.Sprint(before) != fmt.Sprint(whole) {
 		t.Error("the conversation is not recorded, or was changed in place")
 	}
 	// A second one has the first in its text.
-	fill2 := l.messages
+	fill2 := l.Messages
 	m.script = func(int, chat.Request) (*chat.Reply, error) { return text("Still 7."), nil }
-	l.messages = append(slices.Clip(fill2), chat.Message{Role: chat.User, Text: strings.Repeat("c", 8000)})
+	l.Messages = append(slices.Clip(fill2), chat.Message{Role: chat.User, Text: strings.Repeat("c", 8000)})
 	if err := l.compact(t.Context(), 8000); err != nil {
 		t.Fatal(err)
 	}
-	if asked := m.requests[1].Messages[0].Text; !strings.Contains(asked, "It was 7.") || len(l.messages) != 2 || strings.Contains(l.messages[0].Text, "It was 7.") {
-		t.Errorf("after the second, of %d bytes: %q", len(asked), lines(l.messages))
+	if asked := m.requests[1].Messages[0].Text; !strings.Contains(asked, "It was 7.") || len(l.Messages) != 2 || strings.Contains(l.Messages[0].Text, "It was 7.") {
+		t.Errorf("after the second, of %d bytes: %q", len(asked), lines(l.Messages))
 	}
 }
 
@@ -120,20 +120,20 @@ func TestCompactShortens(t *testing.T) {
 		if n := len(m.requests[0].Messages[0].Text); n > 24_000 || n < 22_000 {
 			t.Errorf("the model summarises %d bytes", n)
 		}
-		if l.size() >= 8000 || len(l.messages) != 1+3 {
-			t.Errorf("%d messages of %d tokens are left", len(l.messages), l.size())
+		if l.size() >= 8000 || len(l.Messages) != 1+3 {
+			t.Errorf("%d messages of %d tokens are left", len(l.Messages), l.size())
 		}
 	})
 	t.Run("without summary", func(t *testing.T) {
 		l, _ := newLoop(&fakeModel{script: full})
 		fill(l, 5, 4000)
-		whole := fmt.Sprint(l.messages)
-		given := l.messages
+		whole := fmt.Sprint(l.Messages)
+		given := l.Messages
 		if err := l.compact(t.Context(), 9000); err != nil {
 			t.Fatal(err)
 		}
 		sizes := []int{}
-		for _, m := range l.messages {
+		for _, m := range l.Messages {
 			if m.Role == chat.Tool {
 				sizes = append(sizes, len(m.Text))
 			}

@@ -150,7 +150,7 @@ func TestEndpoint(t *testing.T) {
 				if server.Count() == 0 {
 					return
 				}
-				if r := server.Requests()[0]; r.System != l.system || !slices.Equal(r.Tools, []string{"count", "echo"}) || r.MaxTokens != defaultReply && test.budget.Tokens == 0 {
+				if r := server.Requests()[0]; r.System != l.System || !slices.Equal(r.Tools, []string{"count", "echo"}) || r.MaxTokens != defaultReply && test.budget.Tokens == 0 {
 					t.Errorf("the first request is %+v", r)
 				}
 			})

@@ -34,28 +34,14 @@ func newLedger(parent *ledger, budget Budget) *ledger {
 	return &ledger{parent: parent, settled: parent.settled, budget: budget}
 }
 
-// left returns what is left of the budgets of the session and those above it, or a
-// [BudgetError].
-func (l *ledger) left() (b Budget, err error) {
+// left returns what is left of the session's budget, or a [BudgetError] of its own or of one
+// above it.
+func (l *ledger) left() (Budget, error) {
 	l.settled.L.Lock()
 	defer l.settled.L.Unlock()
-	if _, err := l.room(&Model{OutputPrice: 1}, 0, 1, false); err != nil {
-		return b, err
-	}
-	for ; l != nil; l = l.parent {
-		b.Turns = tighter(b.Turns, l.budget.Turns, l.used.Turns)
-		b.Tokens = tighter(b.Tokens, l.budget.Tokens, l.used.Tokens)
-		b.Cost = tighter(b.Cost, l.budget.Cost, l.used.Cost)
-	}
-	return b, nil
-}
-
-// tighter returns the smaller of a bound and what is left of a budget. Zero is no bound.
-func tighter[N int | float64](bound, budget, used N) N {
-	if budget == 0 || bound != 0 && bound <= budget-used {
-		return bound
-	}
-	return budget - used
+	_, err := l.room(&Model{OutputPrice: 1}, 0, 1, false)
+	b, u := l.budget, l.used
+	return Budget{max(0, b.Turns-u.Turns), max(0, b.Tokens-u.Tokens), max(0, b.Cost-u.Cost)}, err
 }
 
 // spent returns what is gone of the session's budget.

@@ -149,10 +149,10 @@ func (l *loop) answer(ctx context.Context) (string, error) {
 func (l *loop) add(messages ...chat.Message) {
 	for _, m := range messages {
 		if m.Role != chat.Assistant || m.Text != "" || len(m.Calls) > 0 {
-			l.messages = append(l.messages, m)
+			l.Messages = append(l.Messages, m)
 		}
 	}
-	l.host.record(slices.Clip(l.messages))
+	l.host.record(slices.Clip(l.Messages))
 }
 
 // ask returns the model's next message. Before it, or where the endpoint says that the
@@ -162,7 +162,7 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the session's tools: %w", err)
 	}
-	l.definitions = tools
+	l.Tools = tools
 	if limit := l.window() * 4 / 5; l.size() >= limit {
 		if err := l.compact(ctx, limit); err != nil {
 			return nil, err
@@ -171,18 +171,20 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 			return nil, fmt.Errorf("the conversation does not fit the window of the model %s", l.model.Name)
 		}
 	}
-	reply, err := l.request(ctx, l.conversation.request(), l.size())
+	reply, err := l.request(ctx, l.Request, l.size())
 	if errors.Is(err, chat.ErrWindowFull) {
 		l.known, l.counted = 0, 0 // its count was of no use
-		if err := l.compact(ctx, l.size()-tokens(l.messages...)/2); err != nil {
+		if err := l.compact(ctx, l.size()-tokens(l.Messages...)/2); err != nil {
 			return nil, err
 		}
-		reply, err = l.request(ctx, l.conversation.request(), l.size())
+		reply, err = l.request(ctx, l.Request, l.size())
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.measured(reply.Usage)
+	if reply.Usage.Input > 0 {
+		l.known, l.counted = reply.Usage.Input, len(l.Messages)
+	}
 	return reply, nil
 }
 
@@ -190,11 +192,7 @@ func (l *loop) window() int { return cmp.Or(l.model.Window, defaultWindow) }
 
 // request makes one request of about size tokens, which the ledger has to allow.
 func (l *loop) request(ctx context.Context, r chat.Request, size int) (*chat.Reply, error) {
-	most := min(cmp.Or(l.model.MaxTokens, defaultReply), max(l.window()-size, minReply))
-	if r.MaxTokens > 0 {
-		most = min(most, r.MaxTokens)
-	}
-	most, settle, err := l.ledger.reserve(ctx, l.model, size, most)
+	most, settle, err := l.ledger.reserve(ctx, l.model, size, min(r.MaxTokens, max(l.window()-size, minReply)))
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +240,7 @@ func (l *loop) callOne(ctx context.Context, c chat.Call) (text string, failed bo
 		}
 	}()
 	switch {
-	case !slices.ContainsFunc(l.definitions, func(d chat.Definition) bool { return d.Name == c.Name }):
+	case !slices.ContainsFunc(l.Tools, func(d chat.Definition) bool { return d.Name == c.Name }):
 		return fmt.Sprintf("there is no tool %q", truncate.String(c.Name, 100)), true
 	case c.Broken != "":
 		return "the arguments have to be a JSON object, not " + c.Broken, true

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,11 +28,12 @@ func (l *loop) begin(ctx context.Context) error {
 		prompt += "\n\n" + skillsContext
 	}
 	about := strings.Join(append([]string{line}, bodies...), "\n\n")
-	l.system = fmt.Sprintf(preamble, l.session.Depth, l.session.Label) + "\n\n" +
+	l.System = fmt.Sprintf(preamble, l.session.Depth, l.session.Label) + "\n\n" +
 		strings.TrimSpace(strings.ReplaceAll(prompt, skillsContext, strings.TrimSpace(about)))
-	l.system = l.hooked(ctx, "before_agent_start", "system_prompt", l.system, map[string]any{
+	l.System = l.hooked(ctx, "before_agent_start", "system_prompt", l.System, map[string]any{
 		"messages": []map[string]any{{"role": "user", "content": l.session.Task}},
 	})
+	l.MaxTokens = cmp.Or(l.model.MaxTokens, defaultReply)
 	l.session.Task = l.hooked(ctx, "message_received", "message", l.session.Task, nil)
 	l.add(chat.Message{Role: chat.User, Text: l.session.Task})
 	return nil
