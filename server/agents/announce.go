@@ -1,9 +1,9 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
@@ -144,67 +144,34 @@ func (s *Sessions) Take(ctx context.Context, who identity.Principal) ([]Announce
 	return all, err
 }
 
-// claim takes the announcement of a session that has ended from where it waits. The error
-// says so if it was taken.
-func (s *Sessions) claim(ctx context.Context, l *live) (a Announcement, err error) {
-	if s.withhold(l) {
-		all, err := s.tell(ctx, []string{l.session.RunID})
-		if len(all) > 0 {
-			return all[0], nil
-		}
-		if err != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			l.deliver(l.parent)
-			return a, err
-		}
-	}
-	return a, over(l.read())
-}
-
-// withhold removes the announcement of a session from where it waits, and reports whether it
-// did.
-func (s *Sessions) withhold(l *live) (found bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	isIt := func(id string) bool {
-		found = found || id == l.session.RunID
-		return id == l.session.RunID
-	}
-	found, l.awaited = l.awaited, false
-	for _, key := range []identity.Key{l.session.Root, l.session.Owner} {
-		s.ready[key] = slices.DeleteFunc(s.ready[key], isIt)
-		s.announce(key)
-	}
-	if l.parent != nil {
-		l.parent.inbox = slices.DeleteFunc(l.parent.inbox, func(m mail) bool { return m.child != nil && isIt(m.child.session.RunID) })
-	}
-	return found
-}
-
 // Wait returns the announcement of a session that was spawned with [SpawnRequest.Awaited],
 // when it has ended with all its descendants. It then counts as delivered; if ctx is done
 // before, it is one for [Sessions.Take].
 func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID string) (Announcement, error) {
 	s.mu.Lock()
 	l := s.live[runID]
-	if l == nil || !l.isChildOf(who) || !l.awaited {
+	if l == nil || !l.isSeenBy(who) || !l.awaited {
 		s.mu.Unlock()
 		return Announcement{}, unknown(runID)
 	}
 	l.waiting = true
 	s.mu.Unlock()
+	var err error
 	select {
 	case <-l.ended:
-		return s.claim(ctx, l)
-	case <-ctx.Done():
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if l.awaited = false; l.hasEnded() {
-			l.deliver(l.parent)
+		var all []Announcement
+		if all, err = s.tell(ctx, []string{runID}); len(all) > 0 {
+			return all[0], nil
 		}
-		return Announcement{}, context.Cause(ctx)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.awaited = false; l.hasEnded() {
+		l.deliver(l.parent)
+	}
+	return Announcement{}, cmp.Or(err, over(&l.session))
 }
 
 // Watch returns a channel that holds a value after an announcement for the session of a

@@ -45,8 +45,8 @@ type live struct {
 	ended    chan struct{} // closed when it has ended, after all its descendants
 	news     chan struct{} // of capacity 1: the inbox or the number of children has changed
 
-	session      Session        // under Sessions.mu, as those below; without messages while it runs
-	conversation []chat.Message // the loop's; nil after the end
+	session      Session        // under Sessions.mu, as those below; without messages
+	conversation []chat.Message // the loop's, or what is left of it after the end
 	closing      bool           // it takes no messages, and spawns no sessions
 	awaited      bool           // its announcement is for Wait
 	waiting      bool           // Wait was called
@@ -90,27 +90,14 @@ func (l *live) isSeenBy(who identity.Principal) bool {
 	return l.session.Root == who.Key() || l.client.left && l.session.Owner == who.Owner()
 }
 
-// isChildOf reports whether the announcement of the session is for who.
-func (l *live) isChildOf(who identity.Principal) bool {
-	return l.isSeenBy(who) && (l.parent == nil || l.parent.session.RunID == who.Session)
-}
-
 // copy returns the session without messages.
 func (l *live) copy() *Session {
 	one := l.session
-	one.Messages, one.Children = nil, slices.Clone(one.Children)
+	one.Children = slices.Clone(one.Children)
 	if !l.hasEnded() {
 		one.Used = l.ledger.spent()
 	}
 	return &one
-}
-
-// messages returns the end of the conversation, with short texts.
-func (l *live) messages() []chat.Message {
-	if l.hasEnded() {
-		return l.session.Messages
-	}
-	return brief(l.conversation)
 }
 
 // post puts a mail into the inbox.
@@ -249,7 +236,7 @@ func (l *live) run() {
 	if err := s.table.End(l.ctx, row); err != nil {
 		s.options.Logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
 	}
-	end.Task = truncate.String(end.Task, maxSummary) // the store has the rest
+	end.Task, end.Messages = truncate.String(end.Task, maxSummary), nil // the store has the rest
 	s.delivered(l.end(end, cause))
 }
 
@@ -296,7 +283,7 @@ func (l *live) end(end Session, cause error) (silent []*live) {
 			silent = append(silent, m.child)
 		}
 	}
-	l.session, l.conversation, l.inbox, l.asked = end, nil, nil, nil
+	l.session, l.conversation, l.inbox, l.asked = end, brief(l.conversation), nil, nil
 	l.withdraw()
 	if !l.awaited {
 		l.deliver(l.parent)

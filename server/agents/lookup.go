@@ -31,7 +31,7 @@ func over(one *Session) error {
 	if one.Status == Running {
 		status = "ending"
 	}
-	return refuse(run.InvalidParam, "session %s is over (%s), and its result was announced or will be; spawn another", one.RunID, status)
+	return refuse(run.InvalidParam, "session %s is over (%s): its result is announced; spawn another", one.RunID, status)
 }
 
 // decode returns the session of a row. One whose server has ended before it has no other end.
@@ -110,7 +110,7 @@ func (s *Sessions) Find(ctx context.Context, runID string) (*Session, error) {
 	if l := s.live[runID]; l != nil {
 		defer s.mu.Unlock()
 		one := l.copy()
-		one.Messages = l.messages()
+		one.Messages = brief(l.conversation)
 		return one, nil
 	}
 	s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *Sessions) lookup(ctx context.Context, who identity.Principal, name stri
 			err = refuse(run.InvalidParam, "several sessions have the label %q; name one by its run_id", name)
 		}
 		l, one = other, other.copy()
-		one.Messages = l.messages()
+		one.Messages = brief(l.conversation)
 	}
 	s.mu.Unlock()
 	if f := seenBy(who); l == nil && f != nil {
@@ -177,14 +177,14 @@ func (s *Sessions) History(ctx context.Context, who identity.Principal, name str
 // ended, or after 5 s, and at once for a session of another process, which ends it within
 // two seconds.
 func (s *Sessions) Kill(ctx context.Context, who identity.Principal, name string) error {
-	l, one, err := s.lookup(ctx, who, name)
+	_, one, err := s.lookup(ctx, who, name)
 	switch {
 	case err != nil:
 		return err
 	case one.Status != Running:
 		return over(one)
 	}
-	return s.kill(ctx, l, one.RunID)
+	return s.Stop(ctx, one.RunID)
 }
 
 // Stop is Kill for a session of anybody. One that has ended stays as it is.
@@ -192,17 +192,7 @@ func (s *Sessions) Stop(ctx context.Context, runID string) error {
 	s.mu.Lock()
 	l := s.live[runID]
 	s.mu.Unlock()
-	if l == nil {
-		if one, err := s.Find(ctx, runID); err != nil || one == nil || one.Status != Running {
-			return err
-		}
-	}
-	return s.kill(ctx, l, runID)
-}
-
-// kill kills a session; nil is one of another process, which follows that.
-func (s *Sessions) kill(ctx context.Context, l *live, runID string) error {
-	if l == nil {
+	if l == nil { // its process follows that
 		return s.table.Stop(ctx, runID)
 	}
 	l.cancel(errKilled)
@@ -216,8 +206,8 @@ func (s *Sessions) kill(ctx context.Context, l *live, runID string) error {
 }
 
 // Send gives a message to a running session, named by run ID or label, and waits for its
-// reply: its next text without calls, or the announcement of its end, which then counts as
-// delivered. With a wait of 0, and when it is over, the reply is "".
+// reply: its next text without calls. With a wait of 0, and when it is over, the reply is "".
+// The error of a session that ends without one leaves its announcement to the others.
 func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, message string, wait time.Duration) (reply string, err error) {
 	if strings.TrimSpace(message) == "" || len(message) > maxText || !utf8.ValidString(message) {
 		return "", refuse(run.InvalidParam, "the message has to be a text of at most %d KB", maxText>>10)
@@ -250,7 +240,7 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 	case reply := <-answer: // at the same time
 		return reply, nil
 	default:
-		return s.endFor(ctx, who, l)
+		return "", over(l.read())
 	}
 }
 
@@ -266,19 +256,4 @@ func (s *Sessions) send(l *live, m mail) error {
 	}
 	l.post(m)
 	return nil
-}
-
-// endFor returns the announcement of a session that has ended. For the one above it, it
-// counts as delivered.
-func (s *Sessions) endFor(ctx context.Context, who identity.Principal, l *live) (string, error) {
-	s.mu.Lock()
-	a, above := announcement(&l.session), l.isChildOf(who)
-	s.mu.Unlock()
-	if above {
-		var err error
-		if a, err = s.claim(ctx, l); err != nil {
-			return "", err
-		}
-	}
-	return a.String(), nil
 }

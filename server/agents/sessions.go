@@ -41,7 +41,6 @@ type Options struct {
 
 const (
 	maxRunning = 1000               // sessions of a server at once
-	maxEnded   = 1000               // in memory
 	storedFor  = 7 * 24 * time.Hour // after the end
 	maxStored  = 20_000
 	sweeping   = time.Minute // between two sweeps
@@ -179,21 +178,17 @@ func (s *Sessions) sweepOnce(alive func(pid int) bool) {
 	s.forget(now.Add(-s.options.Keep))
 }
 
-// forget removes from memory the trees that ended before a time, and the oldest of too many;
-// mu is held.
+// forget removes from memory the trees that ended before a time, and all of too many; mu is
+// held.
 func (s *Sessions) forget(before time.Time) {
-	var ended []*live
-	used := map[*client]bool{}
-	for _, l := range s.live {
-		used[l.client] = true
-		if l.top().hasEnded() {
-			ended = append(ended, l)
-		}
+	if len(s.live) > 2*maxRunning {
+		before = time.Now()
 	}
-	slices.SortFunc(ended, func(a, b *live) int { return b.top().session.Ended.Compare(a.top().session.Ended) })
-	for i, l := range ended {
-		if i >= maxEnded || !l.top().session.Ended.After(before) {
-			delete(s.live, l.session.RunID)
+	used := map[*client]bool{}
+	for id, l := range s.live {
+		used[l.client] = true
+		if top := l.top(); top.hasEnded() && !top.session.Ended.After(before) {
+			delete(s.live, id)
 		}
 	}
 	for key, c := range s.clients {

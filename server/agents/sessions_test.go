@@ -230,12 +230,6 @@ func TestLimits(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) { isRefused(t, err, test.code, test.part) })
 		}
 	}
-	for who, want := range map[string]bool{"top": true, "strict": true, "single": false, "leaf": false} {
-		one := map[string]*Session{"top": top, "strict": strict, "single": single, "leaf": leaf}[who]
-		if s.MaySpawn(a(one)) != want {
-			t.Errorf("%s may spawn: %v", who, !want)
-		}
-	}
 	if model := s.live[leaf.RunID].model.Name + s.live[strict.RunID].model.Name; model != "smallbig" {
 		t.Error(model)
 	}
@@ -314,14 +308,17 @@ func TestDeferred(t *testing.T) {
 	if reply, err := s.Send(t.Context(), ann, "two", "hello", time.Minute); reply != "you said hello" || err != nil {
 		t.Error(reply, err)
 	}
-	// Its end is the reply, which is not announced again.
-	if reply, err := s.Send(t.Context(), ann, "two", " end", time.Minute); err != nil || !strings.HasPrefix(reply, `[Subagent Complete] "two" (done). Result: hello`) {
-		t.Error(reply, err)
+	_, err := s.Send(t.Context(), ann, "two", " end", time.Minute)
+	isRefused(t, err, run.InvalidParam, "is over (done)")
+	if got, want := taken(t, s, ann), `[Subagent Complete] "two" (done). Result: hello end`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
-	if reply, err := s.Send(t.Context(), ann, "top", "end", time.Minute); err != nil || reply != `[Subagent Complete] "top" (done). Result: heard: (Subagent Complete) "one" (done). Result: 1end` {
-		t.Error(reply, err)
+	_, err = s.Send(t.Context(), ann, "top", "end", time.Minute)
+	isRefused(t, err, run.InvalidParam, "is over (done)")
+	if got, want := taken(t, s, ann), `[Subagent Complete] "top" (done). Result: heard: (Subagent Complete) "one" (done). Result: 1end`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
-	_, err := s.Send(t.Context(), ann, "top", "more", 0)
+	_, err = s.Send(t.Context(), ann, "top", "more", 0)
 	isRefused(t, err, run.InvalidParam, "is over (done)")
 	isRefused(t, s.Kill(t.Context(), ann, two.RunID), run.InvalidParam, "is over (done)")
 	if got := taken(t, s, ann); got != "" {

@@ -114,13 +114,6 @@ func (s *Sessions) parentOf(who identity.Principal) (*live, error) {
 	return nil, errNoParent
 }
 
-// MaySpawn reports whether who may spawn any session: a client, or an agent whose depth and
-// allow-list permit it.
-func (s *Sessions) MaySpawn(who identity.Principal) bool {
-	parent, err := s.parentOf(who)
-	return err == nil && parent.depth() < s.options.Depth && (parent == nil || parent.agent.AllowAgents == nil || len(parent.agent.AllowAgents) > 0)
-}
-
 // agentFor returns the agent of a request, if the parent's allow-list has it.
 func (s *Sessions) agentFor(ctx context.Context, who identity.Principal, parent *live, r SpawnRequest) (*Agent, error) {
 	name := r.Agent
