@@ -305,6 +305,7 @@ func (x *chaos) check() {
 			x.T.Errorf("tree %s is announced %d times: %q", id, len(tree.announced), tree.announced)
 		case len(tree.announced) == 0 && (tree.known || x.asked[id]):
 			counts["lost on the way"]++
+			x.T.Logf("the announcement of tree %s of life %d was lost, known %v, %d requests", id, tree.life, tree.known, x.turns[id])
 		case len(tree.announced) == 0:
 			counts["never stored"]++
 		default:
