@@ -31,6 +31,7 @@ const (
 type chaos struct {
 	*stage
 	sessions int // that are to be
+	connect  func(*lab.Account) *client
 
 	mu       sync.Mutex
 	asked    map[string]bool // sessions that have asked their model
@@ -67,19 +68,31 @@ const (
 )
 
 // TestChaos kills the server at random points while agents work in trees of three levels.
-// SKILLS_MCP_TEST_CHAOS is the number of sessions, with a kill for each hundred.
+// SKILLS_MCP_TEST_CHAOS is the number of sessions over each transport, with a kill for each
+// hundred.
 func TestChaos(t *testing.T) {
 	if err := lab.CheckNative(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	x := &chaos{sessions: 400, asked: map[string]bool{}, turns: map[string]int{}, trees: map[string]*tree{}, seen: map[string]bool{}, orphans: map[string]int{}}
+	sessions := 300
 	if text := os.Getenv("SKILLS_MCP_TEST_CHAOS"); text != "" {
 		var err error
-		if x.sessions, err = strconv.Atoi(text); err != nil {
+		if sessions, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kills := max(x.sessions/100, 4)
+	t.Run("stdio", func(t *testing.T) { storm(t, sessions, stdio) })
+	t.Run("http", func(t *testing.T) {
+		storm(t, sessions, func(a *lab.Account) *client {
+			p, url := listen(a)
+			return connect(a.T, p, url)
+		})
+	})
+}
+
+func storm(t *testing.T, sessions int, connect func(*lab.Account) *client) {
+	x := &chaos{sessions: sessions, connect: connect, asked: map[string]bool{}, turns: map[string]int{}, trees: map[string]*tree{}, seen: map[string]bool{}, orphans: map[string]int{}}
+	kills := max(sessions/100, 3)
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, seed))
 	t.Logf("seed %d", seed)
@@ -109,7 +122,7 @@ func TestChaos(t *testing.T) {
 // when its clients stop. It returns the time until the server was ready.
 func (x *chaos) live(requests int, step func() step) time.Duration {
 	began := time.Now()
-	c := stdio(x.Account)
+	c := x.connect(x.Account)
 	ready := time.Since(began)
 	due := make(chan struct{})
 	x.mu.Lock()
@@ -154,9 +167,12 @@ func (x *chaos) finish() step {
 	return toStop
 }
 
-// after is a client that is told nothing: all is told.
+// after is a client that is told of its own tree alone: all else is told.
 func (x *chaos) after() step {
-	if x.quiet < quietCalls {
+	switch {
+	case x.fresh == 0: // a server spawns when it knows what is to be announced
+		return toSpawn
+	case x.quiet < quietCalls:
 		return toList
 	}
 	return toStop
