@@ -167,7 +167,7 @@ func TestSubagentsOfSeveralClients(t *testing.T) {
 			})
 		}
 		work.Go(func() {
-			for {
+			for range 20_000 { // far more than it takes
 				mu.Lock()
 				enough := len(got[name]) >= each
 				mu.Unlock()

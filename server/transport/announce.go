@@ -16,32 +16,36 @@ func announced(e *edge, p *peer, m message, line []byte) []byte {
 	if m.method != string(mcp.MethodToolsCall) || e.Announcements == nil || !e.Announcements.Pending(p.principal) {
 		return line
 	}
-	var result map[string]json.RawMessage
-	var content []json.RawMessage
-	var failed bool
-	inner, ok := bytes.CutPrefix(line, head(m.id))
+	start := head(m.id)
+	inner, ok := bytes.CutPrefix(line, start)
 	inner, whole := bytes.CutSuffix(inner, []byte(tail))
-	if !ok || !whole || json.Unmarshal(inner, &result) != nil || result["content"] == nil || json.Unmarshal(result["content"], &content) != nil {
-		return line // an error, a task or a question
-	}
-	_ = json.Unmarshal(result["isError"], &failed) // absent is false
-	if result["structuredContent"] != nil && !failed && declaresOutput(e, m) {
+	var result map[string]json.RawMessage
+	if !ok || !whole || json.Unmarshal(inner, &result) != nil {
 		return line
 	}
-	texts := e.Announcements.Take(p.principal)
-	if len(texts) == 0 {
-		return line
-	}
-	blocks := make([]json.RawMessage, len(texts))
-	for i, text := range texts {
-		blocks[i], _ = json.Marshal(mcp.NewTextContent(text)) // a text can be encoded
-	}
+	contents, found := bytes.CutPrefix(result["content"], []byte("["))
+	structured := result["structuredContent"] != nil && string(result["isError"]) != "true" && declaresOutput(e, m)
+	delete(result, "content")
 	delete(result, "structuredContent") // the contents have all of it
-	result["content"], _ = json.Marshal(slices.Concat(blocks, content))
-	if with, err := encodeResult(m.id, result); err == nil { // all parts were decoded from JSON
-		return with
+	rest, err := encodeResult(m.id, result)
+	if !found || structured || err != nil { // a task or a question has no contents
+		return line
 	}
-	return line
+	// From here to the Write they would be lost with the process: the rest is encoded already.
+	texts := e.Announcements.Take(p.principal)
+	blocks := make([]mcp.Content, len(texts))
+	for i, text := range texts {
+		blocks[i] = mcp.NewTextContent(text)
+	}
+	ahead, err := encode(blocks)
+	if len(texts) == 0 || err != nil {
+		return line
+	}
+	comma := func(before []byte, end string) string {
+		return map[bool]string{false: ","}[bytes.HasPrefix(before, []byte(end))]
+	}
+	rest = rest[len(start)+len("{"):]
+	return slices.Concat(start, []byte(`{"content":`), bytes.TrimSuffix(ahead, []byte("]\n")), []byte(comma(contents, "]")), contents, []byte(comma(rest, "}")), rest)
 }
 
 // declaresOutput reports whether the tool of a call may have an output schema: clients refuse

@@ -323,3 +323,28 @@ func TestNotify(t *testing.T) {
 	notify(nil)
 	c.hangUp()
 }
+
+// BenchmarkAnnounced is the time between the moment in which announcements are taken and the
+// Write: 20 of 4 KB ahead of 48 KB, and 1 ahead of little.
+func BenchmarkAnnounced(b *testing.B) {
+	for name, size := range map[string]struct{ announcements, each, result int }{"most": {20, 4000, 48 << 10}, "one": {1, 400, 200}} {
+		b.Run(name, func(b *testing.B) {
+			all := &board{}
+			backend, _ := announcing(all)
+			e := newEdge(backend, (*Options)(nil).withDefaults(stdioBounds()))
+			m := message{method: "tools/call", id: json.RawMessage("1"), params: json.RawMessage(`{"name":"echo"}`)}
+			line, err := encodeResult(m.id, mcp.NewToolResultText(strings.Repeat("x", size.result)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				for range size.announcements {
+					all.put("", strings.Repeat("y", size.each))
+				}
+				if with := announced(&e, &peer{}, m, line); len(with) < size.announcements*size.each {
+					b.Fatal("it has none")
+				}
+			}
+		})
+	}
+}

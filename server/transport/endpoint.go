@@ -84,7 +84,7 @@ func (e *endpoint) answer(a *responder, r *http.Request, life context.Context, p
 		if r.Context().Err() != nil { // nobody reads it
 			return reply
 		}
-		return announced(&e.edge, p, m, reply)
+		return announced(&e.edge, p, c.message, reply)
 	}
 	a.during(c.cancel, func() {
 		switch reply, err := e.do(c, p, a.send); {

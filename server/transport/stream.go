@@ -155,13 +155,13 @@ func (s *stream) start(ctx context.Context, m message) *call {
 	c.run = func() {
 		defer s.calls.leave(c)
 		defer c.cancel(nil)
-		p := s.peerOf(m)
+		p := s.peerOf(c.message)
 		reply := s.answer(c, p)
 		s.writer.compose(func() []byte {
 			if !s.calls.finish(c) {
 				return nil
 			}
-			return announced(&s.edge, p, m, reply)
+			return announced(&s.edge, p, c.message, reply)
 		})
 		s.lists.recycle(reply)
 	}
