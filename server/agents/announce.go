@@ -44,11 +44,15 @@ func (l *live) deliver(above *live) {
 	case above != nil:
 		above.post(mail{text: announcement(&l.session).String(), child: l})
 	case l.client.left:
-		l.sessions.announce(l.session.Owner, l.session.RunID)
+		l.sessions.announce(orphaned(l.session.Owner), l.session.RunID)
 	default:
 		l.sessions.announce(l.session.Root, l.session.RunID)
 	}
 }
+
+// orphaned returns the key of the announcements for any client of an owner. It is no client's:
+// that of one without a session is its owner's.
+func orphaned(owner identity.Key) identity.Key { return "any of " + owner }
 
 // announce adds announcements for the client, or the owner, of a key, and wakes who watches
 // for them; mu is held.
@@ -62,7 +66,7 @@ func (s *Sessions) announce(key identity.Key, runIDs ...string) {
 	}
 	s.pending.Store(int64(n))
 	for w, who := range s.watchers {
-		if len(runIDs) > 0 && (who.Key() == key || who.Owner() == key) {
+		if len(runIDs) > 0 && (who.Key() == key || orphaned(who.Owner()) == key) {
 			select {
 			case w <- struct{}{}:
 			default:
@@ -116,7 +120,7 @@ func (s *Sessions) Pending(who identity.Principal) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.ready[who.Key()])+len(s.ready[who.Owner()]) > 0
+	return len(s.ready[who.Key()])+len(s.ready[orphaned(who.Owner())]) > 0
 }
 
 // Take returns the announcements for the session of a client, at most 20, the oldest first:
@@ -128,7 +132,7 @@ func (s *Sessions) Take(ctx context.Context, who identity.Principal) ([]Announce
 	}
 	var ids []string
 	s.mu.Lock()
-	for _, key := range []identity.Key{who.Key(), who.Owner()} {
+	for _, key := range []identity.Key{who.Key(), orphaned(who.Owner())} {
 		n := min(len(s.ready[key]), maxAnnouncements-len(ids))
 		ids = append(ids, s.ready[key][:n]...)
 		s.ready[key] = s.ready[key][n:]

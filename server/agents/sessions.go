@@ -131,7 +131,7 @@ func (s *Sessions) Leave(key identity.Key) {
 	delete(s.clients, key)
 	ids := s.ready[key]
 	delete(s.ready, key)
-	s.announce(c.owner, ids...)
+	s.announce(orphaned(c.owner), ids...)
 	s.mu.Unlock()
 	if err := s.table.Leave(s.ctx, string(key)); err != nil {
 		s.options.Logger.Warn("other servers do not announce the subagents of a client that has left", "error", err)
@@ -165,7 +165,7 @@ func (s *Sessions) sweepOnce(alive func(pid int) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, owner := range owners {
-		if key := identity.Key(owner); !slices.Contains(s.ready[key], id) {
+		if key := orphaned(identity.Key(owner)); !slices.Contains(s.ready[key], id) {
 			s.announce(key, id)
 		}
 	}
