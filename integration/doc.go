@@ -1,6 +1,6 @@
 // Package integration holds the tests of the whole: the built binary with real
 // engines, real clients and real files, and the rules that the repository
-// keeps. Below it, clients, consent, page, packages and soak have the tests of one
+// keeps. Below it, agents, clients, consent, page, packages and soak have the tests of one
 // subject each, and lab what they share. Needs of lab lists requirements that a machine
 // may lack.
 //
