@@ -180,8 +180,8 @@ func TestForeign(t *testing.T) {
 		s.role("inner", replies("a secret of the first client"))
 		release := s.holding("held")
 		defer release()
-		p, url := listen(s.Account)
-		first, second := connect(t, p, url), connect(t, p, url)
+		p, url := listen(s.Account, true)
+		first, second := connect(t, p, url, ""), connect(t, p, url, "")
 		run := first.spawn(t, map[string]any{"agent_id": "worker", "task": "held", "label": "mine"})
 		first.spawn(t, map[string]any{"agent_id": "worker", "task": "inner", "label": "secret"})
 		own := second.spawn(t, map[string]any{"agent_id": "worker", "task": "held", "label": "mine"}) // a label is the client's own
@@ -208,6 +208,54 @@ func TestForeign(t *testing.T) {
 		}
 		if all, err := first.list("running"); err != nil || len(all) != 1 || all[0].RunID != run {
 			t.Errorf("%v, %+v", err, all)
+		}
+	})
+}
+
+// TestPeople: agents of a person do what that person's profile permits, and what they find out
+// is told to no one else, even when the client has left.
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	eachAPI(t, func(t *testing.T, api chat.API) {
+		s := newStage(t, api, "")
+		s.Configure(strings.Replace(s.config, "policy: {", "policy: {profiles: {few: {allow: [reading]}}, ", 1))
+		s.role("writes", func(_ context.Context, r *modelserver.Request) modelserver.Reply {
+			if !begun(r) {
+				return modelserver.Reply{Calls: []chat.Call{{Name: "load_skill", Args: json.RawMessage(`{"name":"writing"}`)}}}
+			}
+			return modelserver.Reply{Text: "it says " + r.Last()}
+		})
+		release := s.holding("held")
+		defer release()
+		tokens := map[string]string{}
+		for name, profile := range map[string][]string{"ann": nil, "bob": {"--profile", "few"}} {
+			out, code := s.Run(append([]string{"token", "add", name}, profile...)...)
+			if tokens[name] = regexp.MustCompile(`smcp_\w+`).FindString(out); code != 0 || tokens[name] == "" {
+				t.Fatal(out)
+			}
+		}
+		p, url := listen(s.Account, false)
+		ann, bob := connect(t, p, url, tokens["ann"]), connect(t, p, url, tokens["bob"])
+		for c, may := range map[*client]bool{ann: true, bob: false} {
+			c.spawn(t, map[string]any{"agent_id": "worker", "task": "writes", "label": "writer"})
+			if got := c.await(t, "writer"); strings.Contains(got.result, "About writing") != may {
+				t.Errorf("%+v, want %v", got, may)
+			}
+		}
+		run := ann.spawn(t, map[string]any{"agent_id": "worker", "task": "held", "label": "held"})
+		bob.fails(t, "sessions_history", map[string]any{"run_id": run}, "there is no session")
+		soon(t, s.held, "a session does not ask its model")
+		ann.leave()
+		release()
+		later := connect(t, p, url, tokens["ann"])
+		if got := later.await(t, "held"); got.status != "done" {
+			t.Errorf("%+v", got)
+		}
+		if all, err := bob.list(""); err != nil || len(all) != 1 || len(bob.announced) > 0 {
+			t.Errorf("%v, %+v, %+v", err, all, bob.announced)
+		}
+		if got := later.must(t, "sessions_history", map[string]any{"run_id": run}); !strings.Contains(got, "held no longer") {
+			t.Error(got)
 		}
 	})
 }

@@ -84,8 +84,8 @@ func TestChaos(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) { storm(t, sessions, stdio) })
 	t.Run("http", func(t *testing.T) {
 		storm(t, sessions, func(a *lab.Account) *client {
-			p, url := listen(a)
-			return connect(a.T, p, url)
+			p, url := listen(a, true)
+			return connect(a.T, p, url, "")
 		})
 	})
 }

@@ -22,7 +22,8 @@ import (
 // A client is a client of one server, whose calls may be concurrent.
 type client struct {
 	server *process
-	modern bool // each request says who makes it, and that it knows tasks
+	modern bool   // each request says who makes it, and that it knows tasks
+	leave  func() // ends the session over HTTP
 	// exchange sends a request and returns the response.
 	exchange func(id int, line string) (response, error)
 
@@ -327,11 +328,11 @@ func initialize(t *testing.T, c *client) {
 	}
 }
 
-// listen starts a server that listens, and returns its address.
-func listen(a *lab.Account) (*process, string) {
+// listen starts a server that listens, and returns its address. An open one asks for no token.
+func listen(a *lab.Account, open bool) (*process, string) {
 	t := a.T
 	t.Helper()
-	p := command(a, "--transport", "http", "--listen", "127.0.0.1:0", "--no-token")
+	p := command(a, "--transport", "http", "--listen", "127.0.0.1:0", fmt.Sprintf("--no-token=%v", open))
 	output, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -359,21 +360,38 @@ func listen(a *lab.Account) (*process, string) {
 	}
 }
 
-// connect connects to a server that listens.
-func connect(t *testing.T, p *process, url string) *client {
+// connect connects to a server that listens, with a token; "" is none.
+func connect(t *testing.T, p *process, url, token string) *client {
 	t.Helper()
 	session := ""
-	c := &client{server: p, exchange: func(id int, line string) (response, error) {
-		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(line))
-		if err != nil {
-			return response{}, err
-		}
+	headers := func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
 		if session != "" {
 			r.Header.Set("Mcp-Session-Id", session)
 			r.Header.Set("MCP-Protocol-Version", "2025-11-25")
 		}
+	}
+	c := &client{server: p, leave: func() {
+		r, err := http.NewRequest(http.MethodDelete, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		headers(r)
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil || reply.StatusCode >= 300 {
+			t.Fatal(err, reply)
+		}
+		reply.Body.Close()
+	}, exchange: func(id int, line string) (response, error) {
+		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(line))
+		if err != nil {
+			return response{}, err
+		}
+		headers(r)
 		reply, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return response{}, err
@@ -408,8 +426,8 @@ func message(body io.Reader, id int) (m response, err error) {
 func eachTransport(t *testing.T, account func(t *testing.T) *lab.Account, test func(t *testing.T, c *client)) {
 	t.Run("stdio", func(t *testing.T) { test(t, stdio(account(t))) })
 	t.Run("http", func(t *testing.T) {
-		p, url := listen(account(t))
-		test(t, connect(t, p, url))
+		p, url := listen(account(t), true)
+		test(t, connect(t, p, url, ""))
 	})
 }
 

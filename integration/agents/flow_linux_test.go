@@ -20,7 +20,8 @@ const modelKey = "sk-model-0123456789abcdef"
 // A stage is an account with a model of both APIs, and what its sessions are to do.
 type stage struct {
 	*lab.Account
-	model *modelserver.Server
+	model  *modelserver.Server
+	config string
 
 	mu    sync.Mutex
 	roles map[string]modelserver.Script // by the first word of a task
@@ -47,7 +48,8 @@ func newStage(t *testing.T, api chat.API, more string) *stage {
 	t.Helper()
 	s := &stage{roles: map[string]modelserver.Script{}, held: make(chan string, 100), gone: make(chan string, 100)}
 	s.model = modelserver.Start(t, s.play)
-	s.Account = lab.NewAccount(t, "native", fmt.Sprintf(config, s.model.URL, s.model.URL, api, more))
+	s.config = fmt.Sprintf(config, s.model.URL, s.model.URL, api, more)
+	s.Account = lab.NewAccount(t, "native", s.config)
 	for _, name := range []string{"reading", "writing"} {
 		s.Skill(name+"/SKILL.md", "---\nname: "+name+"\ndescription: For "+name+" of notes.\n---\nAbout "+name+".\n")
 	}
