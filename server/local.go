@@ -151,8 +151,8 @@ func inWords(r *mcp.CallToolResult) string {
 const maxNamed = 2000
 
 // Skills returns a line that names the skills that the subagent can use, and the instructions
-// of those that are named, if they can be loaded, and of at most max others that a message
-// matches, as match_skills returns them.
+// of those that are named, if they can be loaded, and then of those that a message matches, as
+// match_skills returns them: at most max.
 func (l *Local) Skills(ctx context.Context, message string, named []string, most int) (line string, bodies []string, err error) {
 	m, err := l.server.match(l.context(ctx), l.session.who, message, most, named)
 	if err != nil {
@@ -175,9 +175,9 @@ func (s *Server) AgentFor(ctx context.Context, who identity.Principal, task stri
 }
 
 // match returns the skills for a message to a subagent, or to a client that spawns one, with
-// the instructions of those that are named, and of at most room others.
+// the instructions of at most room of them: first of those that are named.
 func (s *Server) match(ctx context.Context, who identity.Principal, message string, room int, named []string) (*match, error) {
-	m := &match{request: &request{ctx: ctx, principal: who, view: s.published.view.Load()}, loader: s.published.fixed.loader, most: maxMatches, room: len(named), keep: keepFor(who)}
+	m := &match{request: &request{ctx: ctx, principal: who, view: s.published.view.Load()}, loader: s.published.fixed.loader, most: maxMatches, room: room, keep: keepFor(who)}
 	for _, name := range named {
 		if skill, err := s.invoke.find.named(m.request, name); err == nil && m.keep(skill) {
 			m.fitting = m.add(m.fitting, skill.Owner(), true)
@@ -185,7 +185,6 @@ func (s *Server) match(ctx context.Context, who identity.Principal, message stri
 			s.options.Logger.Info("a skill of an agent is not in its prompt", "skill", name, "error", err)
 		}
 	}
-	m.room = len(m.bodies) + room
 	found, err := s.published.search.search(ctx, m.request.view, search.Query{Text: truncate.String(message, maxMessage), Keep: m.keep})
 	if err == nil {
 		m.find(message, found)

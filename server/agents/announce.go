@@ -19,7 +19,7 @@ const (
 func announcement(one *Session) Announcement {
 	summary := one.Result
 	if r := []rune(summary); len(r) > maxSummary {
-		rest := fmt.Sprintf("… (%d more characters: GET /v1/subagents/%s has all)", len(r)-maxSummary, one.RunID)
+		rest := fmt.Sprintf("… (%d more characters: see sessions_history %s)", len(r)-maxSummary, one.RunID)
 		summary = string(r[:maxSummary-len([]rune(rest))]) + rest
 	}
 	return Announcement{RunID: one.RunID, Label: harmless(one.Label), Status: one.Status, Summary: harmless(summary)}

@@ -132,12 +132,13 @@ func (l *live) read() *Session {
 	return l.copy()
 }
 
-// brief returns the end of a conversation, with short texts that name the calls: somewhat
-// more than a history holds.
+// brief returns the end of a conversation, with texts that name the calls and are short, but
+// for the last one, the result: somewhat more than a history holds.
 func brief(conversation []chat.Message) (all []chat.Message) {
-	size := 0
+	size, most := 0, maxHistory
 	for _, m := range slices.Backward(conversation) {
-		m.Text, m.Calls = truncate.String(textOf(m), maxMessage), nil
+		m.Text, m.Calls = truncate.String(textOf(m), most), nil
+		most = maxMessage
 		all = append(all, m)
 		if size += utf8.RuneCountInString(m.Text); size > maxHistory {
 			break

@@ -55,7 +55,7 @@ func (p problem) failure(status int) *failure {
 // refusal returns the error of a response without a stream.
 func refusal(answer *http.Response) error {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if answer.StatusCode == http.StatusOK && kind == "text/event-stream" {
+	if answer.StatusCode == http.StatusOK && kind != "application/json" && kind != "text/html" { // some endpoints name their stream another type
 		return nil
 	}
 	if to, err := answer.Location(); err == nil {
