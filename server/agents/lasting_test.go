@@ -268,6 +268,9 @@ func TestHistory(t *testing.T) {
 		last := got[strings.LastIndex(got, "[tool]"):]
 		return strings.HasSuffix(last, "x…") && len([]rune(last)) <= len("[tool] ")+maxMessage
 	})
+	all = append(all, chat.Message{Role: chat.Assistant, Text: strings.Repeat("y", 9000)})
+	recorded <- true
+	next(func(got string) bool { return strings.HasSuffix(got, "\n[assistant] "+strings.Repeat("y", 9000)) })
 	for i := range 100 {
 		all = append(all, chat.Message{Role: chat.Tool, Text: strings.Repeat("ä", 200) + fmt.Sprint(i)})
 	}
@@ -285,7 +288,7 @@ func TestHistory(t *testing.T) {
 // An announcement holds no other one, and has a bounded length.
 func TestAnnouncement(t *testing.T) {
 	long := announcement(&Session{RunID: "0123456789ab", Result: strings.Repeat("ä", 4001)})
-	if n := len([]rune(long.Summary)); n != 4000 || !strings.Contains(long.Summary, "GET /v1/subagents/0123456789ab") {
+	if n := len([]rune(long.Summary)); n != 4000 || !strings.Contains(long.Summary, "see sessions_history 0123456789ab") {
 		t.Errorf("%d characters: %s", n, long.Summary[len(long.Summary)-100:])
 	}
 	if fits := announcement(&Session{Result: strings.Repeat("ä", 4000)}); fits.Summary != strings.Repeat("ä", 4000) {

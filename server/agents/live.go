@@ -135,10 +135,13 @@ func (l *live) read() *Session {
 // brief returns the end of a conversation, with texts that name the calls and are short, but
 // for the last one, the result: somewhat more than a history holds.
 func brief(conversation []chat.Message) (all []chat.Message) {
-	size, most := 0, maxHistory
-	for _, m := range slices.Backward(conversation) {
+	size := 0
+	for i, m := range slices.Backward(conversation) {
+		most := maxMessage
+		if i == len(conversation)-1 && m.Role == chat.Assistant {
+			most = maxHistory
+		}
 		m.Text, m.Calls = truncate.String(textOf(m), most), nil
-		most = maxMessage
 		all = append(all, m)
 		if size += utf8.RuneCountInString(m.Text); size > maxHistory {
 			break

@@ -61,6 +61,7 @@ func announcing(b *board) (Backend, *bench) {
 	core.AddTools(
 		mcpserver.ServerTool{Tool: mcp.NewTool("structured"), Handler: structured(false)},
 		mcpserver.ServerTool{Tool: mcp.NewTool("declared", schema), Handler: structured(false)},
+		mcpserver.ServerTool{Tool: mcp.NewTool("closed", mcp.WithRawOutputSchema(json.RawMessage(`{"type":"object","properties":{"n":{}},"additionalProperties":false}`))), Handler: structured(false)},
 		mcpserver.ServerTool{Tool: mcp.NewTool("failed", schema), Handler: structured(true)},
 		mcpserver.ServerTool{Tool: mcp.NewTool("task"), Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, &rpc.Other{Result: map[string]any{"resultType": "task", "taskId": "t"}}
@@ -114,7 +115,8 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 			{"echo", []string{"a", "b", "hi"}},
 			{"structured", []string{"a", "b", n}},
 			{"failed", []string{"a", "b", n}},
-			{"declared", nil},
+			{"declared", []string{"a", "b", n, `structure {"announcements":["a","b"],"n":9007199254740993}`}},
+			{"closed", nil},
 			{"task", nil},
 			{"wrong", nil},
 			{"absent", nil},
