@@ -291,8 +291,8 @@ func TestAnnouncements(t *testing.T) {
 			{"demo__guide", `{}`, true},
 			{"sessions_list", `{}`, true},
 			{"sessions_spawn", `{"agent_id":"demo/reviewer","task":"t"}`, true},
-			{"list_skills", `{}`, false}, // it declares a structure
-			{"reload_skills", `{}`, false},
+			{"list_skills", `{}`, true}, // its structure has it too
+			{"reload_skills", `{}`, true},
 		} {
 			var spawned struct {
 				RunID string `json:"run_id"`
