@@ -346,7 +346,7 @@ func (a *around) conduit(ctx context.Context, x *hook, call map[string]any) (aft
 
 // run runs a hook with an event on its standard input. It returns nil for one that is skipped.
 func (a *around) run(ctx context.Context, x *hook, event any) *run.Outcome {
-	client := a.Principal.Key()
+	client := a.told()
 	text, err := json.Marshal(event)
 	if err != nil {
 		a.hooks.fail(ctx, x, err.Error())
@@ -374,10 +374,18 @@ func (a *around) run(ctx context.Context, x *hook, event any) *run.Outcome {
 	return nil
 }
 
+// told returns the key of who is told of skipped hooks: for all subagents of an owner, once.
+func (a *around) told() identity.Key {
+	if len(a.Principal.Agents) > 0 {
+		return a.Principal.Owner()
+	}
+	return a.Principal.Key()
+}
+
 // waits tells the client, once, that the hooks of a plugin are skipped, since they need a yes or
 // are refused.
 func (a *around) waits(x *hook, refused *run.Error) {
-	if !a.hooks.tells(a.Principal.Key(), x.owner) {
+	if !a.hooks.tells(a.told(), x.owner) {
 		return
 	}
 	if refused.Approval == "" {

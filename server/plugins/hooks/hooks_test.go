@@ -340,5 +340,11 @@ func TestEvent(t *testing.T) {
 	if len(d.faults) != 0 || !d.knows("", catalog.Skills[4]) {
 		t.Errorf("faults %q", d.faults)
 	}
+	for _, session := range []string{"1", "2"} { // of one owner
+		d.Event(t.Context(), call(identity.Principal{ID: "ann", Session: session, Agents: []string{"r"}}), "message_received", given)
+	}
+	if !d.knows(identity.Principal{ID: "ann"}.Key(), catalog.Skills[4]) || len(d.clients) != 3 {
+		t.Errorf("told: %v", d.clients)
+	}
 	d.Close()
 }

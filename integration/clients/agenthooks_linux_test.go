@@ -1,0 +1,81 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skillsmcp/skills-mcp/integration/lab"
+	"github.com/skillsmcp/skills-mcp/integration/modelserver"
+)
+
+// Hooks of Conduit plugins change the prompt and the messages of agents, in the order of the
+// plugins, once a person has said yes to them. Until then they are skipped, with a word.
+func TestConduitHooksOfAgents(t *testing.T) {
+	t.Parallel()
+	const python = `
+def start(agent_id, system_prompt, messages): return {"system_prompt": system_prompt + "\n\nObey " + agent_id + ": " + messages[0]["content"]}
+def received(message, **more): return message + " py"
+def register(api):
+    api.register_hook("before_agent_start", start)
+    api.register_hook("message_received", received)
+    api.register_hook("message_sending", lambda message, **more: {"message": message + ", said py"})
+`
+	const node = `
+export function register(api) {
+  api.register_hook("before_agent_start", () => { throw new Error("no") })
+  api.register_hook("message_received", async ({ message }) => ({ message: message + " js" }))
+  api.register_hook("message_sending", ({ message, agent_id }) => message + " and js of " + agent_id)
+}
+`
+	lab.Drivers(t, func(t *testing.T, driver string) {
+		model := modelserver.Start(t, func(_ context.Context, r *modelserver.Request) modelserver.Reply {
+			obeys := strings.Contains(r.System, "\n\nObey helper: ")
+			return modelserver.Reply{Text: fmt.Sprintf("got %s, obeys: %t", r.Last(), obeys)}
+		})
+		a := lab.NewAccount(t, driver, "")
+		conduitPlugin(a, "one", "", "__init__.py", python)
+		conduitPlugin(a, "two", "", "index.mjs", node)
+		a.Configure(fmt.Sprintf("expose: {mode: all}\nagents:\n  models: {m: {url: %q, api: openai, model: m}}\n  define: {helper: {description: Helps., prompt: Help.}}\n", model.URL))
+		c := a.Serve("legacy", `{}`)
+		for _, plugin := range []string{"one", "two"} {
+			a.Approve(c.Waits(c.Call(plugin+"__tools", none)))
+			c.Succeeds(c.Call(plugin+"__tools", none), "has started")
+		}
+		// ask spawns an agent, and returns the texts until its end is announced.
+		ask := func() string {
+			t.Helper()
+			c.Succeeds(c.Call("sessions_spawn", map[string]any{"agent_id": "helper", "task": "hi"}), "run_id")
+			for range 500 {
+				if text := c.Call("sessions_list", none).Text(); strings.Contains(text, "[Subagent Complete]") {
+					return text
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Fatalf("no end is announced: %s", c.Log.String())
+			return ""
+		}
+		waiting := ""
+		for range 100 { // until the hooks are published
+			text := ask()
+			if !strings.Contains(text, "Result: got hi, obeys: false") {
+				t.Fatalf("hooks have run without a yes: %s", text)
+			}
+			if waiting = c.Log.String(); strings.Contains(waiting, "one wait for your yes") && strings.Contains(waiting, "two wait for your yes") {
+				break
+			}
+		}
+		ids := lab.ApprovalID.FindAllStringSubmatch(waiting, -1)
+		if len(ids) != 2 {
+			t.Fatalf("the log: %s", waiting)
+		}
+		for _, id := range ids {
+			a.ApproveAs(id[1], "always")
+		}
+		if text := ask(); !strings.Contains(text, "Result: got hi py js, obeys: true, said py and js of helper") {
+			t.Errorf("%s\n%s", text, c.Log.String())
+		}
+	})
+}
