@@ -53,8 +53,8 @@ type Session struct {
 
 	// Root is the key of the client's session at the top of the tree, and Owner that client's
 	// principal beyond the session.
-	Root  identity.Key `json:"root"`
-	Owner identity.Key `json:"owner"`
+	Root  identity.Key `json:"root,omitempty"`
+	Owner identity.Key `json:"owner,omitempty"`
 	// Ancestors are the run IDs above it, the outermost first.
 	Ancestors []string `json:"ancestors,omitempty"`
 	// Budget bounds the session with its descendants, and Used is what they have used of it.
