@@ -8,9 +8,13 @@ import (
 // following is the time between two looks at what other processes ask for.
 const following = time.Second
 
-// follow writes what sessions have used, for other processes of the same store, and ends
-// those that they ask for, as long as a session runs.
-func (s *Sessions) follow() {
+// A follower tells other processes of the same store what sessions have used, and ends those
+// that they ask for.
+type follower struct{ sessions *Sessions }
+
+// run returns when no session runs.
+func (f follower) run() {
+	s := f.sessions
 	tick := time.NewTicker(following)
 	defer tick.Stop()
 	for {
@@ -19,7 +23,7 @@ func (s *Sessions) follow() {
 			return
 		case <-tick.C:
 		}
-		used, running := s.unfollowed()
+		used, running := f.changed()
 		if !running {
 			return
 		}
@@ -37,9 +41,10 @@ func (s *Sessions) follow() {
 	}
 }
 
-// unfollowed returns what sessions have used that the store does not have yet, by run ID, and
-// whether one runs. If none does, follow ends.
-func (s *Sessions) unfollowed() (used map[string]string, running bool) {
+// changed returns what sessions have used that the store does not have yet, by run ID, and
+// whether one runs.
+func (f follower) changed() (used map[string]string, running bool) {
+	s := f.sessions
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.follows = s.running > 0

@@ -61,7 +61,7 @@ type Sessions struct {
 
 	mu       sync.Mutex
 	closed   bool // under mu, as those below
-	follows  bool // follow runs
+	follows  bool // a follower runs
 	running  int
 	live     map[string]*live          // by run ID: those that run, and that have ended lately
 	clients  map[identity.Key]*client  // that have not left

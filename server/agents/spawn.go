@@ -221,7 +221,7 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 	s.live[l.session.RunID] = l
 	if !s.follows {
 		s.follows = true
-		s.all.Go(s.follow)
+		s.all.Go(follower{s}.run)
 	}
 	if p != nil {
 		p.session.Children = append(p.session.Children, l.session.RunID)

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -28,6 +29,11 @@ type Pinned struct {
 // approvalQuery selects approvals.
 type approvalQuery struct {
 	Ended bool `json:"ended,omitempty" jsonschema_description:"also those that have ended"`
+}
+
+// A subagentQuery selects subagents.
+type subagentQuery struct {
+	Status agents.Status `json:"status,omitempty"`
 }
 
 // operations returns all operations. Those of one path follow each other.
@@ -125,6 +131,33 @@ func runOperations() []operation {
 		{
 			method: "GET", path: "runs/{id}/outputs/{path...}", id: "getOutput", does: "Get an output of a run, while it is kept: stdout, stderr, or out/ and the path of a file", media: anyMedia,
 			serve: getOutput,
+		},
+	}
+}
+
+func subagentOperations() []operation {
+	const example = `{"run_id":"0123456789ab","child_agent_id":"team/reviewer","parent_session_key":"token/ann//1","parent_agent_id":"","task":"Review the last commit.","label":"review","status":"running","depth":1,"cleanup":"keep","created_at":"2026-01-31T15:04:00Z","timeout_seconds":300,"root":"token/ann//1","owner":"token/ann","budget":{"turns":50},"used":{"turns":3,"tokens":5120,"cost":0.02}`
+	return []operation{
+		{
+			method: "GET", path: "subagents", id: "listSubagents", does: "List subagents, the newest first, without messages: a person and skills:admin see all, another principal its own", query: subagentQuery{}, result: List[*agents.Session]{},
+			answer: `{"items":[` + example + `}]}`,
+			serve: func(x *exchange) (any, error) {
+				var q subagentQuery
+				return take(x, &q, func() (any, error) { return list(SubagentsOf(x.service).List(x.request.Context(), q.Status)) })
+			},
+		},
+		{
+			method: "GET", path: "subagents/{id}", id: "getSubagent", does: "Get a subagent with its messages and the IDs of its children", result: agents.Session{},
+			answer: example + `,"children":["ba9876543210"],"messages":[{"role":"user","text":"Review the last commit."}]}`,
+			serve: func(x *exchange) (any, error) {
+				return SubagentsOf(x.service).Find(x.request.Context(), x.request.PathValue("id"))
+			},
+		},
+		{
+			method: "DELETE", path: "subagents/{id}", id: "stopSubagent", does: "End a subagent and its descendants", scope: identity.ScopeRun, status: http.StatusNoContent,
+			serve: func(x *exchange) (any, error) {
+				return nil, SubagentsOf(x.service).Stop(x.request.Context(), x.request.PathValue("id"))
+			},
 		},
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/approval"
 	"github.com/skillsmcp/skills-mcp/server/describe"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/jobs"
 	"github.com/skillsmcp/skills-mcp/server/manage"
 	"github.com/skillsmcp/skills-mcp/server/output"
@@ -42,6 +44,20 @@ type Rules interface {
 	Pin(ctx context.Context, skill *skills.Skill, pinned bool) error
 	// Off returns the skills that do not exist for the principal of ctx, by qualified name.
 	Off(ctx context.Context) []policy.Off
+}
+
+// Subagents has the sessions of subagents, as [agents.Sessions] does.
+type Subagents interface {
+	// All returns the sessions of an owner, those of everybody for nil, that have a status
+	// ("" is any): the newest first, without messages. It may leave out old ones that have
+	// ended.
+	All(ctx context.Context, owner *identity.Key, status agents.Status) ([]*agents.Session, error)
+	// Find returns a session with the end of its conversation, in short messages that name
+	// calls in their text, whoever owns it; nil if there is none.
+	Find(ctx context.Context, runID string) (*agents.Session, error)
+	// Stop ends a session and its descendants, as sessions_kill does. One that has ended
+	// stays as it is.
+	Stop(ctx context.Context, runID string) error
 }
 
 // Options connect a [Service] to the server.

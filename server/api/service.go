@@ -31,6 +31,9 @@ func New(o Options) *Service {
 	return s
 }
 
+// SubagentsOf returns the subagents of a service.
+func SubagentsOf(s *Service) SubagentService { return SubagentService{&s.options} }
+
 // A SkillQuery selects skills. Zero fields select all.
 type SkillQuery struct {
 	Category string        `json:"category,omitempty"`
