@@ -125,10 +125,7 @@ func TestEndpoint(t *testing.T) {
 				server := modelserver.Start(t, func(_ context.Context, r *modelserver.Request) reply { return test.script(r) })
 				transport := &http.Transport{}
 				defer transport.CloseIdleConnections()
-				client, err := chat.New(chat.Options{URL: server.URL, API: api, Model: "m", HTTP: &http.Client{Transport: transport}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				client := chat.New(chat.Options{URL: server.URL, API: api, Model: "m", HTTP: &http.Client{Transport: transport}})
 				l, _ := newLoop(nil)
 				l.model = &Model{Name: "fake", Client: client, Window: test.window}
 				l.ledger = newLedger(nil, test.budget)

@@ -11,17 +11,13 @@ import (
 )
 
 // newSubagents returns the sessions of agents, which act in the views; nil without a model.
-func (b *Backend) newSubagents(executor *run.Executor) (*agents.Sessions, error) {
+func (b *Backend) newSubagents(executor *run.Executor) *agents.Sessions {
 	s, c := b.settings, &b.settings.Config.Agents
 	if len(c.Models) == 0 {
-		return nil, nil
-	}
-	models, err := s.Models()
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	return agents.New(agents.Options{
-		Store: s.Store, Models: models, Model: c.Model, Depth: c.Depth, MaxChildren: c.MaxChildren, Timeout: c.Timeout, Keep: c.Keep, SkillsPerTurn: c.SkillsPerTurn, Budget: c.Budget, Logger: s.Logger,
+		Store: s.Store, Models: s.Models(), Model: c.Model, Depth: c.Depth, MaxChildren: c.MaxChildren, Timeout: c.Timeout, Keep: c.Keep, SkillsPerTurn: c.SkillsPerTurn, Budget: c.Budget, Logger: s.Logger,
 		Find: func(ctx context.Context, who identity.Principal, name string) (*agents.Agent, error) {
 			_, catalog, err := b.views.catalog(ctx, who)
 			if err != nil {
@@ -49,7 +45,7 @@ func (b *Backend) newSubagents(executor *run.Executor) (*agents.Sessions, error)
 		Hook: func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any {
 			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, who), event, fields)
 		},
-	}), nil
+	})
 }
 
 // spawnable returns the function for the agents that the clients of a view may spawn; nil is

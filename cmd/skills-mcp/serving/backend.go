@@ -112,9 +112,7 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	s.Sandboxes.Pins = s.Pins(snapshots)
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
 	b.reloader = newReloader(s, scanner, runner, executor, b.filter, watch, o.Idle)
-	if b.subagents, err = b.newSubagents(executor); err != nil {
-		return nil, err
-	}
+	b.subagents = b.newSubagents(executor)
 	options := b.serverOptions(snapshots)
 	b.onClose(s.Sandboxes.Hooks.Close) // after the sessions of clients
 	b.views = &views{ctx: ctx, reloader: b.reloader, decider: decider, open: map[viewKey]*view{}, newServer: func(v *view) *server.Server { return server.New(executor, b.optionsOf(v, *options)) }}

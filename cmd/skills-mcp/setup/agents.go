@@ -12,16 +12,13 @@ import (
 )
 
 // Models returns the models of the configuration, by name.
-func (s *Settings) Models() (map[string]*agents.Model, error) {
+func (s *Settings) Models() map[string]*agents.Model {
 	all := map[string]*agents.Model{}
 	for name, m := range s.Config.Agents.Models {
-		client, err := chat.New(chat.Options{URL: m.URL, API: cmp.Or(m.API, chat.OpenAI), Model: m.Model, Key: s.modelKey(m.Key)})
-		if err != nil {
-			return nil, fmt.Errorf("agents.models.%s: %w", name, err)
-		}
+		client := chat.New(chat.Options{URL: m.URL, API: m.API, Model: m.Model, Key: s.modelKey(m.Key)})
 		all[name] = &agents.Model{Name: name, Client: client, Window: m.Window, MaxTokens: m.MaxTokens, InputPrice: m.Price.Input, OutputPrice: m.Price.Output}
 	}
-	return all, nil
+	return all
 }
 
 // modelKey returns a function that reads the key of an endpoint: a secret of the person of

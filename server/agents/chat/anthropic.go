@@ -1,47 +1,32 @@
 package chat
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 )
 
-// anthropicMaxTokens is sent where a request states no number: the API has no default.
-const anthropicMaxTokens = 4096
-
 // anthropicBody returns the body of a request. Roles alternate in it: results of tools are of
 // the user, and messages of one role become one.
-func anthropicBody(model string, r Request) object {
-	type message struct {
-		Role    string   `json:"role"`
-		Content []object `json:"content"`
-	}
-	var messages []message
+func anthropicBody(o Options, r Request) object {
+	messages, tools := []object{}, []object{}
 	for _, m := range r.Messages {
-		role := "user"
-		if m.Role == Assistant {
-			role = "assistant"
+		role, blocks := m.Role, anthropicBlocks(m)
+		if role == Tool {
+			role = User
 		}
-		blocks := anthropicBlocks(m)
-		last := len(messages) - 1
-		switch {
-		case len(blocks) == 0: // the API refuses a message without any
-		case last >= 0 && messages[last].Role == role:
-			messages[last].Content = append(messages[last].Content, blocks...)
-		default:
-			messages = append(messages, message{role, blocks})
+		if last := len(messages) - 1; last >= 0 && messages[last]["role"] == role {
+			blocks = append(messages[last]["content"].([]object), blocks...)
+			messages = messages[:last]
+		}
+		if len(blocks) > 0 { // the API refuses a message without any
+			messages = append(messages, object{"role": role, "content": blocks})
 		}
 	}
-	tools := []object{}
 	for _, t := range r.Tools {
 		tools = append(tools, object{"name": t.Name, "description": t.Description, "input_schema": t.Schema})
 	}
-	body := object{"model": model, "messages": messages, "tools": tools, "max_tokens": cmp.Or(r.MaxTokens, anthropicMaxTokens), "stream": true}
-	if r.System != "" {
-		body["system"] = r.System
-	}
-	return body
+	return object{"model": o.Model, "system": r.System, "messages": messages, "tools": tools, "max_tokens": r.MaxTokens, "stream": true}
 }
 
 func anthropicBlocks(m Message) []object {

@@ -42,7 +42,7 @@ type Definition struct {
 	Schema            json.RawMessage // JSON Schema of the arguments, which are an object
 }
 
-// A Request is a conversation that a model is to continue.
+// A Request is a conversation that a model is to continue. All fields but Tools are needed.
 type Request struct {
 	System    string
 	Messages  []Message

@@ -74,13 +74,10 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 func connect(t *testing.T, api chat.API, script modelserver.Script) (*chat.Client, *modelserver.Server) {
 	t.Helper()
 	s := modelserver.New(script)
-	c, err := chat.New(chat.Options{
+	c := chat.New(chat.Options{
 		URL: "http://model.test/v1", API: api, Model: "m1", HTTP: &http.Client{Transport: handled{s}},
 		Key: func(context.Context) (string, error) { return key + "\n", nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return c, s
 }
 
@@ -264,10 +261,7 @@ func TestNetwork(t *testing.T) {
 		})
 		transport := &http.Transport{}
 		t.Cleanup(transport.CloseIdleConnections)
-		c, err := chat.New(chat.Options{URL: s.URL, API: api, Model: "m1", HTTP: &http.Client{Transport: transport}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := chat.New(chat.Options{URL: s.URL, API: api, Model: "m1", HTTP: &http.Client{Transport: transport}})
 		if _, err := c.Complete(ctx, user("hang")); !errors.Is(err, context.Canceled) || hung.Load() != 1 {
 			t.Errorf("%v after %d attempts", err, hung.Load())
 		}
@@ -284,10 +278,7 @@ func TestNetwork(t *testing.T) {
 	})
 	refused := httptest.NewServer(nil)
 	refused.Close()
-	c, err := chat.New(chat.Options{URL: refused.URL, API: chat.OpenAI, Model: "m1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := chat.New(chat.Options{URL: refused.URL + "/v1/", Model: "m1"})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // the first delay is at least 500 ms
 	defer cancel()
 	if _, err := c.Complete(ctx, user("go")); err == nil || !strings.Contains(err.Error(), "refused") {
@@ -295,33 +286,24 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-func TestNew(t *testing.T) {
+// TestKey: a key that cannot be had is the caller's error, at once.
+func TestKey(t *testing.T) {
 	t.Parallel()
-	for _, o := range []chat.Options{
-		{URL: "ftp://a/v1", API: chat.OpenAI, Model: "m"}, {URL: "https://", API: chat.OpenAI, Model: "m"}, {URL: "https://user:word@a/v1", API: chat.OpenAI, Model: "m"},
-		{URL: "://", API: chat.OpenAI, Model: "m"}, {URL: "https://a/v1", API: "gemini", Model: "m"},
-	} {
-		if _, err := chat.New(o); err == nil || strings.Contains(err.Error(), "word") {
-			t.Errorf("%+v: %v", o, err)
+	eachAPI(t, func(t *testing.T, api chat.API) {
+		failed := errors.New("there is no secret KEY")
+		c := chat.New(chat.Options{URL: "https://a.test/v1/", API: api, Model: "m", Key: func(context.Context) (string, error) { return "", failed }})
+		if _, err := c.Complete(t.Context(), user("go")); !errors.Is(err, failed) {
+			t.Error(err)
 		}
-	}
-	failed := errors.New("there is no secret KEY")
-	c, err := chat.New(chat.Options{URL: "https://a.test/v1/", API: chat.Anthropic, Model: "m", Key: func(context.Context) (string, error) { return "", failed }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Complete(t.Context(), user("go")); !errors.Is(err, failed) {
-		t.Error(err)
-	}
+	})
 }
 
-// TestEndpoints: the number of tokens has another name at OpenAI's own endpoint, and the
-// parameters of an address stay.
+// TestEndpoints: the number of tokens has another name at OpenAI's own endpoint.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"https://api.openai.com/v1":      `https://api.openai.com/v1/chat/completions "max_completion_tokens":100`,
-		"http://127.0.0.1:11434/v1/?a=b": `http://127.0.0.1:11434/v1/chat/completions?a=b "max_tokens":100`,
+		"https://api.openai.com/v1":  `https://api.openai.com/v1/chat/completions "max_completion_tokens":100`,
+		"http://127.0.0.1:11434/v1/": `http://127.0.0.1:11434/v1/chat/completions "max_tokens":100`,
 	} {
 		var got string
 		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -330,10 +312,7 @@ func TestEndpoints(t *testing.T) {
 			got = fmt.Sprintf(`%s "max_%s`, r.URL, strings.TrimRight(strings.Split(field, ",")[0], "}"))
 			return &http.Response{StatusCode: http.StatusNotFound, Status: "404 Not Found", Body: io.NopCloser(strings.NewReader("nothing\n\x1b[2Jhere"))}, err
 		})
-		c, err := chat.New(chat.Options{URL: address, API: chat.OpenAI, Model: "m", HTTP: &http.Client{Transport: transport}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := chat.New(chat.Options{URL: address, API: chat.OpenAI, Model: "m", HTTP: &http.Client{Transport: transport}})
 		if _, err := c.Complete(t.Context(), user("go")); err == nil || !strings.HasSuffix(err.Error(), "404 Not Found: nothing here") || got != want {
 			t.Errorf("%s\n%v", got, err)
 		}

@@ -31,7 +31,7 @@ const (
 // Options configure a [Client].
 type Options struct {
 	URL   string // up to the version: "https://api.anthropic.com/v1"
-	API   API
+	API   API    // "" is [OpenAI]
 	Model string // as the endpoint names it
 	// Key returns the endpoint's key, for each attempt. Nil, or "": the endpoint has none.
 	Key func(ctx context.Context) (string, error)
@@ -41,46 +41,34 @@ type Options struct {
 
 // A Client asks one model. Its methods may be called from many goroutines.
 type Client struct {
-	options  Options
-	endpoint string
-	host     string
-	http     http.Client
+	options Options
+	http    http.Client
 }
 
 // New returns the client of a model.
-func New(o Options) (*Client, error) {
-	u, err := url.Parse(o.URL)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil:
-		return nil, errors.New("the URL has to begin with https:// or http:// and a host")
-	case o.API != OpenAI && o.API != Anthropic:
-		return nil, fmt.Errorf("the API is %q, want %s or %s", o.API, OpenAI, Anthropic)
-	}
-	path := "chat/completions"
-	if o.API == Anthropic {
-		path = "messages"
-	}
-	c := &Client{options: o, endpoint: u.JoinPath(path).String(), host: u.Host, http: *http.DefaultClient}
+func New(o Options) *Client {
+	c := &Client{options: o, http: *http.DefaultClient}
 	if o.HTTP != nil {
 		c.http = *o.HTTP
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return c, nil
+	return c
 }
 
 // Complete returns the model's next message. A busy or broken endpoint is asked up to five
 // times, until ctx is done.
 func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
-	encoded := openAIBody(c.options.Model, c.host, r)
+	path, encoded := "/chat/completions", openAIBody(c.options, r)
 	if c.options.API == Anthropic {
-		encoded = anthropicBody(c.options.Model, r)
+		path, encoded = "/messages", anthropicBody(c.options, r)
 	}
 	body, err := json.Marshal(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("encode the request to a model: %w", err)
 	}
+	address := strings.TrimSuffix(c.options.URL, "/") + path
 	for try := 1; ; try++ {
-		reply, err := c.attempt(ctx, body)
+		reply, err := c.attempt(ctx, address, body)
 		if err == nil {
 			return reply, nil
 		}
@@ -91,49 +79,44 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
 			err = f.wait(ctx, try)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the model's endpoint %s: %w", c.host, err)
+			return nil, fmt.Errorf("the model %s: %w", c.options.Model, err)
 		}
 	}
 }
 
 // attempt makes one request. Its errors do not have the key.
-func (c *Client) attempt(ctx context.Context, body []byte) (*Reply, error) {
+func (c *Client) attempt(ctx context.Context, address string, body []byte) (*Reply, error) {
 	var key string
 	if c.options.Key != nil {
 		var err error
 		if key, err = c.options.Key(ctx); err != nil {
 			return nil, err
 		}
+		key = strings.TrimSpace(key)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, errors.New("its URL is none")
 	}
-	c.sign(r.Header, strings.TrimSpace(key))
-	reply, err := c.do(r)
-	if f, ok := errors.AsType[*failure](err); ok {
-		if key != "" {
-			f.text = strings.ReplaceAll(f.text, strings.TrimSpace(key), "[key]")
-		}
-		f.text = termtext.Line(f.text, maxShown)
-	}
-	return reply, err
-}
-
-// sign adds the key and the other headers.
-func (c *Client) sign(header http.Header, key string) {
-	header.Set("Content-Type", "application/json")
-	header.Set("Accept", "text/event-stream")
+	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}}
 	if c.options.API == Anthropic {
-		header.Set("Anthropic-Version", "2023-06-01")
+		r.Header.Set("Anthropic-Version", "2023-06-01")
 	}
 	switch {
 	case key == "":
 	case c.options.API == Anthropic:
-		header.Set("X-Api-Key", key)
+		r.Header.Set("X-Api-Key", key)
 	default:
-		header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Authorization", "Bearer "+key)
 	}
+	reply, err := c.do(r)
+	if f, ok := errors.AsType[*failure](err); ok {
+		if key != "" {
+			f.text = strings.ReplaceAll(f.text, key, "[key]")
+		}
+		f.text = termtext.Line(f.text, maxShown)
+	}
+	return reply, err
 }
 
 func (c *Client) do(r *http.Request) (*Reply, error) {

@@ -3,15 +3,13 @@ package chat
 import (
 	"bytes"
 	"cmp"
+	"strings"
 )
 
 // openAIBody returns the body of a request. OpenAI's own newer models refuse max_tokens, and
 // other endpoints know nothing else.
-func openAIBody(model, host string, r Request) object {
-	messages := []object{}
-	if r.System != "" {
-		messages = append(messages, object{"role": "system", "content": r.System})
-	}
+func openAIBody(o Options, r Request) object {
+	messages := []object{{"role": "system", "content": r.System}}
 	for _, m := range r.Messages {
 		message := object{"role": m.Role, "content": m.Text}
 		if m.Role == Tool {
@@ -26,20 +24,17 @@ func openAIBody(model, host string, r Request) object {
 		}
 		messages = append(messages, message)
 	}
-	body := object{"model": model, "messages": messages, "stream": true, "stream_options": object{"include_usage": true}}
+	limit := "max_tokens"
+	if strings.HasPrefix(o.URL, "https://api.openai.com/") {
+		limit = "max_completion_tokens"
+	}
+	body := object{"model": o.Model, "messages": messages, limit: r.MaxTokens, "stream": true, "stream_options": object{"include_usage": true}}
 	var tools []object
 	for _, t := range r.Tools {
 		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
 	}
 	if tools != nil { // some endpoints refuse an empty list
 		body["tools"] = tools
-	}
-	switch {
-	case r.MaxTokens == 0:
-	case host == "api.openai.com":
-		body["max_completion_tokens"] = r.MaxTokens
-	default:
-		body["max_tokens"] = r.MaxTokens
 	}
 	return body
 }

@@ -157,7 +157,7 @@ func fuzz(f *testing.F, read reader, streams map[string]string) {
 			}
 		}
 		request := Request{Messages: []Message{{Role: User, Text: "a"}, r.Message}}
-		for _, body := range []any{openAIBody("m", "h", request), anthropicBody("m", request)} {
+		for _, body := range []any{openAIBody(Options{}, request), anthropicBody(Options{}, request)} {
 			if _, err := json.Marshal(body); err != nil {
 				t.Fatal(err)
 			}
