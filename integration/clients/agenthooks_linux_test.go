@@ -48,13 +48,13 @@ export function register(api) {
 		ask := func() string {
 			t.Helper()
 			c.Succeeds(c.Call("sessions_spawn", map[string]any{"agent_id": "helper", "task": "hi"}), "run_id")
-			for range 500 {
+			for range 5000 {
 				if text := c.Call("sessions_list", none).Text(); strings.Contains(text, "[Subagent Complete]") {
 					return text
 				}
 				time.Sleep(20 * time.Millisecond)
 			}
-			t.Fatalf("no end is announced: %s", c.Log.String())
+			t.Fatalf("no end is announced: %s\n%s", c.Call("sessions_list", none).Text(), c.Log.String())
 			return ""
 		}
 		waiting := ""
