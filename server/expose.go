@@ -55,9 +55,6 @@ func (v *view) cost(skill *skills.Skill) exposure.Cost {
 // for the skills that fit by default, and a whole description of search_skills.
 const fixedRoom = 6600
 
-// subagentRoom is the part of [exposure.Options.Chars] that the tools for subagents take.
-const subagentRoom = 3500
-
 // descriptionRoom returns the length of the description of search_skills beside other fixed
 // tools: what they have over [fixedRoom] is taken from the names of skills in it.
 func descriptionRoom(fixed []mcpserver.ServerTool) int {

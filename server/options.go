@@ -60,7 +60,7 @@ type Options struct {
 	// Connected are the skills of other MCP servers; nil are none. It needs a Reloader.
 	Connected Connected
 	// Subagents offers the tools sessions_spawn, sessions_send, sessions_list, sessions_history
-	// and sessions_kill; nil offers none.
+	// and sessions_kill, which take [exposure.SubagentChars] of the room; nil offers none.
 	Subagents Subagents
 	// Agents returns the names of the agents that clients of this server may spawn. Where
 	// there are none, or it is nil, there is no sessions_spawn. It must be fast.

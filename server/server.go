@@ -6,7 +6,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -15,7 +14,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/clientroots"
 	"github.com/skillsmcp/skills-mcp/server/elicit"
-	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/output"
 	"github.com/skillsmcp/skills-mcp/server/rpc"
@@ -62,7 +60,6 @@ func New(calls *run.Executor, options *Options) *Server {
 		extension: &extension{current, invoke.tasks, o.Texts, logger},
 	}
 	if o.Subagents != nil {
-		p.expose.Chars = max(cmp.Or(p.expose.Chars, exposure.DefaultChars)-subagentRoom, 1)
 		s.announce = newAnnouncer(o.Subagents, o.Channel, logger)
 	}
 	s.core = s.newCore(completer{current, invoke})

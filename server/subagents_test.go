@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/agents"
+	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/skills"
@@ -202,7 +203,7 @@ func TestWhichSubagentTools(t *testing.T) {
 		"none":      {Options{Agents: reviewer}, 0},
 		"no agents": {Options{Subagents: newCrew(), Agents: func(*skills.Catalog) []string { return nil }}, 4},
 		"nil":       {Options{Subagents: newCrew()}, 4},
-		"many":      {Options{Subagents: newCrew(), Agents: many, RunCode: true, KeptSandboxes: true, Feedback: newBook(t), MatchSkills: true}, 5},
+		"many":      {Options{Subagents: newCrew(), Agents: many, Expose: exposure.Options{Chars: exposure.DefaultChars - exposure.SubagentChars}, RunCode: true, KeptSandboxes: true, Feedback: newBook(t), MatchSkills: true}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBenchWith(t, ends(0, "", ""), test.options)

@@ -32,6 +32,8 @@ func Forms() []string { return []string{string(Tools), string(Skills), string(Bo
 const (
 	DefaultTools = 40     // tools of skills
 	DefaultChars = 12_000 // their descriptions together, in bytes
+	// SubagentChars are those that the tools for subagents take from the skills.
+	SubagentChars = 3500
 )
 
 // Options configure [Choose]. The zero value is usable.

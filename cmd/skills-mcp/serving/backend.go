@@ -267,7 +267,7 @@ const (
 func serverOptions(s *setup.Settings, snapshots *snapshot.Store) *server.Options {
 	return &server.Options{
 		Name: s.Serve.Name, Title: s.Serve.Title, Version: build.Read().Version, Snapshots: snapshots, Logger: s.Logger,
-		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Expose.Options(), Sandbox: s.Sandboxes.Description(),
+		FirstScan: firstScan, RunCode: s.Tools.RunCode, KeptSandboxes: s.Tools.KeptSandboxes, MatchSkills: s.Tools.MatchSkills, Expose: s.Config.Exposure(), Sandbox: s.Sandboxes.Description(),
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *Settings) View(ctx context.Context, catalog *skills.Catalog) *describe.
 
 // Exposed returns which skills of a catalog a server would make tools.
 func (s *Settings) Exposed(ctx context.Context, catalog *skills.Catalog) *exposure.Exposure {
-	options := s.Expose.Options()
+	options := s.Config.Exposure()
 	options.Uses = s.Uses(ctx)
 	return server.Expose(catalog, live.Active(ctx, catalog, s.Workspaces.Folders, s.Logger), options)
 }
