@@ -144,7 +144,7 @@ func TestLocalSkills(t *testing.T) {
 		has, lacks     []string
 	}{
 		"matched":   {"writer", "graft apple trees", nil, 1, []string{"cambium"}, []string{"water shoots"}},
-		"named":     {"writer", "graft apple trees", []string{"press-apples", "gone", "private"}, 1, []string{"Wash, mill, press", "cambium"}, []string{"Secret of persons", "water shoots"}},
+		"named":     {"writer", "graft apple trees", []string{"press-apples", "gone", "private"}, 2, []string{"Wash, mill, press", "cambium"}, []string{"Secret of persons", "water shoots"}},
 		"none":      {"writer", "graft apple trees", nil, 0, nil, []string{"cambium"}},
 		"routed":    {"team/gardener", "train an espalier on the wall", nil, 2, []string{"Tie the espalier", "espalier-trees"}, nil},
 		"elsewhere": {"writer", "train an espalier on the wall", []string{"espalier-trees"}, 2, nil, []string{"Tie the espalier", "espalier-trees"}},
