@@ -2,7 +2,31 @@
 // or of Anthropic's messages.
 package chat
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// An API is the protocol of an endpoint.
+type API string
+
+// The APIs.
+const (
+	OpenAI    API = "openai"    // POST {url}/chat/completions
+	Anthropic API = "anthropic" // POST {url}/messages
+)
+
+// Options configure a [Client].
+type Options struct {
+	URL   string // up to the version: "https://api.anthropic.com/v1"
+	API   API    // "" is [OpenAI]
+	Model string // as the endpoint names it
+	// Key returns the endpoint's key, for each attempt. Nil, or "": the endpoint has none.
+	Key func(ctx context.Context) (string, error)
+	// HTTP makes the requests; nil is [http.DefaultClient]. Redirects are not followed.
+	HTTP *http.Client
+}
 
 // A Role is the author of a [Message].
 type Role string

@@ -9,35 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
-
-// An API is the protocol of an endpoint.
-type API string
-
-// The APIs.
-const (
-	OpenAI    API = "openai"    // POST {url}/chat/completions
-	Anthropic API = "anthropic" // POST {url}/messages
-)
-
-const (
-	maxTries   = 5 // of one request
-	firstDelay = 500 * time.Millisecond
-)
-
-// Options configure a [Client].
-type Options struct {
-	URL   string // up to the version: "https://api.anthropic.com/v1"
-	API   API    // "" is [OpenAI]
-	Model string // as the endpoint names it
-	// Key returns the endpoint's key, for each attempt. Nil, or "": the endpoint has none.
-	Key func(ctx context.Context) (string, error)
-	// HTTP makes the requests; nil is [http.DefaultClient]. Redirects are not followed.
-	HTTP *http.Client
-}
 
 // A Client asks one model. Its methods may be called from many goroutines.
 type Client struct {

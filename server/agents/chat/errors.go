@@ -23,6 +23,9 @@ var (
 )
 
 const (
+	maxTries   = 5 // of one request
+	firstDelay = 500 * time.Millisecond
+
 	maxProblem = 16 << 10 // bytes that are read of an error's body
 	maxShown   = 300      // and shown of it
 )
