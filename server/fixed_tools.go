@@ -49,7 +49,7 @@ func newFixedTools(m *toolMaker, find *finder, search *searcher, invoke *invoker
 		t.constant = append(t.constant, newInstallTool(m, invoke, options.Installer))
 	}
 	if options.Subagents != nil {
-		t.agents, t.subagents = options.Agents, &subagentTools{m, invoke.tasks, options.Subagents, newArguments[spawnArgs]()}
+		t.agents, t.subagents = options.Agents, &subagentTools{m, invoke.tasks, options.Subagents, invoke.chosen, newArguments[spawnArgs]()}
 		t.constant = append(t.constant, t.subagents.tools()...)
 	}
 	t.code, t.codeRuns = runs.runCode(), runs.codeRuns

@@ -41,7 +41,16 @@ type invoker struct {
 // workspaces returns the workspaces of the client of ctx: that of its profile, else its roots,
 // if it has sent some, or else the server's.
 func (i *invoker) workspaces(ctx context.Context) []string {
-	return i.executor.Workspaces(ctx, identity.FromContext(ctx), i.roots.Of(ctx))
+	return i.executor.Workspaces(ctx, identity.FromContext(ctx), i.chosen(ctx))
+}
+
+// chosen returns the workspaces that the client of ctx chose by its roots, and for a subagent
+// that of its client's; none are the server's.
+func (i *invoker) chosen(ctx context.Context) []string {
+	if s, local := mcpserver.ClientSessionFromContext(ctx).(*localSession); local {
+		return s.workspaces
+	}
+	return i.roots.Of(ctx)
 }
 
 // complete sets the fields that every call of the client has.

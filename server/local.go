@@ -28,19 +28,22 @@ import (
 // page. It may be used concurrently.
 type Local struct {
 	server  *Server
-	session localSession
+	session *localSession
 	last    atomic.Int64 // the ID of the last request
 }
 
 // A localSession is the session of a [Local]. It gets no notifications, as it is never
 // initialized.
-type localSession struct{ who identity.Principal }
+type localSession struct {
+	who        identity.Principal
+	workspaces []string // none are the server's
+}
 
-func (localSession) Initialize()                                         {}
-func (localSession) Initialized() bool                                   { return false }
-func (localSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
-func (s localSession) SessionID() string                                 { return s.who.Session }
-func (s localSession) Principal() identity.Principal                     { return s.who }
+func (*localSession) Initialize()                                         {}
+func (*localSession) Initialized() bool                                   { return false }
+func (*localSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
+func (s *localSession) SessionID() string                                 { return s.who.Session }
+func (s *localSession) Principal() identity.Principal                     { return s.who }
 
 // Await returns the catalog, once there is one for calls. The error is that ctx is done.
 func (s *Server) Await(ctx context.Context) (*skills.Catalog, error) {
@@ -52,13 +55,14 @@ func (s *Server) Await(ctx context.Context) (*skills.Catalog, error) {
 	}
 }
 
-// Connect returns a client for the session of who, which must have none yet. It waits for the
-// first catalog. The caller must close it.
-func (s *Server) Connect(ctx context.Context, who identity.Principal) (*Local, error) {
+// Connect returns a client for the session of who, which must have none yet. workspaces are
+// those of its calls; none are the server's. It waits for the first catalog. The caller must
+// close it.
+func (s *Server) Connect(ctx context.Context, who identity.Principal, workspaces []string) (*Local, error) {
 	if _, err := s.Await(ctx); err != nil {
 		return nil, err
 	}
-	l := &Local{server: s, session: localSession{who}}
+	l := &Local{server: s, session: &localSession{who, workspaces}}
 	if err := s.core.RegisterSession(ctx, l.session); err != nil {
 		return nil, fmt.Errorf("connect a subagent: %w", err)
 	}

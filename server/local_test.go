@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,7 +25,7 @@ func local(session string, names ...string) identity.Principal {
 
 func (b *bench) subagent(who identity.Principal) *Local {
 	b.t.Helper()
-	l, err := b.Connect(b.t.Context(), who)
+	l, err := b.Connect(b.t.Context(), who, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -73,12 +75,31 @@ func TestLocal(t *testing.T) {
 	if len(tenants) != 2 || tenants[0].ID == tenants[1].ID || tenants[0].Principal != tenants[1].Principal {
 		t.Errorf("the calls are of %+v", tenants)
 	}
-	if _, err := b.Connect(t.Context(), local("0123456789ab")); err == nil {
+	if _, err := b.Connect(t.Context(), local("0123456789ab"), nil); err == nil {
 		t.Error("a session has two clients")
 	}
 	reader := b.subagent(identity.Principal{Kind: identity.Token, ID: "r", Session: "111111111111", Agents: []string{"writer"}, Scopes: []identity.Scope{identity.ScopeRead}})
 	if text, failed := reader.Call(t.Context(), "demo__run", json.RawMessage(`{"target": "x"}`)); !failed || !strings.Contains(text, "skills:run") {
 		t.Errorf("a token that may only read calls: %s", text)
+	}
+}
+
+// The calls of a subagent have the workspaces that the client at the top of its tree chose, and
+// it passes them on.
+func TestLocalWorkspaces(t *testing.T) {
+	b := newBenchWith(t, &seer{}, Options{Roots: func(folders []string) []string { return folders }})
+	for session, workspaces := range map[string][]string{"0123456789ab": {"/srv/a"}, "ba9876543210": {"/srv/a", "/srv/b"}, "111111111111": nil} {
+		l, err := b.Connect(t.Context(), local(session, "writer"), workspaces)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if text, failed := l.Call(t.Context(), "demo__run", json.RawMessage(`{"target": "x"}`)); failed || !strings.Contains(text, fmt.Sprint(workspaces, " first")) {
+			t.Errorf("with %q it sees %s", workspaces, text)
+		}
+		if got := b.invoke.chosen(l.context(t.Context())); !slices.Equal(got, workspaces) {
+			t.Errorf("it passes on %q, not %q", got, workspaces)
+		}
 	}
 }
 
@@ -181,7 +202,7 @@ func BenchmarkLocal(b *testing.B) {
 	s.Publish(manySkills(b))
 	s.AgentFor(b.Context(), identity.Principal{}, "index them")
 	for b.Loop() {
-		l, err := s.Connect(b.Context(), local("0123456789ab", "writer"))
+		l, err := s.Connect(b.Context(), local("0123456789ab", "writer"), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func newSessions(t *testing.T, may chan struct{}) *agents.Sessions {
 	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
 	all := agents.New(agents.Options{
 		Store: s, MaxChildren: 100, Models: map[string]*agents.Model{"m": {Name: "m", Client: parrot{may}}},
-		Connect: func(context.Context, identity.Principal) (agents.Tools, error) { return bare{}, nil },
+		Connect: func(context.Context, identity.Principal, []string) (agents.Tools, error) { return bare{}, nil },
 		Names:   func(context.Context, identity.Principal) []string { return reviewer(nil) },
 		Find: func(_ context.Context, _ identity.Principal, name string) (*agents.Agent, error) {
 			if name != "demo/reviewer" {

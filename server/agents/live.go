@@ -33,17 +33,18 @@ var (
 
 // A live session runs in this process, or has ended lately.
 type live struct {
-	sessions *Sessions
-	parent   *live // nil for a client's
-	client   *client
-	who      identity.Principal // its own
-	agent    *Agent
-	model    *Model
-	ledger   *ledger
-	ctx      context.Context // done at its deadline, and when it is killed
-	cancel   func(cause error)
-	ended    chan struct{} // closed when it has ended, after all its descendants
-	news     chan struct{} // of capacity 1: the inbox or the number of children has changed
+	sessions   *Sessions
+	parent     *live // nil for a client's
+	client     *client
+	who        identity.Principal // its own
+	workspaces []string
+	agent      *Agent
+	model      *Model
+	ledger     *ledger
+	ctx        context.Context // done at its deadline, and when it is killed
+	cancel     func(cause error)
+	ended      chan struct{} // closed when it has ended, after all its descendants
+	news       chan struct{} // of capacity 1: the inbox or the number of children has changed
 
 	session      Session        // under Sessions.mu, as those below; without messages
 	conversation []chat.Message // the loop's, or what is left of it after the end

@@ -122,4 +122,7 @@ type SpawnRequest struct {
 	Timeout time.Duration // 0 is the configured one
 	Cleanup string        // [Keep] or [Delete]; "" is Keep
 	Awaited bool          // its announcement is for [Sessions.Wait]
+	// Workspaces are the folders that the client chose for its calls, which are those of the
+	// session; none are the server's.
+	Workspaces []string
 }

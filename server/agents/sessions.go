@@ -24,8 +24,9 @@ type Options struct {
 	Names func(ctx context.Context, who identity.Principal) []string
 	// Route returns the name of the agent for a task; "" is none.
 	Route func(ctx context.Context, who identity.Principal, task string) string
-	// Connect returns the tools of a session, whose principal is who.
-	Connect func(ctx context.Context, who identity.Principal) (Tools, error)
+	// Connect returns the tools of a session, whose principal is who. workspaces are those of
+	// the [SpawnRequest].
+	Connect func(ctx context.Context, who identity.Principal, workspaces []string) (Tools, error)
 
 	Models        map[string]*Model // by name
 	Model         string            // the name of the default; "" with one model is that
@@ -99,7 +100,7 @@ func New(o Options) *Sessions {
 
 // runLoop works on a session with its model and tools.
 func (s *Sessions) runLoop(ctx context.Context, l *live) (string, error) {
-	tools, err := s.options.Connect(ctx, l.who)
+	tools, err := s.options.Connect(ctx, l.who, l.workspaces)
 	if err != nil {
 		return "", err
 	}

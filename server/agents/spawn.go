@@ -150,7 +150,7 @@ func (s *Sessions) newLive(who identity.Principal, parent *live, agent *Agent, m
 	var id [runIDSize]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	now := time.Now()
-	l := &live{sessions: s, parent: parent, who: who, agent: agent, model: model, ended: make(chan struct{}), news: make(chan struct{}, 1)}
+	l := &live{sessions: s, parent: parent, who: who, workspaces: r.Workspaces, agent: agent, model: model, ended: make(chan struct{}), news: make(chan struct{}, 1)}
 	l.session = Session{
 		RunID: hex.EncodeToString(id[:]), Agent: agent.Name, ParentSession: string(who.Key()), Task: r.Task, Label: r.Label, Model: r.Model, Status: Running,
 		Depth: parent.depth() + 1, Cleanup: cmp.Or(r.Cleanup, Keep), Created: now, Started: now, Root: who.Key(), Owner: who.Owner(), Budget: s.options.Budget,

@@ -41,7 +41,7 @@ func (m scripted) Complete(ctx context.Context, r chat.Request) (*chat.Reply, er
 
 func newForest(t testing.TB, o Options, script script) *forest {
 	f := &forest{}
-	o.Connect = func(_ context.Context, who identity.Principal) (Tools, error) {
+	o.Connect = func(_ context.Context, who identity.Principal, _ []string) (Tools, error) {
 		f.open.Add(1)
 		f.connected.Add(1)
 		return &closing{fakeTools{tools: f.tools(who)}, func() { f.open.Add(-1) }}, nil
@@ -296,7 +296,9 @@ func TestTreeFails(t *testing.T) {
 	f := newForest(t, Options{}, func(context.Context, chat.Request) (*chat.Reply, error) { panic("no") })
 	one := spawn(t, f.Sessions, ann, SpawnRequest{Label: "panics"})
 	await(t, f.Sessions, one)
-	f.options.Connect = func(context.Context, identity.Principal) (Tools, error) { return nil, errors.New("no catalog") }
+	f.options.Connect = func(context.Context, identity.Principal, []string) (Tools, error) {
+		return nil, errors.New("no catalog")
+	}
 	two := spawn(t, f.Sessions, ann, SpawnRequest{Label: "alone"})
 	await(t, f.Sessions, two)
 	want := `[Subagent Complete] "panics" (error). Result: The session failed; the server's log has the cause.` + "\n" + `[Subagent Complete] "alone" (error). Result: No catalog.`

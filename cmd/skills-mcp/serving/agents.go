@@ -39,9 +39,9 @@ func (b *Backend) newSubagents(executor *run.Executor) *agents.Sessions {
 			}
 			return v.server.AgentFor(ctx, who, task)
 		},
-		Connect: func(ctx context.Context, who identity.Principal) (agents.Tools, error) {
-			return b.views.connect(ctx, who)
-		}, // there are none yet
+		Connect: func(ctx context.Context, who identity.Principal, workspaces []string) (agents.Tools, error) {
+			return b.views.connect(ctx, who, workspaces) // there are no views yet
+		},
 		Hook: func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any {
 			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, who), event, fields)
 		},
@@ -69,12 +69,12 @@ func (s *views) catalog(ctx context.Context, who identity.Principal) (*view, *sk
 }
 
 // connect returns the tools of the session of an agent, whose view stays until they are closed.
-func (s *views) connect(ctx context.Context, who identity.Principal) (agents.Tools, error) {
+func (s *views) connect(ctx context.Context, who identity.Principal, workspaces []string) (agents.Tools, error) {
 	v, leave, err := s.enter(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	local, err := v.server.Connect(ctx, who)
+	local, err := v.server.Connect(ctx, who, workspaces)
 	if err != nil {
 		leave()
 		return nil, err
