@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -78,4 +79,55 @@ export function register(api) {
 			t.Errorf("%s\n%s", text, c.Log.String())
 		}
 	})
+}
+
+// Claude Code that has started the server is notified by its channel, if the configuration says
+// so, without a call of its own.
+func TestChannelOfClaudeCode(t *testing.T) {
+	t.Parallel()
+	spawned := make(chan struct{})
+	model := modelserver.Start(t, func(ctx context.Context, r *modelserver.Request) modelserver.Reply {
+		select {
+		case <-spawned:
+		case <-ctx.Done():
+		}
+		return modelserver.Reply{Text: "got " + r.Last()}
+	})
+	a := lab.NewAccount(t, "native", "")
+	a.Configure(fmt.Sprintf("agents:\n  channel: true\n  models: {m: {url: %q, api: openai, model: m}}\n  define: {helper: {description: Helps., prompt: Help.}}\n", model.URL))
+	serve := a.Command(lab.Binary, "serve")
+	in, err := serve.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := serve.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewScanner(pipe)
+	want := func(send string, parts ...string) {
+		t.Helper()
+		if _, err := fmt.Fprint(in, send); err != nil {
+			t.Fatal(err)
+		}
+		if !out.Scan() {
+			t.Fatalf("the server has ended: %v", out.Err())
+		}
+		for _, part := range parts {
+			if !strings.Contains(out.Text(), part) {
+				t.Errorf("no %s in %s", part, out.Text())
+			}
+		}
+	}
+	want(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"1"}}}`+"\n", `"experimental":{"claude/channel":{}}`)
+	want(`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sessions_spawn","arguments":{"agent_id":"helper","task":"hi","label":"x"}}}`+"\n", `run_id`)
+	close(spawned)
+	want("", `"method":"notifications/claude/channel"`, `"content":"[Subagent Complete] \"x\" (done). Result: got hi"`, `"status":"done"`)
+	_ = in.Close()
+	if err := serve.Wait(); err != nil {
+		t.Error(err)
+	}
 }
