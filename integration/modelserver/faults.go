@@ -10,8 +10,8 @@ import (
 // huge is the number of bytes of the faults Huge, HugeError and HugeLine.
 const huge = 100 << 20
 
-// fault does a fault.
-func (s *Server) fault(w http.ResponseWriter, r *http.Request, api api, reply Reply) {
+// fault does a fault, and returns the number of bytes of it that the client has taken.
+func fault(w http.ResponseWriter, r *http.Request, api api, reply Reply) (sent int64) {
 	fail := func(status int, body string) {
 		if reply.RetryAfter != "" {
 			w.Header().Set("Retry-After", reply.RetryAfter)
@@ -40,7 +40,7 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, api api, reply Re
 		panic(http.ErrAbortHandler)
 	case HugeError:
 		fail(http.StatusInternalServerError, "")
-		s.pour(w, func() string { return strings.Repeat("no ", 20<<10) })
+		return pour(w, func() string { return strings.Repeat("no ", 20<<10) })
 	default:
 		w.Header().Set("Content-Type", "text/event-stream")
 		events := api.events(&Request{}, text)
@@ -48,12 +48,13 @@ func (s *Server) fault(w http.ResponseWriter, r *http.Request, api api, reply Re
 			_, _ = io.WriteString(w, event)
 		}
 		_ = http.NewResponseController(w).Flush()
-		s.within(w, r, api, reply.Fault)
+		return within(w, r, api, reply.Fault)
 	}
+	return 0
 }
 
 // within does a fault that comes within a stream.
-func (s *Server) within(w http.ResponseWriter, r *http.Request, api api, fault Fault) {
+func within(w http.ResponseWriter, r *http.Request, api api, fault Fault) (sent int64) {
 	switch fault {
 	case Cut:
 		panic(http.ErrAbortHandler)
@@ -65,20 +66,21 @@ func (s *Server) within(w http.ResponseWriter, r *http.Request, api api, fault F
 		_, _ = fmt.Fprintf(w, "event: error\ndata: %s\n\n", api.problem("overloaded_error", "overloaded"))
 	case Huge:
 		text := strings.Repeat("more ", 1000)
-		s.pour(w, func() string { return api.text(text) })
+		return pour(w, func() string { return api.text(text) })
 	case HugeLine:
 		_, _ = io.WriteString(w, "data: ")
-		s.pour(w, func() string { return strings.Repeat("x", 64<<10) })
+		return pour(w, func() string { return strings.Repeat("x", 64<<10) })
 	}
+	return 0
 }
 
 // pour writes 100 MB, while there is a client.
-func (s *Server) pour(w http.ResponseWriter, part func() string) {
-	for written := 0; written < huge; {
+func pour(w http.ResponseWriter, part func() string) (sent int64) {
+	for sent < huge {
 		n, err := io.WriteString(w, part())
-		s.sent.Add(int64(n))
-		if written += n; err != nil {
-			return
+		if sent += int64(n); err != nil {
+			break
 		}
 	}
+	return sent
 }

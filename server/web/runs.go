@@ -15,8 +15,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-const maxChildren = 100
-
 // A period is a choice of the filter of runs.
 type period struct{ Value, Title string }
 

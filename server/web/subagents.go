@@ -13,6 +13,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
+const maxChildren = 100
+
 // subagentScreens are the screens of subagents, and the button that ends one.
 type subagentScreens struct{ *Page }
 

@@ -262,3 +262,12 @@ func (c *Config) Egress() *egress.Options {
 	}
 	return options
 }
+
+// Exposure returns the options of package exposure.
+func (c *Config) Exposure() exposure.Options {
+	e, chars := c.Expose, c.Expose.CatalogChars
+	if len(c.Agents.Models) > 0 {
+		chars = max(chars-exposure.SubagentChars, 1)
+	}
+	return exposure.Options{Mode: exposure.Mode(e.Mode), As: e.As, MaxTools: e.MaxTools, Chars: chars, Pin: e.Pin}
+}

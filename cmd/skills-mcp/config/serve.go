@@ -180,12 +180,3 @@ func (e Expose) validate() error {
 	}
 	return nil
 }
-
-// Exposure returns the options of package exposure.
-func (c *Config) Exposure() exposure.Options {
-	e, chars := c.Expose, c.Expose.CatalogChars
-	if len(c.Agents.Models) > 0 {
-		chars = max(chars-exposure.SubagentChars, 1)
-	}
-	return exposure.Options{Mode: exposure.Mode(e.Mode), As: e.As, MaxTools: e.MaxTools, Chars: chars, Pin: e.Pin}
-}

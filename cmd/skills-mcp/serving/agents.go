@@ -3,6 +3,7 @@ package serving
 import (
 	"context"
 
+	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -10,37 +11,38 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// newSubagents returns the sessions of agents, which act in the views; nil without a model.
-func (b *Backend) newSubagents(executor *run.Executor) *agents.Sessions {
-	s, c := b.settings, &b.settings.Config.Agents
+// newSubagents returns the sessions of agents, which act in the views that there are by then;
+// nil without a model.
+func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) *agents.Sessions {
+	c := &s.Config.Agents
 	if len(c.Models) == 0 {
 		return nil
 	}
 	return agents.New(agents.Options{
 		Store: s.Store, Models: s.Models(), Model: c.Model, Depth: c.Depth, MaxChildren: c.MaxChildren, Timeout: c.Timeout, Keep: c.Keep, SkillsPerTurn: c.SkillsPerTurn, Budget: c.Budget, Logger: s.Logger,
 		Find: func(ctx context.Context, who identity.Principal, name string) (*agents.Agent, error) {
-			_, catalog, err := b.views.catalog(ctx, who)
+			_, catalog, err := all().catalog(ctx, who)
 			if err != nil {
 				return nil, err
 			}
 			return s.Roster.Find(catalog, name)
 		},
 		Names: func(ctx context.Context, who identity.Principal) []string {
-			_, catalog, err := b.views.catalog(ctx, who)
+			_, catalog, err := all().catalog(ctx, who)
 			if err != nil {
 				return nil
 			}
 			return s.Roster.Spawnable(who.Agents, catalog)
 		},
 		Route: func(ctx context.Context, who identity.Principal, task string) string {
-			v, _, err := b.views.catalog(ctx, who)
+			v, _, err := all().catalog(ctx, who)
 			if err != nil {
 				return ""
 			}
 			return v.server.AgentFor(ctx, who, task)
 		},
 		Connect: func(ctx context.Context, who identity.Principal, workspaces []string) (agents.Tools, error) {
-			return b.views.connect(ctx, who, workspaces) // there are no views yet
+			return all().connect(ctx, who, workspaces) // there are no views yet
 		},
 		Hook: func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any {
 			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, who), event, fields)
@@ -50,12 +52,12 @@ func (b *Backend) newSubagents(executor *run.Executor) *agents.Sessions {
 
 // spawnable returns the function for the agents that the clients of a view may spawn; nil is
 // none, whatever there is.
-func (b *Backend) spawnable(k viewKey) func(*skills.Catalog) []string {
+func spawnable(s *setup.Settings, k viewKey) func(*skills.Catalog) []string {
 	chain := k.principal().Agents
-	if len(chain) >= b.settings.Config.Agents.Depth {
+	if len(chain) >= s.Config.Agents.Depth {
 		return nil
 	}
-	return func(catalog *skills.Catalog) []string { return b.settings.Roster.Spawnable(chain, catalog) }
+	return func(catalog *skills.Catalog) []string { return s.Roster.Spawnable(chain, catalog) }
 }
 
 // catalog returns the view of a principal, with its catalog once there is one.

@@ -112,7 +112,7 @@ func NewBackend(ctx context.Context, s *setup.Settings, o Options) (*Backend, er
 	s.Sandboxes.Pins = s.Pins(snapshots)
 	executor := s.Sandboxes.Executor(runner, sessions, snapshots, b.approvals)
 	b.reloader = newReloader(s, scanner, runner, executor, b.filter, watch, o.Idle)
-	b.subagents = b.newSubagents(executor)
+	b.subagents = newSubagents(s, executor, func() *views { return b.views })
 	options := b.serverOptions(snapshots)
 	b.onClose(s.Sandboxes.Hooks.Close) // after the sessions of clients
 	b.views = &views{ctx: ctx, reloader: b.reloader, decider: decider, open: map[viewKey]*view{}, newServer: func(v *view) *server.Server { return server.New(executor, b.optionsOf(v, *options)) }}
@@ -213,7 +213,7 @@ func (b *Backend) optionsOf(v *view, options server.Options) *server.Options {
 		options.Index = b.settings.Roots.Index()
 	}
 	options.Reloader, options.Unlogged = v.live, !v.stays
-	options.Agents = b.spawnable(v.key)
+	options.Agents = spawnable(b.settings, v.key)
 	options.RunCode, options.KeptSandboxes = options.RunCode && v.offers[0], options.KeptSandboxes && v.offers[1]
 	return &options
 }

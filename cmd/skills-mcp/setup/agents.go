@@ -15,7 +15,7 @@ import (
 func (s *Settings) Models() map[string]*agents.Model {
 	all := map[string]*agents.Model{}
 	for name, m := range s.Config.Agents.Models {
-		client := chat.New(chat.Options{URL: m.URL, API: m.API, Model: m.Model, Key: s.modelKey(m.Key)})
+		client := chat.New(chat.Options{URL: m.URL, API: m.API, Model: m.Model, Key: modelKey(s.Secrets.Store, m.Key)})
 		all[name] = &agents.Model{Name: name, Client: client, Window: m.Window, MaxTokens: m.MaxTokens, InputPrice: m.Price.Input, OutputPrice: m.Price.Output}
 	}
 	return all
@@ -23,12 +23,12 @@ func (s *Settings) Models() map[string]*agents.Model {
 
 // modelKey returns a function that reads the key of an endpoint: a secret of the person of
 // this machine, whoever spawns. nil is none.
-func (s *Settings) modelKey(name string) func(context.Context) (string, error) {
+func modelKey(kept *secrets.Store, name string) func(context.Context) (string, error) {
 	if name == "" {
 		return nil
 	}
 	return func(ctx context.Context) (string, error) {
-		value, err := s.Secrets.Store.Value(ctx, "", name, false)
+		value, err := kept.Value(ctx, "", name, false)
 		if errors.Is(err, secrets.ErrNone) {
 			return "", fmt.Errorf("the key of the model has no value; skills-mcp secret set %s sets it", name)
 		}
