@@ -48,12 +48,15 @@ export function register(api) {
 		// ask spawns an agent, and returns the texts until its end is announced.
 		ask := func() string {
 			t.Helper()
-			c.Succeeds(c.Call("sessions_spawn", map[string]any{"agent_id": "helper", "task": "hi"}), "run_id")
+			spawned := c.Call("sessions_spawn", map[string]any{"agent_id": "helper", "task": "hi"})
+			c.Succeeds(spawned, "run_id")
+			text := spawned.Text() // it may have ended already
 			for range 5000 {
-				if text := c.Call("sessions_list", none).Text(); strings.Contains(text, "[Subagent Complete]") {
+				if strings.Contains(text, "[Subagent Complete]") {
 					return text
 				}
 				time.Sleep(20 * time.Millisecond)
+				text = c.Call("sessions_list", none).Text()
 			}
 			t.Fatalf("no end is announced: %s\n%s", c.Call("sessions_list", none).Text(), c.Log.String())
 			return ""
