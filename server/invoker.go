@@ -47,8 +47,8 @@ func (i *invoker) workspaces(ctx context.Context) []string {
 // chosen returns the workspaces that the client of ctx chose by its roots, and for a subagent
 // that of its client's; none are the server's.
 func (i *invoker) chosen(ctx context.Context) []string {
-	if s, local := mcpserver.ClientSessionFromContext(ctx).(*localSession); local {
-		return s.workspaces
+	if s, own := mcpserver.ClientSessionFromContext(ctx).(interface{ Workspaces() []string }); own {
+		return s.Workspaces()
 	}
 	return i.roots.Of(ctx)
 }

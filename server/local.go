@@ -44,6 +44,7 @@ func (*localSession) Initialized() bool                                   { retu
 func (*localSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (s *localSession) SessionID() string                                 { return s.who.Session }
 func (s *localSession) Principal() identity.Principal                     { return s.who }
+func (s *localSession) Workspaces() []string                              { return s.workspaces }
 
 // Await returns the catalog, once there is one for calls. The error is that ctx is done.
 func (s *Server) Await(ctx context.Context) (*skills.Catalog, error) {
