@@ -197,3 +197,23 @@ func TestSummaryFails(t *testing.T) {
 		})
 	}
 }
+
+// A reply may have what the model and the rest of its window allow.
+func TestMaxTokens(t *testing.T) {
+	for _, test := range []struct{ most, window, want int }{
+		{0, 0, defaultReply}, {1000, 0, 1000}, {3000, 2000, -1}, {300, 300, minReply},
+	} {
+		m := replies(text("done"))
+		l, _ := newLoop(m)
+		l.model.MaxTokens, l.model.Window = test.most, test.window
+		if _, err := l.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if test.want < 0 {
+			test.want = test.window - l.ledger.spent().Tokens + tokens(text("done").Message)
+		}
+		if got := m.requests[0].MaxTokens; got != test.want {
+			t.Errorf("of %d and a window of %d the reply may have %d, want %d", test.most, test.window, got, test.want)
+		}
+	}
+}
