@@ -17,45 +17,6 @@ const (
 	minOutput = 256 // bytes to which a result is shortened at most
 )
 
-// A conversation is what a model is asked to continue.
-type conversation struct {
-	chat.Request // whose messages are never changed in place
-	// known is the number of tokens, by the endpoint, of all before the message of index
-	// counted; 0 is unknown.
-	known, counted int
-}
-
-// size returns about how many tokens the conversation has: the endpoint's count, and a
-// quarter of the bytes of what it has not counted.
-func (c *conversation) size() int {
-	size := c.known
-	if size == 0 {
-		size = len(c.System) / 4
-		for _, d := range c.Tools {
-			size += (len(d.Name) + len(d.Description) + len(d.Schema)) / 4
-		}
-	}
-	return size + tokens(c.Messages[c.counted:]...)
-}
-
-// tokens returns about how many tokens messages have.
-func tokens(messages ...chat.Message) int {
-	bytes := 0
-	for _, m := range messages {
-		bytes += len(m.Text) + 16 // of its role and marks
-		for _, c := range m.Calls {
-			bytes += len(c.ID) + len(c.Name) + len(c.Args) + 16
-		}
-	}
-	return bytes / 4
-}
-
-// has reports whether the conversation has a text.
-func (c *conversation) has(text string) bool {
-	return strings.Contains(c.System, text) ||
-		slices.ContainsFunc(c.Messages, func(m chat.Message) bool { return strings.Contains(m.Text, text) })
-}
-
 // compact makes a conversation smaller than limit tokens, if it can. The model summarises all
 // but the last messages, and if that is not enough, results are shortened.
 func (l *loop) compact(ctx context.Context, limit int) error {

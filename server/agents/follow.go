@@ -29,7 +29,7 @@ func (f follower) run() {
 		}
 		stop, err := s.table.Follow(s.ctx, used)
 		if err != nil {
-			s.options.Logger.Debug("what subagents have used is not stored", "error", err)
+			s.logger.Debug("what subagents have used is not stored", "error", err)
 		}
 		s.mu.Lock()
 		for _, id := range stop {

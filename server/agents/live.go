@@ -2,25 +2,25 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/server/identity"
-	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
+	"github.com/skillsmcp/skills-mcp/server/store"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 const (
-	maxResult  = 64 << 10 // bytes of a result in the store
-	maxMails   = 100      // messages that wait for a session
-	maxMessage = 500      // characters of a message in a history
-	maxHistory = 10_000   // characters of a history
+	maxResult = 64 << 10 // bytes of a result in the store
+	maxMails  = 100      // messages that wait for a session
 )
 
 // The causes for which a session ends before its loop does.
@@ -31,9 +31,33 @@ var (
 	errParent  = errors.New("its parent ended before it")
 )
 
+// A registry has the sessions that run on a server, and that have ended lately.
+type registry struct {
+	board
+	table  store.Subagents
+	logger *slog.Logger
+	// work runs the loop of a session. It must return when ctx is done.
+	work func(ctx context.Context, l *live) (result string, err error)
+	ctx  context.Context // done when the server ends
+
+	mu      sync.Mutex
+	closed  bool // under mu, as those below
+	follows bool // follow runs
+	running int
+	live    map[string]*live         // by run ID
+	clients map[identity.Key]*client // that have not left
+}
+
+// A client is the session of a client that has spawned sessions.
+type client struct {
+	owner   identity.Key
+	left    bool // under registry.mu, as those below
+	running int  // children
+}
+
 // A live session runs in this process, or has ended lately.
 type live struct {
-	sessions   *Sessions
+	sessions   *registry
 	parent     *live // nil for a client's
 	client     *client
 	who        identity.Principal // its own
@@ -46,7 +70,7 @@ type live struct {
 	ended      chan struct{} // closed when it has ended, after all its descendants
 	news       chan struct{} // of capacity 1: the inbox or the number of children has changed
 
-	session      Session        // under Sessions.mu, as those below; without messages
+	session      Session        // under registry.mu, as those below; without messages
 	conversation []chat.Message // the loop's, or what is left of it after the end
 	closing      bool           // it takes no messages, and spawns no sessions
 	awaited      bool           // its announcement is for Wait
@@ -133,41 +157,6 @@ func (l *live) read() *Session {
 	return l.copy()
 }
 
-// brief returns the end of a conversation, with texts that name the calls and are short, but
-// for the last one, the result: somewhat more than a history holds.
-func brief(conversation []chat.Message) (all []chat.Message) {
-	size := 0
-	for i, m := range slices.Backward(conversation) {
-		most := maxMessage
-		if i == len(conversation)-1 && m.Role == chat.Assistant {
-			most = maxHistory
-		}
-		m.Text, m.Calls = truncate.String(textOf(m), most), nil
-		all = append(all, m)
-		if size += utf8.RuneCountInString(m.Text); size > maxHistory {
-			break
-		}
-	}
-	slices.Reverse(all)
-	return all
-}
-
-// textOf returns the text of a message, with its calls.
-func textOf(m chat.Message) string {
-	for _, c := range m.Calls {
-		m.Text += fmt.Sprintf(" → %s(%s)", c.Name, c.Args)
-	}
-	return m.Text
-}
-
-var lineEnds = lazyregexp.New(`[\n\r\x{85}\x{2028}\x{2029}]+`)
-
-// line returns a message as a line of a history. It has no second line, which could pass for
-// that of another message.
-func line(m chat.Message) string {
-	return fmt.Sprintf("[%s] %s", m.Role, lineEnds.ReplaceAllString(textOf(m), " ⏎ "))
-}
-
 // next is for the loop.
 func (l *live) next(ctx context.Context, wait bool) (messages []string, open bool, err error) {
 	for ctx.Err() == nil { // else nobody would hear of a child that ends together with its parent
@@ -239,7 +228,7 @@ func (l *live) run() {
 	row := rowOf(&end, l.client.left)
 	s.mu.Unlock()
 	if err := s.table.End(l.ctx, row); err != nil {
-		s.options.Logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
+		s.logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
 	}
 	end.Task, end.Messages = truncate.String(end.Task, maxSummary), nil // the store has the rest
 	s.delivered(l.end(end, cause))
@@ -295,4 +284,71 @@ func (l *live) end(end Session, cause error) (silent []*live) {
 	}
 	close(l.ended)
 	return silent
+}
+
+// deliver gives the announcement of a session to the one above; nil is the client's. mu is
+// held.
+func (l *live) deliver(above *live) {
+	switch {
+	case above != nil:
+		above.post(mail{text: announcement(&l.session).String(), child: l})
+	case l.client.left:
+		l.sessions.announce(orphaned(l.session.Owner), l.session.RunID)
+	default:
+		l.sessions.announce(l.session.Root, l.session.RunID)
+	}
+}
+
+// delivered marks the announcements of sessions as delivered.
+func (r *registry) delivered(all []*live) {
+	var ids []string
+	for _, l := range all {
+		ids = append(ids, l.session.RunID)
+	}
+	if _, err := r.tell(r.ctx, ids); err != nil {
+		r.logger.Warn("announcements of subagents may be repeated by the next server", "run_ids", ids, "error", err)
+	}
+}
+
+// tell marks sessions as announced, and returns the announcements of those that were not.
+func (r *registry) tell(ctx context.Context, ids []string) (all []Announcement, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	rows, err := r.table.Tell(ctx, ids)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, row := range rows {
+		one := decode(row)
+		if l := r.live[row.RunID]; l != nil { // its end may not have been stored
+			one = l.copy()
+		}
+		if row.Once {
+			delete(r.live, row.RunID)
+		}
+		all = append(all, announcement(one))
+	}
+	return all, err
+}
+
+// rowOf returns the row of a session.
+func rowOf(one *Session, gone bool) *store.Subagent {
+	body, _ := json.Marshal(one) // it has no value that cannot be encoded
+	return &store.Subagent{
+		RunID: one.RunID, Root: string(one.Root), Owner: string(one.Owner), Status: string(one.Status), Gone: gone, Once: one.Cleanup == Delete,
+		Created: one.Created, Ended: one.Ended, Body: body,
+	}
+}
+
+// decode returns the session of a row. One whose server has ended before it has no other end.
+func decode(row *store.Subagent) *Session {
+	var one Session
+	_ = json.Unmarshal(row.Body, &one) // the columns say the rest
+	if one.RunID, one.Ended = row.RunID, row.Ended; one.Status == Running && row.Status != store.Running {
+		one.Result = sentence(errServer)
+	}
+	if one.Status = Status(row.Status); one.Status == Running && row.Used != "" {
+		_ = json.Unmarshal([]byte(row.Used), &one.Used)
+	}
+	return &one
 }

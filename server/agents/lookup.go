@@ -3,7 +3,6 @@ package agents
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -32,19 +31,6 @@ func over(one *Session) error {
 		status = "ending"
 	}
 	return refuse(run.InvalidParam, "session %s is over (%s): its result is announced; spawn another", one.RunID, status)
-}
-
-// decode returns the session of a row. One whose server has ended before it has no other end.
-func decode(row *store.Subagent) *Session {
-	var one Session
-	_ = json.Unmarshal(row.Body, &one) // the columns say the rest
-	if one.RunID, one.Ended = row.RunID, row.Ended; one.Status == Running && row.Status != store.Running {
-		one.Result = sentence(errServer)
-	}
-	if one.Status = Status(row.Status); one.Status == Running && row.Used != "" {
-		_ = json.Unmarshal([]byte(row.Used), &one.Used)
-	}
-	return &one
 }
 
 // List returns the sessions that who sees, the newest first, at most 100, without their
@@ -222,7 +208,7 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 		return "", refuse(run.Unavailable, "session %s runs in another process of this server", one.RunID)
 	}
 	answer := make(chan string, 1)
-	if err := s.send(l, mail{text: message, reply: answer}); err != nil || wait <= 0 {
+	if err := l.send(mail{text: message, reply: answer}); err != nil || wait <= 0 {
 		return "", err
 	}
 	limit := time.NewTimer(wait)
@@ -245,9 +231,9 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 }
 
 // send puts a message into the inbox of a session, if it takes more.
-func (s *Sessions) send(l *live, m mail) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (l *live) send(m mail) error {
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
 	switch {
 	case l.closing:
 		return over(&l.session)
@@ -256,4 +242,49 @@ func (s *Sessions) send(l *live, m mail) error {
 	}
 	l.post(m)
 	return nil
+}
+
+// Take returns the announcements for the session of a client, at most 20, the oldest first:
+// none is returned twice. Those of sessions whose client has left are for the next one of
+// the same owner.
+func (s *Sessions) Take(ctx context.Context, who identity.Principal) ([]Announcement, error) {
+	if !s.Pending(who) {
+		return nil, nil
+	}
+	ids := s.pop(maxAnnouncements, who.Key(), orphaned(who.Owner()))
+	all, err := s.tell(ctx, ids)
+	if err != nil {
+		s.announce(who.Key(), ids...)
+	}
+	return all, err
+}
+
+// Wait returns the announcement of a session that was spawned with [SpawnRequest.Awaited],
+// when it has ended with all its descendants. It then counts as delivered; if ctx is done
+// before, it is one for [Sessions.Take].
+func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID string) (Announcement, error) {
+	s.mu.Lock()
+	l := s.live[runID]
+	if l == nil || !l.isSeenBy(who) || !l.awaited {
+		s.mu.Unlock()
+		return Announcement{}, unknown(runID)
+	}
+	l.waiting = true
+	s.mu.Unlock()
+	var err error
+	select {
+	case <-l.ended:
+		var all []Announcement
+		if all, err = s.tell(ctx, []string{runID}); len(all) > 0 {
+			return all[0], nil
+		}
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.awaited = false; l.hasEnded() {
+		l.deliver(l.parent)
+	}
+	return Announcement{}, cmp.Or(err, over(&l.session))
 }

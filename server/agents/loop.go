@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,70 +12,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
-	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 const (
-	maxParallel = 4        // calls of one reply that run at once
-	maxOutput   = 48 << 10 // bytes of a call's result
+	maxParallel = 4 // calls of one reply that run at once
 
-	defaultReply  = 4096    // tokens, where a model has no MaxTokens
-	defaultWindow = 128_000 // tokens, where a model has no Window
-)
-
-const (
 	goOn     = "Your reply was cut off at its largest length. Continue exactly where it ended, without repeating anything."
 	noResult = "(no result)"
 )
-
-// A Model is a model at an endpoint, which sessions work with.
-type Model struct {
-	Name   string // of the configuration
-	Client interface {
-		Complete(ctx context.Context, r chat.Request) (*chat.Reply, error)
-	}
-	// Window is the number of tokens that a request and its reply may have together; 0 is
-	// 128,000. MaxTokens bounds a reply; 0 is 4,096.
-	Window, MaxTokens int
-	// InputPrice and OutputPrice are the prices of a million tokens.
-	InputPrice, OutputPrice float64
-}
-
-// A Hook tells plugins of an event in the session of who, and returns the fields as plugins
-// have changed them: system_prompt counts of before_agent_start, and message of
-// message_received and message_sending.
-type Hook func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any
-
-// A host is the session around a loop.
-type host interface {
-	// next removes and returns the messages that have come for the model: those of
-	// sessions_send and the announcements of children. With wait it blocks until one comes or
-	// no child is left that runs. open is false where no message has come and none will: from
-	// then on the session takes none.
-	next(ctx context.Context, wait bool) (messages []string, open bool, err error)
-	// record keeps the conversation as it is now. It must not change it.
-	record(conversation []chat.Message)
-	// replied tells of a text without calls, after record: the reply to all that next has
-	// returned.
-	replied(text string)
-}
-
-// A loop works on the task of one session with a model and tools.
-type loop struct {
-	session Session // whose task, label, run ID and depth it reads
-	who     identity.Principal
-	agent   *Agent
-	model   *Model
-	tools   Tools
-	host    host
-	ledger  *ledger
-	skills  int  // bodies of skills that a message may add
-	hook    Hook // may be nil
-	log     *slog.Logger
-
-	conversation
-}
 
 // run works until the model's reply has no calls, and no message and no running child is
 // left. It returns the last text of the model, with an error too.
@@ -145,16 +89,6 @@ func (l *loop) answer(ctx context.Context) (string, error) {
 	}
 }
 
-// add adds messages to the conversation. An endpoint may refuse one that is empty.
-func (l *loop) add(messages ...chat.Message) {
-	for _, m := range messages {
-		if m.Role != chat.Assistant || m.Text != "" || len(m.Calls) > 0 {
-			l.Messages = append(l.Messages, m)
-		}
-	}
-	l.host.record(slices.Clip(l.Messages))
-}
-
 // ask returns the model's next message. Before it, or where the endpoint says that the
 // window is full, it makes room.
 func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
@@ -185,32 +119,6 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 	if reply.Usage.Input > 0 {
 		l.known, l.counted = reply.Usage.Input, len(l.Messages)
 	}
-	return reply, nil
-}
-
-func (l *loop) window() int { return cmp.Or(l.model.Window, defaultWindow) }
-
-// request makes one request of about size tokens, which the ledger has to allow.
-func (l *loop) request(ctx context.Context, r chat.Request, size int) (*chat.Reply, error) {
-	most, settle, err := l.ledger.reserve(ctx, l.model, size, min(r.MaxTokens, max(l.window()-size, minReply)))
-	if err != nil {
-		return nil, err
-	}
-	usage := chat.Usage{Input: size}
-	defer func() { settle(usage) }()
-	r.MaxTokens = most
-	reply, err := l.model.Client.Complete(ctx, r)
-	switch {
-	case errors.Is(err, chat.ErrWindowFull):
-		usage.Input = 0
-		return nil, err
-	case errors.Is(err, chat.ErrEmpty):
-		return &chat.Reply{Message: chat.Message{Role: chat.Assistant}}, nil
-	case err != nil:
-		return nil, err
-	}
-	usage.Input = cmp.Or(reply.Usage.Input, size)
-	usage.Output = cmp.Or(reply.Usage.Output, tokens(reply.Message))
 	return reply, nil
 }
 

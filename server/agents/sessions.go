@@ -5,9 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/audit"
@@ -15,66 +13,22 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
-// Options configure [Sessions].
-type Options struct {
-	Store *store.Store
-	// Find returns the agent of a name that exists for who, or an error for the caller.
-	Find func(ctx context.Context, who identity.Principal, name string) (*Agent, error)
-	// Names returns the names of the agents that exist for who.
-	Names func(ctx context.Context, who identity.Principal) []string
-	// Route returns the name of the agent for a task; "" is none.
-	Route func(ctx context.Context, who identity.Principal, task string) string
-	// Connect returns the tools of a session, whose principal is who. workspaces are those of
-	// the [SpawnRequest].
-	Connect func(ctx context.Context, who identity.Principal, workspaces []string) (Tools, error)
-
-	Models        map[string]*Model // by name
-	Model         string            // the name of the default; "" with one model is that
-	Depth         int               // of a session, at most; 0 is 2
-	MaxChildren   int               // of one parent that run at once; 0 is 5
-	Timeout       time.Duration     // 0 is 5 minutes
-	Keep          time.Duration     // in memory after the end; 0 is 60 minutes
-	SkillsPerTurn int               // bodies of skills that a message may add
-	Budget        Budget            // of a client's session with its descendants
-	Hook          Hook              // may be nil
-	Logger        *slog.Logger      // nil discards
-}
-
 const (
 	maxRunning = 1000               // sessions of a server at once
 	storedFor  = 7 * 24 * time.Hour // after the end
 	maxStored  = 20_000
-	sweeping   = time.Minute // between two sweeps
+	maxTimeout = 24 * time.Hour // that a caller may ask for
+	sweeping   = time.Minute    // between two sweeps
 )
 
 // Sessions are the sessions of agents of one server. They may be used concurrently. Errors
 // for the caller are a [github.com/skillsmcp/skills-mcp/server/run.Error].
 type Sessions struct {
+	registry
 	options Options
-	table   store.Subagents
-	// work runs the loop of a session. It must return when ctx is done.
-	work    func(ctx context.Context, l *live) (result string, err error)
-	ctx     context.Context // done when Close is called
 	stop    context.CancelCauseFunc
 	swept   chan struct{}  // closed after the first sweep
 	all     sync.WaitGroup // the sweeper, and the sessions that run
-	pending atomic.Int64   // announcements in ready; written under mu
-
-	mu       sync.Mutex
-	closed   bool // under mu, as those below
-	follows  bool // a follower runs
-	running  int
-	live     map[string]*live          // by run ID: those that run, and that have ended lately
-	clients  map[identity.Key]*client  // that have not left
-	ready    map[identity.Key][]string // run IDs to announce, by the root, or the owner of one that has left
-	watchers map[chan struct{}]identity.Principal
-}
-
-// A client is the session of a client that has spawned sessions.
-type client struct {
-	owner   identity.Key
-	left    bool // under Sessions.mu, as those below
-	running int  // children
 }
 
 // New returns the sessions of a store. Those of processes that have ended become errors, and
@@ -88,10 +42,9 @@ func New(o Options) *Sessions {
 			o.Model = cmp.Or(o.Model, name)
 		}
 	}
-	s := &Sessions{
-		options: o, table: store.NewSubagents(o.Store), swept: make(chan struct{}), live: map[string]*live{}, clients: map[identity.Key]*client{},
-		ready: map[identity.Key][]string{}, watchers: map[chan struct{}]identity.Principal{},
-	}
+	s := &Sessions{options: o, swept: make(chan struct{}), registry: registry{
+		board: newBoard(), table: store.NewSubagents(o.Store), logger: o.Logger, live: map[string]*live{}, clients: map[identity.Key]*client{},
+	}}
 	s.work = s.runLoop
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
 	s.all.Go(s.sweep)
@@ -130,9 +83,7 @@ func (s *Sessions) Leave(key identity.Key) {
 	}
 	c.left = true
 	delete(s.clients, key)
-	ids := s.ready[key]
-	delete(s.ready, key)
-	s.announce(orphaned(c.owner), ids...)
+	s.announce(orphaned(c.owner), s.pop(maxStored, key)...)
 	s.mu.Unlock()
 	if err := s.table.Leave(s.ctx, string(key)); err != nil {
 		s.options.Logger.Warn("other servers do not announce the subagents of a client that has left", "error", err)
@@ -166,9 +117,7 @@ func (s *Sessions) sweepOnce(alive func(pid int) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, owner := range owners {
-		if key := orphaned(identity.Key(owner)); !slices.Contains(s.ready[key], id) {
-			s.announce(key, id)
-		}
+		s.announce(orphaned(identity.Key(owner)), id)
 	}
 	for _, l := range s.live {
 		if l.awaited && !l.waiting && l.hasEnded() && l.session.Ended.Before(now.Add(-sweeping)) { // its task was never made
@@ -193,7 +142,7 @@ func (s *Sessions) forget(before time.Time) {
 		}
 	}
 	for key, c := range s.clients {
-		if !used[c] && len(s.ready[key]) == 0 {
+		if !used[c] && !s.has(key) {
 			delete(s.clients, key)
 		}
 	}

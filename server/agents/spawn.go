@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,14 +15,12 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
-	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
 const (
-	maxText    = 100 << 10      // bytes of a task, and of a message
-	maxLabel   = 100            // characters
-	maxTimeout = 24 * time.Hour // that a caller may ask for
-	runIDSize  = 6              // bytes
+	maxText   = 100 << 10 // bytes of a task, and of a message
+	maxLabel  = 100       // characters
+	runIDSize = 6         // bytes
 )
 
 // refuse returns an error for the caller. One that says that there are too many may be
@@ -48,15 +45,15 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 	if depth := parent.depth() + 1; depth > s.options.Depth {
 		return nil, refuse(run.PermissionDenied, "a session of this agent would have the depth %d, and at most %d is allowed (agents.depth); do the task yourself", depth, s.options.Depth)
 	}
-	agent, err := s.agentFor(ctx, who, parent, r)
+	agent, err := s.options.agentFor(ctx, who, parent, r)
 	if err != nil {
 		return nil, err
 	}
-	model, err := s.modelFor(parent, cmp.Or(r.Model, agent.Model))
+	model, err := s.options.modelFor(parent, cmp.Or(r.Model, agent.Model))
 	if err != nil {
 		return nil, err
 	}
-	l := s.newLive(who, parent, agent, model, r)
+	l := newLive(s, who, parent, agent, model, r)
 	if err := s.admit(who, l); err != nil {
 		return nil, err
 	}
@@ -115,14 +112,14 @@ func (s *Sessions) parentOf(who identity.Principal) (*live, error) {
 }
 
 // agentFor returns the agent of a request, if the parent's allow-list has it.
-func (s *Sessions) agentFor(ctx context.Context, who identity.Principal, parent *live, r SpawnRequest) (*Agent, error) {
+func (o *Options) agentFor(ctx context.Context, who identity.Principal, parent *live, r SpawnRequest) (*Agent, error) {
 	name := r.Agent
 	if name == "auto" {
-		if name = s.options.Route(ctx, who, r.Task); name == "" {
-			return nil, refuse(run.NotFound, "no skill that fits the task names an agent; choose one: %s", strings.Join(s.options.Names(ctx, who), ", "))
+		if name = o.Route(ctx, who, r.Task); name == "" {
+			return nil, refuse(run.NotFound, "no skill that fits the task names an agent; choose one: %s", strings.Join(o.Names(ctx, who), ", "))
 		}
 	}
-	agent, err := s.options.Find(ctx, who, name)
+	agent, err := o.Find(ctx, who, name)
 	if err != nil || parent == nil || parent.agent.AllowAgents == nil || slices.Contains(parent.agent.AllowAgents, agent.Name) {
 		return agent, err
 	}
@@ -131,26 +128,26 @@ func (s *Sessions) agentFor(ctx context.Context, who identity.Principal, parent 
 
 // modelFor returns the model of a name. That of the parent, or the default, has the names ""
 // and "inherit".
-func (s *Sessions) modelFor(parent *live, name string) (*Model, error) {
+func (o *Options) modelFor(parent *live, name string) (*Model, error) {
 	if name == "" || name == Inherit {
 		if parent != nil {
 			return parent.model, nil
 		}
-		name = s.options.Model
+		name = o.Model
 	}
-	model := s.options.Models[name]
+	model := o.Models[name]
 	if model == nil {
-		return nil, refuse(run.InvalidParam, "there is no model %q; the configured ones are %s (agents.models)", name, strings.Join(slices.Sorted(maps.Keys(s.options.Models)), ", "))
+		return nil, refuse(run.InvalidParam, "there is no model %q; the configured ones are %s (agents.models)", name, strings.Join(slices.Sorted(maps.Keys(o.Models)), ", "))
 	}
 	return model, nil
 }
 
 // newLive returns a session that has not been admitted.
-func (s *Sessions) newLive(who identity.Principal, parent *live, agent *Agent, model *Model, r SpawnRequest) *live {
+func newLive(s *Sessions, who identity.Principal, parent *live, agent *Agent, model *Model, r SpawnRequest) *live {
 	var id [runIDSize]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	now := time.Now()
-	l := &live{sessions: s, parent: parent, who: who, workspaces: r.Workspaces, agent: agent, model: model, ended: make(chan struct{}), news: make(chan struct{}, 1)}
+	l := &live{sessions: &s.registry, parent: parent, who: who, workspaces: r.Workspaces, agent: agent, model: model, ended: make(chan struct{}), news: make(chan struct{}, 1)}
 	l.session = Session{
 		RunID: hex.EncodeToString(id[:]), Agent: agent.Name, ParentSession: string(who.Key()), Task: r.Task, Label: r.Label, Model: r.Model, Status: Running,
 		Depth: parent.depth() + 1, Cleanup: cmp.Or(r.Cleanup, Keep), Created: now, Started: now, Root: who.Key(), Owner: who.Owner(), Budget: s.options.Budget,
@@ -227,13 +224,4 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 		p.session.Children = append(p.session.Children, l.session.RunID)
 	}
 	return nil
-}
-
-// rowOf returns the row of a session.
-func rowOf(one *Session, gone bool) *store.Subagent {
-	body, _ := json.Marshal(one) // it has no value that cannot be encoded
-	return &store.Subagent{
-		RunID: one.RunID, Root: string(one.Root), Owner: string(one.Owner), Status: string(one.Status), Gone: gone, Once: one.Cleanup == Delete,
-		Created: one.Created, Ended: one.Ended, Body: body,
-	}
 }

@@ -1,0 +1,26 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/skillsmcp/skills-mcp/server/agents/chat"
+	"github.com/skillsmcp/skills-mcp/server/identity"
+)
+
+// A Model is a model at an endpoint, which sessions work with.
+type Model struct {
+	Name   string // of the configuration
+	Client interface {
+		Complete(ctx context.Context, r chat.Request) (*chat.Reply, error)
+	}
+	// Window is the number of tokens that a request and its reply may have together; 0 is
+	// 128,000. MaxTokens bounds a reply; 0 is 4,096.
+	Window, MaxTokens int
+	// InputPrice and OutputPrice are the prices of a million tokens.
+	InputPrice, OutputPrice float64
+}
+
+// A Hook tells plugins of an event in the session of who, and returns the fields as plugins
+// have changed them: system_prompt counts of before_agent_start, and message of
+// message_received and message_sending.
+type Hook func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any
