@@ -180,3 +180,34 @@ func TestAgentsThatCannotRun(t *testing.T) {
 		t.Errorf("%d requests were made", n)
 	}
 }
+
+// The views of agents end before those of clients, however many there are, and no sooner than
+// the sessions in them.
+func TestAgentsViewsAreEvicted(t *testing.T) {
+	b := serveAgents(t, modelserver.Start(t, tries))
+	open := func(who identity.Principal) *view {
+		v, err := b.views.of(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	north, busy := identity.Principal{Kind: identity.Token, Profile: "north"}, identity.Principal{Kind: identity.Model, Session: "0123456789ab", Agents: []string{"planner"}}
+	first := open(north)
+	tools, err := b.views.connect(t.Context(), busy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tools.Close()
+	used := open(busy)
+	for i := range 2 * maxViews {
+		who := identity.Principal{Kind: identity.Model}
+		for bit := range 7 {
+			who.Agents = append(who.Agents, []string{"lead", "worker"}[i>>bit&1])
+		}
+		open(who)
+	}
+	if open(north) != first || open(busy) != used || len(b.views.open) > maxViews {
+		t.Errorf("a view that is used has ended, or %d are open", len(b.views.open))
+	}
+}

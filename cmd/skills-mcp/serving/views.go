@@ -150,12 +150,14 @@ func (s *views) enter(ctx context.Context, who identity.Principal) (v *view, lea
 	}, nil
 }
 
-// evict ends the view that has been idle longest, and reports whether there was one. The
-// caller holds mu.
+// evict ends the view that has been idle longest, and reports whether there was one. Those of
+// agents go first: clients have sessions in the others. The caller holds mu.
 func (s *views) evict() bool {
 	var oldest *view
 	for _, v := range s.open {
-		if !v.stays && v.users == 0 && (oldest == nil || v.used.Before(oldest.used)) {
+		switch {
+		case v.stays || v.users > 0:
+		case oldest == nil, v.key.agents != "" && oldest.key.agents == "", (v.key.agents == "") == (oldest.key.agents == "") && v.used.Before(oldest.used):
 			oldest = v
 		}
 	}
