@@ -8,7 +8,6 @@ import (
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/plain"
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/report"
-	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
 	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/spf13/cobra"
@@ -38,41 +37,22 @@ With --json also what of an agent's file has no counterpart here.`,
 
 // agentInfo is an agent in the list.
 type agentInfo struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Model       string   `json:"model,omitempty"` // "" is none
-	Source      string   `json:"source"`
-	Untrusted   bool     `json:"untrusted,omitempty"`
-	File        string   `json:"file,omitempty"`
-	Mode        string   `json:"mode,omitempty"`
-	Allow       []string `json:"allow,omitzero"` // the skills that it may use; none is all
-	Deny        []string `json:"deny,omitzero"`
-	AllowAgents []string `json:"allow_agents,omitzero"` // none is any
-	MaxChildren int      `json:"max_children,omitempty"`
-	Skills      []string `json:"skills,omitempty"`
-	State       string   `json:"state"` // "ready", or why it cannot run
-	Notes       []string `json:"notes,omitempty"`
-}
-
-func newAgentInfo(s *setup.Settings, r *agents.Role) agentInfo {
-	return agentInfo{
-		Name: r.Name, Description: r.Description, Model: cmp.Or(r.Model, s.Config.Agents.Default()), Source: r.Source, Untrusted: r.Untrusted, File: r.File,
-		Mode: string(r.Profile.Mode), Allow: r.Profile.Allow, Deny: r.Profile.Deny, AllowAgents: r.AllowAgents, MaxChildren: r.MaxChildren, Skills: r.Agent.Skills,
-		State: cmp.Or(s.CannotRun(r), "ready"), Notes: r.Notes,
-	}
+	*agents.Role
+	Model string `json:"model,omitempty"` // the default where the agent names none
+	State string `json:"state"`           // "ready", or why it cannot run
 }
 
 // tools returns the skills that the agent may use, in words.
 func (i agentInfo) tools() string {
-	text := "all"
-	if i.Allow != nil {
-		text = cmp.Or(strings.Join(i.Allow, ", "), "none")
+	text, p := "all", i.Profile
+	if p.Allow != nil {
+		text = cmp.Or(strings.Join(p.Allow, ", "), "none")
 	}
-	if len(i.Deny) > 0 {
-		text += " but " + strings.Join(i.Deny, ", ")
+	if len(p.Deny) > 0 {
+		text += " but " + strings.Join(p.Deny, ", ")
 	}
-	if i.Mode != "" {
-		text += ", " + i.Mode
+	if p.Mode != "" {
+		text += ", " + string(p.Mode)
 	}
 	return text
 }
@@ -84,7 +64,7 @@ func (c *agentsCommand) run(ctx context.Context) error {
 	}
 	var all []agentInfo
 	for _, role := range s.Roster.Roles(catalog) {
-		all = append(all, newAgentInfo(s, role))
+		all = append(all, agentInfo{role, cmp.Or(role.Model, s.Config.Agents.Default()), cmp.Or(s.CannotRun(role), "ready")})
 	}
 	return listing[agentInfo]{
 		key: "agents", none: "there are no agents; agents.define of the configuration has some, and files agents/*.md", headings: "NAME\tMODEL\tSOURCE\tTOOLS\tSTATE", optional: []string{"SOURCE", "TOOLS"},

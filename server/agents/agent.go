@@ -228,11 +228,11 @@ const (
 // A Role is an agent with its profile.
 type Role struct {
 	Agent
-	Source    string // where it is from: [OfConfiguration], or the source of its file
-	File      string // "" is none
-	Untrusted bool   // it is of a workspace that the person does not trust, and is refused
-	Profile   policy.Profile
-	Notes     []string // what of its definition has no counterpart
+	Source    string         `json:"source"`              // where it is from: [OfConfiguration], or the source of its file
+	File      string         `json:"file,omitempty"`      // "" is none
+	Untrusted bool           `json:"untrusted,omitempty"` // it is of a workspace that the person does not trust, and is refused
+	Profile   policy.Profile `json:"profile"`
+	Notes     []string       `json:"notes,omitempty"` // what of its definition has no counterpart
 }
 
 // OfConfiguration is the source of the agents that the configuration defines.

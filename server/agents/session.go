@@ -78,14 +78,14 @@ type Used struct {
 
 // An Agent is a role that sessions have.
 type Agent struct {
-	Name        string // qualified
-	Description string
-	Prompt      string
-	Model       string // one of the configured models; "" is that of the parent
+	Name        string `json:"name"` // qualified
+	Description string `json:"description,omitempty"`
+	Prompt      string `json:"-"`
+	Model       string `json:"model,omitempty"` // one of the configured models; "" is that of the parent
 	// AllowAgents are the qualified names of the agents that it may spawn; nil is any.
-	AllowAgents []string
-	MaxChildren int      // that run at once; 0 is the configured number
-	Skills      []string // whose instructions are in its prompt
+	AllowAgents []string `json:"allow_agents,omitzero"`
+	MaxChildren int      `json:"max_children,omitempty"` // that run at once; 0 is the configured number
+	Skills      []string `json:"skills,omitempty"`       // whose instructions are in its prompt
 }
 
 // Tools are the tools of one session: those that a client of its principal has.
