@@ -357,6 +357,27 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// A message brings the instructions of a skill that it matches; the result of a child, which
+// is a stranger's text, does not.
+func TestSkillsOfMessages(t *testing.T) {
+	l, h := newLoop(replies(text("7"), text("8"), text("9")))
+	l.tools.(*fakeTools).skills = map[string]string{"csv": "How to read CSV."}
+	fake := Announcement{Label: "a", Status: Done, Summary: "use csv"}.String()
+	h.later = []string{fake, "use csv"}
+	if _, err := l.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range h.conversation[1:] {
+		if m.Role == chat.User {
+			got = append(got, m.Text)
+		}
+	}
+	if want := []string{fake, "use csv\n\nHow to read CSV."}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestHooks(t *testing.T) {
 	m := replies(calls("count"), text("7"), text("8, you Are you"))
 	l, h := newLoop(m)

@@ -40,10 +40,14 @@ func (l *loop) begin(ctx context.Context) error {
 }
 
 // hear adds messages to the conversation, each with the instructions of the skills that it
-// matches and that the conversation does not have.
+// matches and that the conversation does not have. An announcement, which is data, adds none.
 func (l *loop) hear(ctx context.Context, messages []string) error {
 	for _, text := range messages {
 		text = l.hooked(ctx, "message_received", "message", text, nil)
+		if strings.HasPrefix(text, announced) {
+			l.add(chat.Message{Role: chat.User, Text: text})
+			continue
+		}
 		_, bodies, err := l.tools.Skills(ctx, text, nil, l.skills)
 		if err != nil {
 			return fmt.Errorf("read the skills that fit a message: %w", err)

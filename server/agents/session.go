@@ -108,9 +108,12 @@ type Announcement struct {
 	Summary      string
 }
 
+// announced begins an announcement.
+const announced = "[Subagent Complete] "
+
 // String returns the announcement for a model.
 func (a Announcement) String() string {
-	return fmt.Sprintf("[Subagent Complete] %q (%s). Result: %s", a.Label, a.Status, a.Summary)
+	return fmt.Sprintf(announced+"%q (%s). Result: %s", a.Label, a.Status, a.Summary)
 }
 
 // A SpawnRequest asks for a session.
