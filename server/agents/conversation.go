@@ -113,8 +113,6 @@ func (l *loop) request(ctx context.Context, r chat.Request, size int) (*chat.Rep
 	case errors.Is(err, chat.ErrWindowFull):
 		usage.Input = 0
 		return nil, err
-	case errors.Is(err, chat.ErrEmpty):
-		return &chat.Reply{Message: chat.Message{Role: chat.Assistant}}, nil
 	case err != nil:
 		return nil, err
 	}

@@ -27,7 +27,7 @@ const (
 func (l *loop) run(ctx context.Context) (result string, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			l.panicked(ctx, cause)
+			l.log.ErrorContext(ctx, "a session panicked", "run_id", l.session.RunID, "panic", cause, "stack", string(debug.Stack()))
 			err = errors.New("the session failed; the server's log has the cause")
 		}
 	}()
@@ -49,10 +49,6 @@ func (l *loop) run(ctx context.Context) (result string, err error) {
 			return result, err
 		}
 	}
-}
-
-func (l *loop) panicked(ctx context.Context, cause any) {
-	l.log.ErrorContext(ctx, "a session panicked", "run_id", l.session.RunID, "panic", cause, "stack", string(debug.Stack()))
 }
 
 // answer asks the model, and makes the calls that it asks for, until a reply has none. It
@@ -139,14 +135,8 @@ func (l *loop) call(ctx context.Context, calls []chat.Call) []chat.Message {
 	return results
 }
 
-// callOne makes a call. A panic of its tool ends neither the session nor the server.
+// callOne makes a call.
 func (l *loop) callOne(ctx context.Context, c chat.Call) (text string, failed bool) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			l.panicked(ctx, cause)
-			text, failed = "the tool failed; the server's log has the cause", true
-		}
-	}()
 	switch {
 	case !slices.ContainsFunc(l.Tools, func(d chat.Definition) bool { return d.Name == c.Name }):
 		return fmt.Sprintf("there is no tool %q", truncate.String(c.Name, 100)), true

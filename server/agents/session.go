@@ -92,7 +92,8 @@ type Agent struct {
 type Tools interface {
 	// List returns the tools.
 	List(ctx context.Context) ([]chat.Definition, error)
-	// Call calls a tool. failed says that the text is that of an error, for the model.
+	// Call calls a tool. failed says that the text is that of an error, for the model. It
+	// must not panic.
 	Call(ctx context.Context, name string, args json.RawMessage) (text string, failed bool)
 	// Skills returns a line that names the skills there are, and the instructions of those
 	// that are named, and then of those that a message matches: at most max.

@@ -151,7 +151,6 @@ func TestFaults(t *testing.T) {
 		{modelserver.NoStream, false, nil, "200 OK without a stream: {"},
 		{modelserver.Huge, false, nil, "larger than 4 MiB"},
 		{modelserver.HugeLine, false, nil, "larger than 4 MiB"},
-		{"", false, chat.ErrEmpty, "neither text nor calls"},
 	} {
 		t.Run(string(test.fault), func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +164,7 @@ func TestFaults(t *testing.T) {
 					if err == nil || !strings.Contains(err.Error(), test.text) || strings.Contains(err.Error(), key) || len(err.Error()) > 360 || strings.Contains(err.Error(), "\n") {
 						t.Errorf("%+v, %v", reply, err)
 					}
-					if test.cause != nil && !errors.Is(err, test.cause) || test.cause == nil && (errors.Is(err, chat.ErrWindowFull) || errors.Is(err, chat.ErrEmpty)) {
+					if test.cause != nil && !errors.Is(err, test.cause) || test.cause == nil && errors.Is(err, chat.ErrWindowFull) {
 						t.Errorf("the cause of %v is not %v", err, test.cause)
 					}
 					want := map[bool]int{true: 5, false: 1}[test.again]

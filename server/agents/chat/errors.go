@@ -15,12 +15,8 @@ import (
 	"time"
 )
 
-var (
-	// ErrWindowFull is returned for a conversation that is larger than the model's window.
-	ErrWindowFull = errors.New("the conversation is larger than the model's window")
-	// ErrEmpty is returned for a reply with neither text nor calls.
-	ErrEmpty = errors.New("the reply is empty")
-)
+// ErrWindowFull is returned for a conversation that is larger than the model's window.
+var ErrWindowFull = errors.New("the conversation is larger than the model's window")
 
 const (
 	maxTries   = 5 // of one request
@@ -84,7 +80,7 @@ func refusal(answer *http.Response) error {
 // A failure is the error of one attempt.
 type failure struct {
 	text  string
-	cause error         // [ErrWindowFull], [ErrEmpty] or nil
+	cause error         // [ErrWindowFull] or nil
 	again bool          // the next attempt may succeed
 	after time.Duration // that the endpoint asks to wait; 0 is none
 }

@@ -107,6 +107,9 @@ func (d *draft) reply() (*Reply, error) {
 	if len(d.calls) > maxCalls {
 		return nil, &failure{text: fmt.Sprintf("its reply has more than %d calls of tools", maxCalls)}
 	}
+	if strings.TrimSpace(reply.Text) == "" { // endpoints refuse it in the next request
+		reply.Text = ""
+	}
 	for i, call := range d.calls {
 		call.ID = cmp.Or(call.ID, fmt.Sprintf("call_%d", i))
 		call.Args = bytes.TrimSpace(call.Args)
@@ -117,9 +120,6 @@ func (d *draft) reply() (*Reply, error) {
 			call.Args = json.RawMessage("{}")
 		}
 		reply.Calls = append(reply.Calls, *call)
-	}
-	if strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0 {
-		return nil, &failure{text: "it replies with neither text nor calls of tools", cause: ErrEmpty}
 	}
 	return reply, nil
 }
