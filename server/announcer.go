@@ -26,7 +26,7 @@ const takeTime = 2 * time.Second
 // An announcer tells clients of ended subagents: ahead of the result of a tool, or by a
 // notification. It implements [transport.Announcements].
 type announcer struct {
-	from    Announcer
+	from    Subagents
 	channel bool // of the options
 	logger  *slog.Logger
 
@@ -37,7 +37,7 @@ type announcer struct {
 }
 
 // newAnnouncer returns an announcer, which must be closed.
-func newAnnouncer(from Announcer, channel bool, logger *slog.Logger) *announcer {
+func newAnnouncer(from Subagents, channel bool, logger *slog.Logger) *announcer {
 	a := &announcer{from: from, channel: channel, logger: logger}
 	a.life, a.stop = context.WithCancel(context.Background())
 	return a

@@ -162,14 +162,9 @@ type Subagents interface {
 	// Wait returns the announcement of a session that was spawned with
 	// [agents.SpawnRequest.Awaited], when it has ended.
 	Wait(ctx context.Context, who identity.Principal, runID string) (agents.Announcement, error)
-	Announcer
-}
-
-// An Announcer has the announcements for clients, each of which is taken once.
-type Announcer interface {
-	// Pending reports whether some may wait for a client. It must be fast.
+	// Pending reports whether announcements may wait for a client. It must be fast.
 	Pending(who identity.Principal) bool
-	// Take returns those that wait for a client.
+	// Take returns those that wait for a client, each once.
 	Take(ctx context.Context, who identity.Principal) ([]agents.Announcement, error)
 	// Watch returns a channel that holds a value after one has become ready for a client. The
 	// caller calls stop when it no longer reads.

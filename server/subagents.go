@@ -32,7 +32,7 @@ type spawnArgs struct {
 	Task    string  `json:"task" jsonschema_description:"All that it needs to know: it does not see this conversation."`
 	Label   string  `json:"label,omitempty" jsonschema_description:"Names the session."`
 	Model   string  `json:"model,omitempty" jsonschema_description:"Instead of the agent's."`
-	Timeout float64 `json:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=604800" jsonschema_description:"Seconds until it is stopped."`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"exclusiveMinimum=0,maximum=86400" jsonschema_description:"Seconds until it is stopped."`
 	Cleanup string  `json:"cleanup,omitempty" jsonschema:"enum=keep,enum=delete" jsonschema_description:"delete: the session goes once its result is announced."`
 }
 

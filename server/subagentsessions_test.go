@@ -50,9 +50,8 @@ func newSessions(t *testing.T, may chan struct{}) *agents.Sessions {
 	t.Helper()
 	s := store.New(filepath.Join(t.TempDir(), "skills-mcp.db"), nil)
 	all := agents.New(agents.Options{
-		Store: s, MaxChildren: 100, Models: map[string]*agents.Model{"m": {Name: "m", Client: parrot{may}}},
+		Store: s, MaxChildren: 100, Model: "m", Models: map[string]*agents.Model{"m": {Name: "m", Client: parrot{may}}},
 		Connect: func(context.Context, identity.Principal, []string) (agents.Tools, error) { return bare{}, nil },
-		Names:   func(context.Context, identity.Principal) []string { return reviewer(nil) },
 		Find: func(_ context.Context, _ identity.Principal, name string) (*agents.Agent, error) {
 			if name != "demo/reviewer" {
 				return nil, &run.Error{Code: run.NotFound, Message: "there is no agent " + name}

@@ -14,8 +14,6 @@ type Options struct {
 	Store *store.Store
 	// Find returns the agent of a name that exists for who, or an error for the caller.
 	Find func(ctx context.Context, who identity.Principal, name string) (*Agent, error)
-	// Names returns the names of the agents that exist for who.
-	Names func(ctx context.Context, who identity.Principal) []string
 	// Route returns the name of the agent for a task; "" is none.
 	Route func(ctx context.Context, who identity.Principal, task string) string
 	// Connect returns the tools of a session, whose principal is who. workspaces are those of
@@ -23,7 +21,7 @@ type Options struct {
 	Connect func(ctx context.Context, who identity.Principal, workspaces []string) (Tools, error)
 
 	Models        map[string]*Model // by name
-	Model         string            // the name of the default; "" with one model is that
+	Model         string            // the name of the default
 	Depth         int               // of a session, at most; 0 is 2
 	MaxChildren   int               // of one parent that run at once; 0 is 5
 	Timeout       time.Duration     // 0 is 5 minutes

@@ -123,7 +123,7 @@ type SpawnRequest struct {
 	Task    string
 	Label   string        // "" is made of the agent's name and the run ID
 	Model   string        // "" is the agent's
-	Timeout time.Duration // 0 is the configured one
+	Timeout time.Duration // at most 24 hours; 0 is the configured one
 	Cleanup string        // [Keep] or [Delete]; "" is Keep
 	Awaited bool          // its announcement is for [Sessions.Wait]
 	// Workspaces are the folders that the client chose for its calls, which are those of the

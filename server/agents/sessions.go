@@ -17,7 +17,7 @@ const (
 	maxRunning = 1000               // sessions of a server at once
 	storedFor  = 7 * 24 * time.Hour // after the end
 	maxStored  = 20_000
-	maxTimeout = 24 * time.Hour // that a caller may ask for
+	maxTimeout = 24 * time.Hour // as the schema of sessions_spawn has it
 	sweeping   = time.Minute    // between two sweeps
 )
 
@@ -37,11 +37,6 @@ func New(o Options) *Sessions {
 	o.Depth, o.MaxChildren = cmp.Or(o.Depth, 2), cmp.Or(o.MaxChildren, 5)
 	o.Timeout, o.Keep = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.Keep, time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	for name := range o.Models {
-		if len(o.Models) == 1 {
-			o.Model = cmp.Or(o.Model, name)
-		}
-	}
 	s := &Sessions{options: o, swept: make(chan struct{}), registry: registry{
 		board: newBoard(), table: store.NewSubagents(o.Store), logger: o.Logger, live: map[string]*live{}, clients: map[identity.Key]*client{},
 	}}

@@ -74,7 +74,7 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 	return started, nil
 }
 
-// check checks the fields that need nothing else.
+// check checks the texts, which the schema of the tool does not bound.
 func (r *SpawnRequest) check() error {
 	switch {
 	case strings.TrimSpace(r.Task) == "":
@@ -85,10 +85,6 @@ func (r *SpawnRequest) check() error {
 		return refuse(run.InvalidParam, "the label has to be a text of at most %d characters, on one line", maxLabel)
 	case isRunID(r.Label):
 		return refuse(run.InvalidParam, "the label %q looks like a run ID; choose another", r.Label)
-	case r.Timeout < 0 || r.Timeout > maxTimeout:
-		return refuse(run.InvalidParam, "the timeout has to be between 0 and %d seconds", int(maxTimeout.Seconds()))
-	case r.Cleanup != "" && r.Cleanup != Keep && r.Cleanup != Delete:
-		return refuse(run.InvalidParam, "cleanup is %s or %s", Keep, Delete)
 	}
 	return nil
 }
@@ -116,7 +112,7 @@ func (o *Options) agentFor(ctx context.Context, who identity.Principal, parent *
 	name := r.Agent
 	if name == "auto" {
 		if name = o.Route(ctx, who, r.Task); name == "" {
-			return nil, refuse(run.NotFound, "no skill that fits the task names an agent; choose one: %s", strings.Join(o.Names(ctx, who), ", "))
+			return nil, refuse(run.NotFound, "no skill that fits the task names an agent; choose one yourself")
 		}
 	}
 	agent, err := o.Find(ctx, who, name)

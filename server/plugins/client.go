@@ -15,7 +15,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/skillsmcp/skills-mcp/sandbox"
-	"github.com/skillsmcp/skills-mcp/server/plugins/conduit"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/schema"
@@ -126,11 +125,11 @@ func (c *client) initialize(ctx, life context.Context, version string) (instruct
 	return truncate.String(agreed.Instructions, maxInstructions), c.notify(ctx, "notifications/initialized", nil)
 }
 
-// hooks returns the events that the host of Conduit code has hooks for, and that are known.
+// hooks returns the events that the host of Conduit code has hooks for.
 func (c *client) hooks() []string {
 	var host map[string]struct{ Hooks []string }
 	_ = json.Unmarshal(c.offers["experimental"], &host) // one that is damaged has none
-	return slices.DeleteFunc(host["skills-mcp"].Hooks, func(event string) bool { return !slices.Contains(conduit.Events(), event) })
+	return host["skills-mcp"].Hooks
 }
 
 // lists returns the tools, prompts and resources of the server. One that refuses to list

@@ -38,7 +38,7 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 			return nil, x.refuse(ctx, &refused, c, err)
 		}
 	}
-	hooked := hooked(ctx, x, c)
+	hooked := Hooked(ctx, x, c)
 	hooked.Skill, hooked.Code, hooked.Args = refused.Skill, refused.Action == ActionCode, refused.Args
 	hooked.Do = func(ctx context.Context, args map[string]any, ask string) (*Outcome, error) {
 		c.asked = ask
@@ -48,8 +48,8 @@ func (x *Executor) around(ctx context.Context, c *Call, refused Proposal, do fun
 	return x.options.Hooks.Around(ctx, hooked)
 }
 
-// hooked returns a call that runs hooks.
-func hooked(ctx context.Context, x *Executor, c *Call) *HookedCall {
+// Hooked returns a call that runs hooks. One without Do runs those at an event of no call.
+func Hooked(ctx context.Context, x *Executor, c *Call) *HookedCall {
 	c.Workspaces = x.options.workspaces(ctx, c)
 	return &HookedCall{Call: c, Hook: func(ctx context.Context, r Request) (*Outcome, error) {
 		r.Call = Call{
@@ -58,12 +58,6 @@ func hooked(ctx context.Context, x *Executor, c *Call) *HookedCall {
 		}
 		return x.runSkill(ctx, r)
 	}}
-}
-
-// Hooked returns a call of a principal that is not made: it runs the hooks at an event that
-// is of no call.
-func Hooked(ctx context.Context, x *Executor, who identity.Principal) *HookedCall {
-	return hooked(ctx, x, &Call{Principal: who})
 }
 
 // runSkill calls a skill, without hooks.

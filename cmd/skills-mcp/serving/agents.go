@@ -19,20 +19,13 @@ func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) 
 		return nil
 	}
 	return agents.New(agents.Options{
-		Store: s.Store, Models: s.Models(), Model: c.Model, Depth: c.Depth, MaxChildren: c.MaxChildren, Timeout: c.Timeout, Keep: c.Keep, SkillsPerTurn: c.SkillsPerTurn, Budget: c.Budget, Logger: s.Logger,
+		Store: s.Store, Models: s.Models(), Model: c.Default(), Depth: c.Depth, MaxChildren: c.MaxChildren, Timeout: c.Timeout, Keep: c.Keep, SkillsPerTurn: c.SkillsPerTurn, Budget: c.Budget, Logger: s.Logger,
 		Find: func(ctx context.Context, who identity.Principal, name string) (*agents.Agent, error) {
 			_, catalog, err := all().catalog(ctx, who)
 			if err != nil {
 				return nil, err
 			}
 			return s.Roster.Find(catalog, name)
-		},
-		Names: func(ctx context.Context, who identity.Principal) []string {
-			_, catalog, err := all().catalog(ctx, who)
-			if err != nil {
-				return nil
-			}
-			return s.Roster.Spawnable(who.Agents, catalog)
 		},
 		Route: func(ctx context.Context, who identity.Principal, task string) string {
 			v, _, err := all().catalog(ctx, who)
@@ -45,7 +38,7 @@ func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) 
 			return all().connect(ctx, who, workspaces) // there are no views yet
 		},
 		Hook: func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any {
-			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, who), event, fields)
+			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, &run.Call{Principal: who}), event, fields)
 		},
 	})
 }

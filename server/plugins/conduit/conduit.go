@@ -127,9 +127,3 @@ func check(declared skills.Flags, values map[string]any) (map[string]any, error)
 	config, _ := decoded.(map[string]any)
 	return config, schema.New(declared.Schema()).CheckArguments(config)
 }
-
-// Events returns the events at which the hosts run hooks for others: around calls of other
-// tools, and in the sessions of agents.
-func Events() []string {
-	return []string{"before_tool_call", "after_tool_call", "before_agent_start", "message_received", "message_sending"}
-}
