@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -43,7 +42,6 @@ type loop struct {
 	ledger  *ledger
 	skills  int  // bodies of skills that a message may add
 	hook    Hook // may be nil
-	log     *slog.Logger
 
 	conversation
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/store"
+	"github.com/skillsmcp/skills-mcp/server/work"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
@@ -214,7 +215,7 @@ func (l *live) replied(text string) {
 // run runs the loop of a session, and ends it after all its descendants.
 func (l *live) run() {
 	s := l.sessions
-	result, err := s.work(l.ctx, l)
+	result, err := work.Guard(s.logger, func() (string, error) { return s.work(l.ctx, l) })
 	cause := context.Cause(l.ctx) // before it is cancelled here
 	l.cancel(errParent)
 	s.mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -25,12 +24,6 @@ const (
 // run works until the model's reply has no calls, and no message and no running child is
 // left. It returns the last text of the model, with an error too.
 func (l *loop) run(ctx context.Context) (result string, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			l.log.ErrorContext(ctx, "a session panicked", "run_id", l.session.RunID, "panic", cause, "stack", string(debug.Stack()))
-			err = errors.New("the session failed; the server's log has the cause")
-		}
-	}()
 	if err := l.begin(ctx); err != nil {
 		return "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"slices"
 	"strings"
@@ -128,7 +127,6 @@ func newLoop(m *fakeModel) (*loop, *fakeHost) {
 		host:    h,
 		ledger:  newLedger(nil, Budget{}),
 		skills:  2,
-		log:     slog.New(slog.DiscardHandler),
 	}, h
 }
 
@@ -294,9 +292,6 @@ func TestErrors(t *testing.T) {
 		}, "read the skills that fit a message: no", "7"},
 		"host":  {func(_ *loop, h *fakeHost) { h.err = no }, "no", ""},
 		"model": {func(_ *loop, h *fakeHost) { h.later = []string{"more"} }, "the script has ended", "7"},
-		"hook": {func(l *loop, _ *fakeHost) {
-			l.hook = func(context.Context, identity.Principal, string, map[string]any) map[string]any { panic("no") }
-		}, "the session failed; the server's log has the cause", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, h := newLoop(replies(text("7")))

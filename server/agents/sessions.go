@@ -54,7 +54,7 @@ func (s *Sessions) runLoop(ctx context.Context, l *live) (string, error) {
 	}
 	defer tools.Close()
 	o := &s.options
-	return (&loop{session: *l.read(), who: l.who, agent: l.agent, model: l.model, tools: tools, host: l, ledger: l.ledger, skills: o.SkillsPerTurn, hook: o.Hook, log: o.Logger}).run(ctx)
+	return (&loop{session: *l.read(), who: l.who, agent: l.agent, model: l.model, tools: tools, host: l, ledger: l.ledger, skills: o.SkillsPerTurn, hook: o.Hook}).run(ctx)
 }
 
 // Close ends all sessions, which are announced to their owners by the next server, and waits

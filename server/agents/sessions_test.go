@@ -56,12 +56,12 @@ func newSessions(t testing.TB, o Options) *Sessions {
 	o.Models = map[string]*Model{"big": {Name: "big"}, "small": {Name: "small"}}
 	o.Model = "big"
 	s := New(o)
-	s.work = work
+	s.work = obey
 	t.Cleanup(s.Close)
 	return s
 }
 
-func work(ctx context.Context, l *live) (string, error) {
+func obey(ctx context.Context, l *live) (string, error) {
 	verb, text, _ := strings.Cut(l.session.Task, " ")
 	l.record([]chat.Message{{Role: chat.User, Text: l.session.Task}})
 	switch verb {
@@ -382,7 +382,7 @@ func TestFailedParent(t *testing.T) {
 			<-fail
 			return "half of it", errors.New("the budget of 50 turns is used up")
 		}
-		return work(ctx, l)
+		return obey(ctx, l)
 	}
 	top := spawn(t, s, ann, SpawnRequest{Label: "top", Task: "parent"})
 	child := spawn(t, s, agentOf(s, top), SpawnRequest{})

@@ -301,7 +301,7 @@ func TestTreeFails(t *testing.T) {
 	}
 	two := spawn(t, f.Sessions, ann, SpawnRequest{Label: "alone"})
 	await(t, f.Sessions, two)
-	want := `[Subagent Complete] "panics" (error). Result: The session failed; the server's log has the cause.` + "\n" + `[Subagent Complete] "alone" (error). Result: No catalog.`
+	want := `[Subagent Complete] "panics" (error). Result: Internal error; the log of the server has it.` + "\n" + `[Subagent Complete] "alone" (error). Result: No catalog.`
 	if got := taken(t, f.Sessions, ann); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
