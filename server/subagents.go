@@ -12,6 +12,7 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/agents"
+	"github.com/skillsmcp/skills-mcp/server/rpc"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -64,7 +65,7 @@ func (t *subagentTools) spawn(names []string) mcpserver.ServerTool {
 // cancelling the task; if it only leaves, the session goes on.
 func (t *subagentTools) asTask(r *request, s *agents.Session) (*mcp.CallToolResult, error) {
 	c := tasks.Call{Owner: r.principal.Key(), Message: fmt.Sprintf("the subagent %q works: run_id %s", s.Label, s.RunID)}
-	return t.tasks.Do(r.ctx, c, func(ctx context.Context, _ *tasks.Task) (*mcp.CallToolResult, error) {
+	result, err := t.tasks.Do(r.ctx, c, func(ctx context.Context, _ *tasks.Task) (*mcp.CallToolResult, error) {
 		ended, err := t.sessions.Wait(ctx, r.principal, s.RunID)
 		cause := context.Cause(ctx)
 		if _, withdrawn := errors.AsType[*transport.CancelledError](cause); withdrawn || errors.Is(cause, tasks.ErrCancelled) {
@@ -77,6 +78,10 @@ func (t *subagentTools) asTask(r *request, s *agents.Session) (*mcp.CallToolResu
 		result.IsError = ended.Status != agents.Done
 		return result, nil
 	})
+	if _, made := errors.AsType[*rpc.Other](err); err != nil && !made { // its caller takes it for one that never began
+		_ = t.sessions.Kill(context.WithoutCancel(r.ctx), r.principal, s.RunID) // or it has ended
+	}
+	return result, err
 }
 
 type sendArgs struct {

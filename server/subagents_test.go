@@ -266,9 +266,15 @@ func TestSubagentAsTask(t *testing.T) {
 		if got := c.ask("tasks/get", fmt.Sprintf(`{"taskId":%q}`, cancelled)).Result; got.Status != "cancelled" || !slices.Equal(all.killed, []string{"000000000004"}) {
 			t.Errorf("%+v, killed %q", got, all.killed)
 		}
+		over, end := context.WithCancel(t.Context())
+		end()
+		b.Drain(over) // no task begins now
+		if refused := spawn(c, "three"); refused.Result.ResultType == "task" || len(all.killed) != 2 || all.killed[1] != all.sessions[len(all.sessions)-1].RunID {
+			t.Errorf("%+v, killed %q", refused, all.killed)
+		}
 		c.hangUp()
 		synctest.Wait()
-		if len(all.killed) != 1 {
+		if len(all.killed) != 2 {
 			t.Errorf("killed %q", all.killed)
 		}
 	})
