@@ -190,7 +190,7 @@ const SpawnTool = "sessions_spawn"
 // those that it names in parentheses, as in Agent(reviewer, tester).
 func spawned(tool string) (agents string, spawner bool) {
 	name, inner, _ := strings.Cut(plainTool(tool), "(")
-	return strings.TrimSuffix(inner, ")"), slices.Contains([]string{SpawnTool, "Agent", "Task", "*"}, name)
+	return strings.TrimSuffix(inner, ")"), tool == "*" || slices.Contains([]string{SpawnTool, "Agent", "Task"}, name)
 }
 
 // spawns returns the agents that the agent may spawn; nil is any. One whose list of tools has

@@ -178,6 +178,7 @@ func TestSpawns(t *testing.T) {
 		"the tool":          {Definition{Tools: []string{"report", "mcp__skills__sessions_spawn"}}, nil},
 		"Claude Code's":     {Definition{Tools: []string{"Agent(a, b)", "Task(c)"}}, []string{"a", "b", "c"}},
 		"all tools":         {Definition{Tools: []string{"*"}}, nil},
+		"another server's":  {Definition{Tools: []string{"mcp__github__*"}}, none},
 		"without the tool":  {Definition{DisallowedTools: []string{"Task"}, AllowAgents: []string{"a"}}, none},
 		"without all tools": {Definition{DisallowedTools: []string{"*"}}, none},
 	} {
