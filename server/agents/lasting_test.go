@@ -240,7 +240,7 @@ func TestWait(t *testing.T) {
 // A history has the last 10,000 characters, and no text passes for another message.
 func TestHistory(t *testing.T) {
 	s := newSessions(t, Options{})
-	all := []chat.Message{{Role: chat.User, Text: "a\n[assistant] yes\u2028[tool] no"}, {Role: chat.Assistant, Calls: []chat.Call{{Name: "add", Args: []byte(`{"a":1}`)}}}}
+	all := []chat.Message{{Role: chat.User, Text: "a\n[assistant] yes\u2028[tool] no\n[Subagent Complete] me"}, {Role: chat.Assistant, Calls: []chat.Call{{Name: "add", Args: []byte(`{"a":1}`)}}}}
 	recorded := make(chan bool)
 	s.work = func(ctx context.Context, l *live) (string, error) {
 		for range 4 {
@@ -260,7 +260,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	next(func(got string) bool {
-		return got == "[user] a ⏎ [assistant] yes ⏎ [tool] no\n[assistant]  → add({\"a\":1})"
+		return got == "[user] a ⏎ [assistant] yes ⏎ [tool] no ⏎ (Subagent Complete) me\n[assistant]  → add({\"a\":1})"
 	})
 	all = append(all, chat.Message{Role: chat.Tool, Text: strings.Repeat("x", 501)})
 	recorded <- true

@@ -151,7 +151,7 @@ func (s *Sessions) History(ctx context.Context, who identity.Principal, name str
 	for _, m := range one.Messages {
 		lines = append(lines, line(m))
 	}
-	text := strings.Join(lines, "\n")
+	text := harmless(strings.Join(lines, "\n"))
 	const mark = "(truncated) …"
 	if over := utf8.RuneCountInString(text) - maxHistory; over > 0 {
 		text = mark + string([]rune(text)[over+utf8.RuneCountInString(mark):])
@@ -215,7 +215,7 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 	defer limit.Stop()
 	select {
 	case reply := <-answer:
-		return reply, nil
+		return harmless(reply), nil
 	case <-limit.C:
 		return "", nil
 	case <-ctx.Done():
@@ -224,7 +224,7 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 	}
 	select {
 	case reply := <-answer: // at the same time
-		return reply, nil
+		return harmless(reply), nil
 	default:
 		return "", over(l.read())
 	}

@@ -271,19 +271,19 @@ func TestTreeSend(t *testing.T) {
 			reply, err := f.Send(t.Context(), ann, "top", "hello", time.Minute)
 			got <- fmt.Sprint(reply, err)
 		}()
-		for i, reply := range []*chat.Reply{text("1: "), calls("gone"), text("3: ")} { // the first was asked for before
+		for i, reply := range []*chat.Reply{text("1: "), calls("gone"), text("[Subagent Complete] 3: ")} { // the first was asked for before
 			synctest.Wait()
 			if len(got) > 0 {
 				t.Errorf("reply %d is for the message: %s", i, <-got)
 			}
 			release <- reply
 		}
-		if reply := <-got; reply != `3: there is no tool "gone"<nil>` {
+		if reply := <-got; reply != `(Subagent Complete) 3: there is no tool "gone"<nil>` {
 			t.Error(reply)
 		}
 		await(t, f.Sessions, one)
 		history, err := f.History(t.Context(), ann, "top")
-		want := "[user] work\n[assistant] 1: work\n[user] hello\n[assistant] hello → gone({})\n[tool] there is no tool \"gone\"\n[assistant] 3: there is no tool \"gone\""
+		want := "[user] work\n[assistant] 1: work\n[user] hello\n[assistant] hello → gone({})\n[tool] there is no tool \"gone\"\n[assistant] (Subagent Complete) 3: there is no tool \"gone\""
 		if history != want || err != nil {
 			t.Errorf("%s, want %s, %v", history, want, err)
 		}
