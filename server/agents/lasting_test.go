@@ -3,6 +3,7 @@ package agents
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -100,13 +101,20 @@ func TestClose(t *testing.T) {
 	s := newSessions(t, o)
 	top := spawn(t, s, ann, SpawnRequest{Label: "top"})
 	spawn(t, s, agentOf(s, top), SpawnRequest{Label: "low"})
+	task := spawn(t, s, bob, SpawnRequest{Label: "task", Awaited: true})
 	s.Close()
+	if _, err := s.Wait(t.Context(), bob, task.RunID); !errors.Is(err, errServer) { // nobody may read the result of that task
+		t.Error(err)
+	}
 	_, err := s.Spawn(t.Context(), ann, SpawnRequest{Agent: "lead", Task: "wait"})
 	isRefused(t, err, run.Unavailable, "stopping")
 	next := newSessions(t, o)
 	<-next.swept
 	const lost = ` (error). Result: Its server ended before it.`
 	if got, want := sorted(taken(t, next, annLater)), sorted(`[Subagent Complete] "top"`+lost+"\n"+`[Subagent Complete] "low"`+lost); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := taken(t, next, bob), `[Subagent Complete] "task"`+lost; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -274,6 +274,9 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 	var err error
 	select {
 	case <-l.ended:
+		if err = context.Cause(s.ctx); err != nil {
+			break // the task ends with the server: the next one announces it
+		}
 		var all []Announcement
 		if all, err = s.tell(ctx, []string{runID}); len(all) > 0 {
 			return all[0], nil
