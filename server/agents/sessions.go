@@ -17,9 +17,12 @@ const (
 	maxRunning = 1000               // sessions of a server at once
 	storedFor  = 7 * 24 * time.Hour // after the end
 	maxStored  = 20_000
-	maxTimeout = 24 * time.Hour // as the schema of sessions_spawn has it
-	sweeping   = time.Minute    // between two sweeps
+	sweeping   = time.Minute // between two sweeps
 )
+
+// MaxTimeout bounds the time limit of a session, as the schema of sessions_spawn has it: one that
+// is older is taken for one of a server that has ended.
+const MaxTimeout = 24 * time.Hour
 
 // Sessions are the sessions of agents of one server. They may be used concurrently. Errors
 // for the caller are a [github.com/skillsmcp/skills-mcp/server/run.Error].
@@ -105,7 +108,7 @@ func (s *Sessions) sweep() {
 // sweepOnce forgets old sessions, and finds those of servers that have ended.
 func (s *Sessions) sweepOnce(alive func(pid int) bool) {
 	now := time.Now()
-	owners, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-maxTimeout-sweeping), maxStored, string(Failed), alive)
+	owners, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-MaxTimeout-sweeping), maxStored, string(Failed), alive)
 	if err != nil {
 		s.options.Logger.Warn("subagents of servers that have ended are not announced", "error", err)
 	}

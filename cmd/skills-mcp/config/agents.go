@@ -81,6 +81,8 @@ func (a *Agents) validate() error {
 		return fmt.Errorf("agents.model: %s", why)
 	case len(a.Models) > 1 && a.Default() == "", a.Model == agents.Inherit:
 		return fmt.Errorf("agents.model is %q; name the model of agents that name none, one of %s", a.Model, strings.Join(a.names(), ", "))
+	case a.Timeout > agents.MaxTimeout:
+		return fmt.Errorf("agents.timeout is %s; write at most %s", a.Timeout, agents.MaxTimeout)
 	case a.Budget.Turns < 0 || a.Budget.Tokens < 0 || a.Budget.Cost < 0:
 		return fmt.Errorf("agents.budget has a number below 0; write 0 for no bound")
 	}

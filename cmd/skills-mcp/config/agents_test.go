@@ -77,6 +77,7 @@ func TestAgentsRefuses(t *testing.T) {
 		"agents: {depth: 0}":                                                                       "agents.depth is too small; write at least 1",
 		"agents: {max_children: 0}":                                                                "agents.max_children is too small; write at least 1",
 		"agents: {timeout: 1ms}":                                                                   "agents.timeout is too small; write at least 1s",
+		"agents: {timeout: 24h1s}":                                                                 "agents.timeout is 24h0m1s; write at most 24h0m0s",
 		"agents: {keep: 0s}":                                                                       "agents.keep is too small; write at least 1s",
 		"agents: {skills_per_turn: -1}":                                                            "agents.skills_per_turn is too small; write at least 0",
 		"agents: {budget: {tokens: -1}}":                                                           "agents.budget has a number below 0; write 0 for no bound",
