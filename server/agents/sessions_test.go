@@ -206,6 +206,7 @@ func TestLimits(t *testing.T) {
 		{"no route", ann, SpawnRequest{Agent: "auto", Task: "sing"}, run.NotFound, "choose one"},
 		{"route", ann, SpawnRequest{Agent: "auto", Task: "write"}, "", ""},
 		{"unknown model", ann, SpawnRequest{Model: "opus"}, run.InvalidParam, "big, small"},
+		{"long name of a model", ann, SpawnRequest{Model: strings.Repeat("x", 101)}, run.InvalidParam, `"` + strings.Repeat("x", 100) + `";`},
 		{"unknown model of an agent", ann, SpawnRequest{Agent: "other"}, run.InvalidParam, `"opus"`},
 		{"long task", bob, SpawnRequest{Task: strings.Repeat("x", 100<<10+1)}, run.InvalidParam, "100 KB"},
 		{"task", bob, SpawnRequest{Task: strings.Repeat("x", 100<<10)}, "", ""},

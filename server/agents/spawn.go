@@ -133,7 +133,7 @@ func (o *Options) modelFor(parent *live, name string) (*Model, error) {
 	}
 	model := o.Models[name]
 	if model == nil {
-		return nil, refuse(run.InvalidParam, "there is no model %q; the configured ones are %s (agents.models)", name, strings.Join(slices.Sorted(maps.Keys(o.Models)), ", "))
+		return nil, refuse(run.InvalidParam, "there is no model %.100q; the configured ones are %s (agents.models)", name, strings.Join(slices.Sorted(maps.Keys(o.Models)), ", "))
 	}
 	return model, nil
 }
