@@ -119,6 +119,17 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// No session begins for a client that has left meanwhile: nobody would hear of it.
+func TestSpawnAfterLeave(t *testing.T) {
+	s := newSessions(t, Options{})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errParent)
+	if _, err := s.Spawn(ctx, ann, SpawnRequest{Agent: "lead", Task: "wait"}); !errors.Is(err, errParent) || len(s.live) > 0 || s.running > 0 {
+		t.Error(err, s.live)
+	}
+	spawn(t, s, ann, SpawnRequest{})
+}
+
 // The sessions of a client that has left go on, and are those of the next one of its owner.
 func TestLeave(t *testing.T) {
 	s := newSessions(t, Options{})

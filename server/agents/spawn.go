@@ -54,7 +54,7 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 		return nil, err
 	}
 	l := newLive(s, who, parent, agent, model, r)
-	if err := s.admit(who, l); err != nil {
+	if err := s.admit(ctx, who, l); err != nil {
 		return nil, err
 	}
 	if err := s.table.Add(ctx, rowOf(&l.session, false)); err != nil {
@@ -169,7 +169,7 @@ func newLive(s *Sessions, who identity.Principal, parent *live, agent *Agent, mo
 }
 
 // admit adds a session to those that run, if the limits allow one more.
-func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
+func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() {
@@ -180,6 +180,8 @@ func (s *Sessions) admit(who identity.Principal, l *live) (err error) {
 	p, most := l.parent, s.options.MaxChildren
 	var children *int
 	switch {
+	case ctx.Err() != nil: // its client may have left, and nobody would hear of it
+		return context.Cause(ctx)
 	case s.closed:
 		return &run.Error{Code: run.Unavailable, Message: "the server is stopping", Retryable: true}
 	case p != nil && p.closing:
