@@ -30,23 +30,21 @@ type announcer struct {
 	channel bool // of the options
 	logger  *slog.Logger
 
-	life    context.Context // of the watches; ended by close
-	stop    context.CancelFunc
-	watches sync.WaitGroup // close waits for it
-	ends    sync.Map       // the functions that end the watches, by the ID of the session
+	sessions sync.Map      // of clients, by ID
+	stop     chan struct{} // closed by close
+	done     chan struct{} // closed by watch when it ends
 }
 
 // newAnnouncer returns an announcer, which must be closed.
 func newAnnouncer(from Subagents, channel bool, logger *slog.Logger) *announcer {
-	a := &announcer{from: from, channel: channel, logger: logger}
-	a.life, a.stop = context.WithCancel(context.Background())
+	a := &announcer{from: from, channel: channel, logger: logger, stop: make(chan struct{}), done: make(chan struct{})}
+	go a.watch()
 	return a
 }
 
-// close ends the watches.
 func (a *announcer) close() {
-	a.stop()
-	a.watches.Wait()
+	close(a.stop)
+	<-a.done
 }
 
 // Pending implements [transport.Announcements]. An agent gets those for it in its own loop.
@@ -75,34 +73,28 @@ func (a *announcer) take(who identity.Principal) []agents.Announcement {
 // hook has the clients of sessions notified, if they take that.
 func (a *announcer) hook(hooks *mcpserver.Hooks) {
 	hooks.AddOnRegisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		who := principalOf(session)
-		if len(who.Agents) > 0 {
-			return
-		}
-		ctx, end := context.WithCancel(a.life)
-		a.ends.Store(session.SessionID(), end)
-		ready, stop := a.from.Watch(who)
-		a.watches.Go(func() {
-			defer stop()
-			a.watch(ctx, session, ready)
-		})
+		a.sessions.Store(session.SessionID(), session)
 	})
 	hooks.AddOnUnregisterSession(func(_ context.Context, session mcpserver.ClientSession) {
-		if end, ok := a.ends.LoadAndDelete(session.SessionID()); ok {
-			end.(context.CancelFunc)()
-		}
+		a.sessions.Delete(session.SessionID())
 	})
 }
 
-// watch notifies the client of a session, each time that ready has a value, until ctx is done.
-func (a *announcer) watch(ctx context.Context, session mcpserver.ClientSession, ready <-chan struct{}) {
+// watch notifies the clients for which announcements become ready, until close is called.
+func (a *announcer) watch() {
+	defer close(a.done)
+	ready, stop := a.from.Watch()
+	defer stop()
 	for {
 		select {
 		case <-ready:
-			if a.listens(session) {
-				transport.Notify(session, channelMethod, func() []any { return a.events(principalOf(session)) })
+			for _, one := range a.sessions.Range {
+				session := one.(mcpserver.ClientSession)
+				if who := principalOf(session); a.listens(session) && a.Pending(who) {
+					transport.Notify(session, channelMethod, func() []any { return a.events(who) })
+				}
 			}
-		case <-ctx.Done():
+		case <-a.stop:
 			return
 		}
 	}

@@ -166,7 +166,7 @@ type Subagents interface {
 	Pending(who identity.Principal) bool
 	// Take returns those that wait for a client, each once.
 	Take(ctx context.Context, who identity.Principal) ([]agents.Announcement, error)
-	// Watch returns a channel that holds a value after one has become ready for a client. The
+	// Watch returns a channel that holds a value after announcements have become ready. The
 	// caller calls stop when it no longer reads.
-	Watch(who identity.Principal) (ready <-chan struct{}, stop func())
+	Watch() (ready <-chan struct{}, stop func())
 }

@@ -26,13 +26,13 @@ type crew struct {
 	sessions []*agents.Session
 	waiting  map[identity.Key][]agents.Announcement
 	awaited  map[string]chan agents.Announcement
-	watches  map[identity.Key]chan struct{}
+	ready    chan struct{} // of the only server
 	killed   []string
 	sent     string
 }
 
 func newCrew() *crew {
-	return &crew{waiting: map[identity.Key][]agents.Announcement{}, awaited: map[string]chan agents.Announcement{}, watches: map[identity.Key]chan struct{}{}}
+	return &crew{waiting: map[identity.Key][]agents.Announcement{}, awaited: map[string]chan agents.Announcement{}, ready: make(chan struct{}, 1)}
 }
 
 func (c *crew) Spawn(_ context.Context, who identity.Principal, r agents.SpawnRequest) (*agents.Session, error) {
@@ -68,7 +68,7 @@ func (c *crew) end(runID, summary string) {
 		}
 		c.waiting[s.Root] = append(c.waiting[s.Root], a)
 		select {
-		case c.watches[s.Root] <- struct{}{}:
+		case c.ready <- struct{}{}:
 		default:
 		}
 	}
@@ -138,17 +138,7 @@ func (c *crew) Take(_ context.Context, who identity.Principal) ([]agents.Announc
 	return all, nil
 }
 
-func (c *crew) Watch(who identity.Principal) (<-chan struct{}, func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ready := make(chan struct{}, 1)
-	c.watches[who.Key()] = ready
-	return ready, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.watches, who.Key())
-	}
-}
+func (c *crew) Watch() (<-chan struct{}, func()) { return c.ready, func() {} }
 
 func reviewer(*skills.Catalog) []string { return []string{"demo/reviewer"} }
 
@@ -325,6 +315,7 @@ func TestAnnouncements(t *testing.T) {
 		}
 	})
 	a := newAnnouncer(newCrew(), false, nil)
+	defer a.close()
 	who := identity.Principal{Session: "s"}
 	a.from.(*crew).waiting[who.Key()] = []agents.Announcement{{}}
 	who.Agents = []string{"demo/reviewer"}
@@ -384,8 +375,8 @@ func TestChannel(t *testing.T) {
 				}
 				c.hangUp()
 				synctest.Wait()
-				if len(all.watches) > 0 {
-					t.Errorf("watched: %v", all.watches)
+				for id := range b.announce.sessions.Range {
+					t.Errorf("%s is a session yet", id)
 				}
 			})
 		})

@@ -47,14 +47,14 @@ type board struct {
 	waiting  *atomic.Int64 // all of them; written under mu
 	guard    *sync.Mutex
 	ready    map[identity.Key][]string // by client, or [orphaned]; under guard, as those below
-	watchers map[chan struct{}]identity.Principal
+	watchers map[chan struct{}]bool
 }
 
 func newBoard() board {
-	return board{new(atomic.Int64), new(sync.Mutex), map[identity.Key][]string{}, map[chan struct{}]identity.Principal{}}
+	return board{new(atomic.Int64), new(sync.Mutex), map[identity.Key][]string{}, map[chan struct{}]bool{}}
 }
 
-// announce adds announcements that are not there, and wakes who watches for them.
+// announce adds announcements that are not there, and wakes who watches.
 func (b board) announce(key identity.Key, runIDs ...string) {
 	b.guard.Lock()
 	defer b.guard.Unlock()
@@ -64,12 +64,10 @@ func (b board) announce(key identity.Key, runIDs ...string) {
 			b.waiting.Add(1)
 		}
 	}
-	for w, who := range b.watchers {
-		if len(runIDs) > 0 && (who.Key() == key || orphaned(who.Owner()) == key) {
-			select {
-			case w <- struct{}{}:
-			default:
-			}
+	for w := range b.watchers {
+		select {
+		case w <- struct{}{}:
+		default:
 		}
 	}
 }
@@ -102,16 +100,13 @@ func (b board) Pending(who identity.Principal) bool {
 	return b.waiting.Load() > 0 && len(who.Agents) == 0 && b.has(who.Key(), orphaned(who.Owner()))
 }
 
-// Watch returns a channel that holds a value after an announcement for the session of a
-// client has become ready. The caller calls stop when it no longer reads.
-func (b board) Watch(who identity.Principal) (ready <-chan struct{}, stop func()) {
+// Watch returns a channel that holds a value after announcements have become ready. The
+// caller calls stop when it no longer reads.
+func (b board) Watch() (ready <-chan struct{}, stop func()) {
 	w := make(chan struct{}, 1)
-	if b.Pending(who) {
-		w <- struct{}{}
-	}
 	b.guard.Lock()
 	defer b.guard.Unlock()
-	b.watchers[w] = who
+	b.watchers[w] = true
 	return w, func() {
 		b.guard.Lock()
 		defer b.guard.Unlock()
