@@ -8,49 +8,34 @@ import (
 // following is the time between two looks at what other processes ask for.
 const following = time.Second
 
-// A follower tells other processes of the same store what sessions have used, and ends those
-// that they ask for.
-type follower struct{ sessions *Sessions }
-
-// run returns when no session runs.
-func (f follower) run() {
-	s := f.sessions
-	tick := time.NewTicker(following)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.ctx.Done():
-			return
-		case <-tick.C:
+// follow tells other processes of the same store what sessions have used, and ends those that
+// they ask for.
+func (r *registry) follow() {
+	used, running := r.changed()
+	if !running {
+		return
+	}
+	stop, err := r.table.Follow(r.ctx, used)
+	if err != nil {
+		r.logger.Debug("what subagents have used is not stored", "error", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range stop {
+		if l := r.live[id]; l != nil {
+			l.cancel(errKilled)
 		}
-		used, running := f.changed()
-		if !running {
-			return
-		}
-		stop, err := s.table.Follow(s.ctx, used)
-		if err != nil {
-			s.logger.Debug("what subagents have used is not stored", "error", err)
-		}
-		s.mu.Lock()
-		for _, id := range stop {
-			if l := s.live[id]; l != nil {
-				l.cancel(errKilled)
-			}
-		}
-		s.mu.Unlock()
 	}
 }
 
 // changed returns what sessions have used that the store does not have yet, by run ID, and
 // whether one runs.
-func (f follower) changed() (used map[string]string, running bool) {
-	s := f.sessions
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.follows = s.running > 0
+func (r *registry) changed() (used map[string]string, running bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	used = map[string]string{}
-	for id, l := range s.live {
-		if l.session.Status != Running {
+	for id, l := range r.live {
+		if l.hasEnded() {
 			continue
 		}
 		if spent := l.ledger.spent(); spent != l.followed {
@@ -59,5 +44,5 @@ func (f follower) changed() (used map[string]string, running bool) {
 			used[id] = string(text)
 		}
 	}
-	return used, s.follows
+	return used, r.running > 0
 }

@@ -43,7 +43,6 @@ type registry struct {
 
 	mu      sync.Mutex
 	closed  bool // under mu, as those below
-	follows bool // follow runs
 	running int
 	live    map[string]*live         // by run ID
 	clients map[identity.Key]*client // that have not left

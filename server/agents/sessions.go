@@ -88,19 +88,22 @@ func (s *Sessions) Leave(key identity.Key) {
 	}
 }
 
-// sweep sweeps now and then.
+// sweep follows and sweeps now and then.
 func (s *Sessions) sweep() {
 	// Before the first session, a process with the number of this one has ended.
 	s.sweepOnce(func(pid int) bool { return pid != os.Getpid() && audit.Alive(pid) })
 	close(s.swept)
-	tick := time.NewTicker(sweeping)
+	tick := time.NewTicker(following)
 	defer tick.Stop()
-	for {
+	for last := time.Now(); ; {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-tick.C:
-			s.sweepOnce(audit.Alive)
+		case now := <-tick.C:
+			if s.follow(); now.Sub(last) >= sweeping {
+				last = now
+				s.sweepOnce(audit.Alive)
+			}
 		}
 	}
 }

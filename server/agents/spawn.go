@@ -214,10 +214,6 @@ func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (
 	s.running++
 	s.all.Add(1)
 	s.live[l.session.RunID] = l
-	if !s.follows {
-		s.follows = true
-		s.all.Go(follower{s}.run)
-	}
 	if p != nil {
 		p.session.Children = append(p.session.Children, l.session.RunID)
 	}
