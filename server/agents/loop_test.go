@@ -378,16 +378,16 @@ func TestHooks(t *testing.T) {
 	l, h := newLoop(m)
 	h.later = []string{"Are you sure?"}
 	var events []string
-	l.hook = func(_ context.Context, who identity.Principal, event string, fields map[string]any) map[string]any {
+	l.hook = func(_ context.Context, who identity.Principal, event, field string, fields map[string]any) string {
 		if fields["agent_id"] != "docs:counter" || who.ID != "ann" {
 			t.Errorf("%s is told of %v by %v", event, fields, who)
 		}
 		if event == "before_agent_start" {
 			events = append(events, fmt.Sprint(event, fields["messages"], strings.Contains(fields["system_prompt"].(string), "You count.")))
-			return map[string]any{"system_prompt": "Replaced."}
+			return map[string]string{"system_prompt": "Replaced."}[field]
 		}
 		events = append(events, fmt.Sprint(event, " ", fields["message"], " ", len(h.conversation)))
-		return map[string]any{"message": strings.ReplaceAll(fields["message"].(string), "Are you", "Really")}
+		return map[string]string{"message": strings.ReplaceAll(fields["message"].(string), "Are you", "Really")}[field]
 	}
 	l.who.ID = "ann"
 	if result, err := l.run(t.Context()); err != nil || result != "8, you Really" || h.conversation[5].Text != result {

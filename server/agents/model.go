@@ -20,7 +20,6 @@ type Model struct {
 	InputPrice, OutputPrice float64
 }
 
-// A Hook tells plugins of an event in the session of who, and returns the fields as plugins
-// have changed them: system_prompt counts of before_agent_start, and message of
-// message_received and message_sending.
-type Hook func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any
+// A Hook tells plugins of an event in the session of who, and returns the text of a field as
+// they leave it. It may change fields.
+type Hook func(ctx context.Context, who identity.Principal, event, field string, fields map[string]any) string

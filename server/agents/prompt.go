@@ -70,8 +70,5 @@ func (l *loop) hooked(ctx context.Context, event, field, text string, more map[s
 	}
 	fields := map[string]any{"agent_id": l.agent.Name, field: text}
 	maps.Copy(fields, more)
-	if changed, ok := l.hook(ctx, l.who, event, fields)[field].(string); ok {
-		return changed
-	}
-	return text
+	return l.hook(ctx, l.who, event, field, fields)
 }

@@ -37,8 +37,8 @@ func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) 
 		Connect: func(ctx context.Context, who identity.Principal, workspaces []string) (agents.Tools, error) {
 			return all().connect(ctx, who, workspaces) // there are no views yet
 		},
-		Hook: func(ctx context.Context, who identity.Principal, event string, fields map[string]any) map[string]any {
-			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, &run.Call{Principal: who}), event, fields)
+		Hook: func(ctx context.Context, who identity.Principal, event, field string, fields map[string]any) string {
+			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, &run.Call{Principal: who}), event, field, fields)
 		},
 	})
 }

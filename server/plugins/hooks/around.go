@@ -48,22 +48,17 @@ func (h *Hooks) of(ctx context.Context, who identity.Principal) []hook {
 	return slices.DeleteFunc(slices.Clone(h.list()), func(x hook) bool { return !h.exists(ctx, who, x.skill) })
 }
 
-// Event runs the hooks of Conduit code at an event in the session of an agent: each sees the
-// fields as those before it have left them. It returns them. Hooks may change system_prompt at
-// before_agent_start, and message at message_received and message_sending.
-func (h *Hooks) Event(ctx context.Context, c *run.HookedCall, event string, fields map[string]any) map[string]any {
+// Event runs the hooks of Conduit code at an event in the session of an agent. Each may change
+// the text of a field, which those after it see; Event sets it in fields, and returns it.
+func (h *Hooks) Event(ctx context.Context, c *run.HookedCall, event, field string, fields map[string]any) string {
 	a := &around{HookedCall: c, hooks: h, all: h.of(ctx, c.Principal)}
-	key := "message"
-	if event == "before_agent_start" {
-		key = "system_prompt"
-	}
-	fields = maps.Clone(fields)
 	for _, x := range a.at(event, "") {
-		if text, ok := a.conduit(ctx, x, fields)[key].(string); ok {
-			fields[key] = text
+		if text, ok := a.conduit(ctx, x, fields)[field].(string); ok {
+			fields[field] = text
 		}
 	}
-	return fields
+	text, _ := fields[field].(string)
+	return text
 }
 
 // begins reports whether a call is the first one of a client's session.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -305,7 +306,9 @@ func TestEvent(t *testing.T) {
 		catalog.Skills = append(catalog.Skills, owner)
 	}
 	d.Apply(t.Context(), catalog)
-	given := map[string]any{"agent_id": "r", "system_prompt": "Work", "message": "hi"}
+	given := func() map[string]any {
+		return map[string]any{"agent_id": "r", "system_prompt": "Work", "message": "hi"}
+	}
 	call := func(who identity.Principal) *run.HookedCall {
 		return &run.HookedCall{Call: &run.Call{Principal: who}, Hook: func(_ context.Context, r run.Request) (*run.Outcome, error) {
 			var fields map[string]any
@@ -325,23 +328,25 @@ func TestEvent(t *testing.T) {
 			return outcome(0, string(text), ""), err
 		}}
 	}
-	for _, test := range []struct{ profile, event, prompt, message string }{
-		{"", "before_agent_start", "Work a b", "hi"},
-		{"", "message_received", "Work", "hi a b"},
-		{"all", "message_received", "Work", "hi a b hidden"},
-		{"", "message_sending", "Work", "hi"},
-		{"", "before_tool_call", "Work", "hi"},
+	for _, test := range []struct{ profile, event, field, want string }{
+		{"", "before_agent_start", "system_prompt", "Work a b"},
+		{"", "message_received", "message", "hi a b"},
+		{"all", "message_received", "message", "hi a b hidden"},
+		{"", "message_sending", "message", "hi"},
+		{"", "before_tool_call", "message", "hi"},
 	} {
-		got := d.Event(t.Context(), call(identity.Principal{Profile: test.profile}), test.event, given)
-		if got["system_prompt"] != test.prompt || got["message"] != test.message || got["agent_id"] != "r" || given["message"] != "hi" || given["system_prompt"] != "Work" {
-			t.Errorf("%+v: %v, given %v", test, got, given)
+		fields, want := given(), given()
+		want[test.field] = test.want
+		got := d.Event(t.Context(), call(identity.Principal{Profile: test.profile}), test.event, test.field, fields)
+		if got != test.want || !maps.Equal(fields, want) {
+			t.Errorf("%+v: %s, %v", test, got, fields)
 		}
 	}
 	if len(d.faults) != 0 || !d.knows("", catalog.Skills[4]) {
 		t.Errorf("faults %q", d.faults)
 	}
 	for _, session := range []string{"1", "2"} { // of one owner
-		d.Event(t.Context(), call(identity.Principal{ID: "ann", Session: session, Agents: []string{"r"}}), "message_received", given)
+		d.Event(t.Context(), call(identity.Principal{ID: "ann", Session: session, Agents: []string{"r"}}), "message_received", "message", given())
 	}
 	if !d.knows(identity.Principal{ID: "ann"}.Key(), catalog.Skills[4]) || len(d.clients) != 3 {
 		t.Errorf("told: %v", d.clients)
