@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
 	"github.com/skillsmcp/skills-mcp/server/agents"
@@ -88,15 +89,25 @@ func (a *announcer) watch() {
 	for {
 		select {
 		case <-ready:
-			for _, one := range a.sessions.Range {
-				session := one.(mcpserver.ClientSession)
-				if who := principalOf(session); a.listens(session) && a.Pending(who) {
-					transport.Notify(session, channelMethod, func() []any { return a.events(who) })
-				}
+			for _, session := range a.sessions.Range {
+				a.notify(session.(mcpserver.ClientSession))
 			}
 		case <-a.stop:
 			return
 		}
+	}
+}
+
+// initialized is for the notification of a client that has initialized: what was ready before
+// could not be told, as nobody knew whether it listens.
+func (a *announcer) initialized(ctx context.Context, _ mcp.JSONRPCNotification) {
+	a.notify(mcpserver.ClientSessionFromContext(ctx))
+}
+
+// notify notifies the client of a session, if it listens, of what is ready.
+func (a *announcer) notify(session mcpserver.ClientSession) {
+	if who := principalOf(session); a.listens(session) && a.Pending(who) {
+		transport.Notify(session, channelMethod, func() []any { return a.events(who) })
 	}
 }
 

@@ -64,6 +64,9 @@ func New(calls *run.Executor, options *Options) *Server {
 	}
 	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)
+	if s.announce != nil {
+		s.core.AddNotificationHandler(string(mcp.MethodNotificationInitialized), s.announce.initialized)
+	}
 	// Every URI matches: read finds the resource.
 	s.core.AddResourceTemplates(mcpserver.ServerResourceTemplate{Template: mcp.NewResourceTemplate("{+uri}", "any"), Handler: s.resources.read})
 	s.core.AddPrompts(mcpserver.ServerPrompt{Prompt: usePrompt(), Handler: s.prompts.get})

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	mcpserver "github.com/mark3labs/mcp-go/server"
+
 	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/exposure"
 	"github.com/skillsmcp/skills-mcp/server/identity"
@@ -350,12 +352,23 @@ func TestChannel(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+				synctest.Wait()
+				for _, session := range b.announce.sessions.Range { // of a server that has ended
+					all.waiting[principalOf(session.(mcpserver.ClientSession)).Key()] = []agents.Announcement{{Label: "before"}}
+				}
+				all.ready <- struct{}{}
+				synctest.Wait()
 				say(fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":%q,"version":"1"}}}`, test.capabilities, test.client))
 				if got := c.line(); strings.Contains(got, `"claude/channel":{}`) != test.channel {
 					t.Error(got)
 				}
 				for range 2 {
 					say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+				}
+				if test.notified {
+					if got := c.line(); !strings.Contains(got, `"label":"before"`) {
+						t.Error(got)
+					}
 				}
 				for i, label := range []string{"a", "b"} {
 					say(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sessions_spawn","arguments":{"agent_id":"demo/reviewer","task":"t","label":%q}}}`, label))
