@@ -194,10 +194,10 @@ func spawned(tool string) (agents string, spawner bool) {
 }
 
 // spawns returns the agents that the agent may spawn; nil is any. One whose list of tools has
-// none for that spawns those alone that it names.
+// none for that spawns those alone that it names. One that is denied an agent spawns none.
 func (d *Definition) spawns() []string {
 	for _, tool := range d.DisallowedTools {
-		if agents, spawner := spawned(tool); spawner && agents == "" {
+		if _, spawner := spawned(tool); spawner {
 			return []string{}
 		}
 	}

@@ -180,6 +180,7 @@ func TestSpawns(t *testing.T) {
 		"all tools":         {Definition{Tools: []string{"*"}}, nil},
 		"another server's":  {Definition{Tools: []string{"mcp__github__*"}}, none},
 		"without the tool":  {Definition{DisallowedTools: []string{"Task"}, AllowAgents: []string{"a"}}, none},
+		"without one":       {Definition{DisallowedTools: []string{"Agent(a)"}}, none},
 		"without all tools": {Definition{DisallowedTools: []string{"*"}}, none},
 	} {
 		if diff := cmp.Diff(test.want, test.spawns()); diff != "" {
