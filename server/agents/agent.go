@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/server/policy"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -242,42 +240,35 @@ const OfConfiguration = "configuration"
 // to. It may be used concurrently.
 type Roster struct {
 	defined map[string]Definition
-	log     *slog.Logger
-	now     atomic.Pointer[roll]
-}
-
-// A roll has the roles of one catalog.
-type roll struct {
+	mu      sync.Mutex // guards the fields below
 	catalog *skills.Catalog
-	mu      sync.Mutex
-	roles   map[string]*Role // by qualified name, once they are asked for; guarded by mu
+	roles   map[string]*Role // of the catalog, by qualified name, once they are asked for
 }
 
 // NewRoster returns the roster with the agents of a configuration, by name.
-func NewRoster(defined map[string]Definition, logger *slog.Logger) *Roster {
-	r := &Roster{defined: defined, log: logger}
-	r.Apply(context.Background(), &skills.Catalog{})
-	return r
+func NewRoster(defined map[string]Definition) *Roster {
+	return &Roster{defined: defined, catalog: &skills.Catalog{}, roles: map[string]*Role{}}
 }
 
 // Apply makes the agents of a catalog count, and returns it: it is a filter of a server's
 // catalog that removes nothing.
 func (r *Roster) Apply(_ context.Context, catalog *skills.Catalog) *skills.Catalog {
-	if now := r.now.Load(); now == nil || now.catalog != catalog {
-		r.now.Store(&roll{catalog: catalog, roles: map[string]*Role{}})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.catalog != catalog {
+		r.catalog, r.roles = catalog, map[string]*Role{}
 	}
 	return catalog
 }
 
 // role returns the agent of a qualified name; nil without one.
 func (r *Roster) role(name string) *Role {
-	now := r.now.Load()
-	now.mu.Lock()
-	defer now.mu.Unlock()
-	role, made := now.roles[name]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	role, made := r.roles[name]
 	if !made {
-		role = r.newRole(name, now.catalog)
-		now.roles[name] = role
+		role = r.newRole(name, r.catalog)
+		r.roles[name] = role
 	}
 	return role
 }
@@ -306,9 +297,6 @@ func (r *Roster) newRole(name string, catalog *skills.Catalog) *Role {
 		if found := r.named(catalog, other); len(found) == 1 {
 			role.AllowAgents[i] = found[0]
 		}
-	}
-	for _, note := range role.Notes {
-		r.log.Info("a part of an agent's definition has no counterpart", "agent", name, "note", note)
 	}
 	return role
 }

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"log/slog"
 	"slices"
 	"testing"
 
@@ -101,7 +100,7 @@ func rosterCatalog() *skills.Catalog {
 }
 
 func newRoster(t *testing.T) *Roster {
-	r := NewRoster(map[string]Definition{"reviewer": {Prompt: "You review.", Tools: []string{"deploy", "run_code"}}}, slog.New(slog.DiscardHandler))
+	r := NewRoster(map[string]Definition{"reviewer": {Prompt: "You review.", Tools: []string{"deploy", "run_code"}}})
 	if c := rosterCatalog(); r.Apply(t.Context(), c) != c {
 		t.Fatal("the roster changes its catalog")
 	}

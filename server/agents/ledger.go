@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -12,11 +13,8 @@ import (
 // minReply is the smallest reply, in tokens, that is worth a request.
 const minReply = 256
 
-// A BudgetError is returned where a budget of a session or of one above it is used up.
-type BudgetError struct{ Budget string } // "50 turns"
-
-// Error implements error.
-func (e *BudgetError) Error() string { return "the budget of " + e.Budget + " is used up" }
+// errUsedUp ends the errors for a budget of a session or of one above it.
+var errUsedUp = errors.New("is used up")
 
 // A ledger counts what a session and its descendants use of its budget.
 type ledger struct {
@@ -34,7 +32,7 @@ func newLedger(parent *ledger, budget Budget) *ledger {
 	return &ledger{parent: parent, settled: parent.settled, budget: budget}
 }
 
-// left returns what is left of the session's budget, or a [BudgetError] of its own or of one
+// left returns what is left of the session's budget, or the error for its own or one
 // above it.
 func (l *ledger) left() (Budget, error) {
 	l.settled.L.Lock()
@@ -115,12 +113,12 @@ func (l *ledger) room(m *Model, in, least int, held bool) (int, error) {
 			after = after.plus(l.held, 1)
 		}
 		if b.Turns > 0 && after.Turns > b.Turns {
-			return 0, &BudgetError{fmt.Sprintf("%d turns", b.Turns)}
+			return 0, fmt.Errorf("the budget of %d turns %w", b.Turns, errUsedUp)
 		}
 		if b.Tokens > 0 {
 			room = min(room, b.Tokens-after.Tokens)
 			if room < least {
-				return 0, &BudgetError{fmt.Sprintf("%d tokens", b.Tokens)}
+				return 0, fmt.Errorf("the budget of %d tokens %w", b.Tokens, errUsedUp)
 			}
 		}
 		if b.Cost > 0 {
@@ -128,7 +126,7 @@ func (l *ledger) room(m *Model, in, least int, held bool) (int, error) {
 				room = min(room, int((b.Cost-after.Cost)/m.OutputPrice*1e6))
 			}
 			if after.Cost > b.Cost || room < least {
-				return 0, &BudgetError{fmt.Sprintf("%g for the cost", b.Cost)}
+				return 0, fmt.Errorf("the budget of %g for the cost %w", b.Cost, errUsedUp)
 			}
 		}
 	}

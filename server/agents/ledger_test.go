@@ -48,7 +48,7 @@ func TestReserve(t *testing.T) {
 			}
 			settle(chat.Usage{Input: 6, Output: 4})
 			reply, settle, err := l.reserve(t.Context(), priced, test.in, test.out)
-			if used, ok := errors.AsType[*BudgetError](err); ok && used.Budget == test.used {
+			if errors.Is(err, errUsedUp) && err.Error() == "the budget of "+test.used+" is used up" {
 				if above.held != (Used{}) || l.spent() != (Used{1, 10, 44}) {
 					t.Errorf("refused with %+v held, %+v used", above.held, l.spent())
 				}
@@ -158,7 +158,7 @@ func TestSiblings(t *testing.T) {
 				for {
 					reply, settle, err := l.reserve(t.Context(), m, 500, 1000)
 					if err != nil {
-						if _, ok := errors.AsType[*BudgetError](err); !ok {
+						if !errors.Is(err, errUsedUp) {
 							t.Error(err)
 						}
 						return

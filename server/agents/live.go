@@ -96,14 +96,6 @@ func (l *live) depth() int {
 	return l.session.Depth
 }
 
-// top returns the session at the top of the tree.
-func (l *live) top() *live {
-	for l.parent != nil {
-		l = l.parent
-	}
-	return l
-}
-
 // hasEnded reports whether the session has ended; mu is held, as for the methods below.
 func (l *live) hasEnded() bool { return l.session.Status != Running }
 

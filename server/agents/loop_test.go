@@ -311,7 +311,7 @@ func TestEndlessLoop(t *testing.T) {
 	l, _ := newLoop(m)
 	l.ledger = newLedger(newLedger(nil, Budget{Turns: 5}), Budget{Turns: 9})
 	_, err := l.run(t.Context())
-	if used, ok := errors.AsType[*BudgetError](err); !ok || used.Error() != "the budget of 5 turns is used up" || len(m.requests) != 5 {
+	if !errors.Is(err, errUsedUp) || err.Error() != "the budget of 5 turns is used up" || len(m.requests) != 5 {
 		t.Errorf("run: %v, after %d requests", err, len(m.requests))
 	}
 }

@@ -138,7 +138,11 @@ func (s *Sessions) forget(before time.Time) {
 	used := map[*client]bool{}
 	for id, l := range s.live {
 		used[l.client] = true
-		if top := l.top(); top.hasEnded() && !top.session.Ended.After(before) {
+		top := l
+		for top.parent != nil {
+			top = top.parent
+		}
+		if top.hasEnded() && !top.session.Ended.After(before) {
 			delete(s.live, id)
 		}
 	}

@@ -122,7 +122,7 @@ func New(f *Flags, logger *slog.Logger, state *store.Store, recorder *audit.Reco
 	if s.Sandboxes.Rules, err = newRules(c, policy.NewBook(s.Store, key, logger), s.Trust); err != nil {
 		return nil, err
 	}
-	s.Roster = agents.NewRoster(c.Agents.Define, logger)
+	s.Roster = agents.NewRoster(c.Agents.Define)
 	s.Sandboxes.Rules.Agents = s.Roster.Profile
 	if project := w.Project; project != nil {
 		if err := project.Policy.Narrow(&s.Sandboxes.Rules); err != nil {
