@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
@@ -44,24 +43,18 @@ func orphaned(owner identity.Key) identity.Key { return "any of " + owner }
 
 // A board has the announcements that wait for clients, by the run IDs of their sessions.
 type board struct {
-	waiting  *atomic.Int64 // all of them; written under mu
-	guard    *sync.Mutex
+	guard    sync.Mutex
 	ready    map[identity.Key][]string // by client, or [orphaned]; under guard, as those below
 	watchers map[chan struct{}]bool
 }
 
-func newBoard() board {
-	return board{new(atomic.Int64), new(sync.Mutex), map[identity.Key][]string{}, map[chan struct{}]bool{}}
-}
-
 // announce adds announcements that are not there, and wakes who watches.
-func (b board) announce(key identity.Key, runIDs ...string) {
+func (b *board) announce(key identity.Key, runIDs ...string) {
 	b.guard.Lock()
 	defer b.guard.Unlock()
 	for _, id := range runIDs {
 		if !slices.Contains(b.ready[key], id) {
 			b.ready[key] = append(b.ready[key], id)
-			b.waiting.Add(1)
 		}
 	}
 	for w := range b.watchers {
@@ -73,7 +66,7 @@ func (b board) announce(key identity.Key, runIDs ...string) {
 }
 
 // pop removes and returns at most n announcements.
-func (b board) pop(n int, keys ...identity.Key) (runIDs []string) {
+func (b *board) pop(n int, keys ...identity.Key) (runIDs []string) {
 	b.guard.Lock()
 	defer b.guard.Unlock()
 	for _, key := range keys {
@@ -83,12 +76,11 @@ func (b board) pop(n int, keys ...identity.Key) (runIDs []string) {
 			delete(b.ready, key)
 		}
 	}
-	b.waiting.Add(-int64(len(runIDs)))
 	return runIDs
 }
 
 // has reports whether announcements wait.
-func (b board) has(keys ...identity.Key) bool {
+func (b *board) has(keys ...identity.Key) bool {
 	b.guard.Lock()
 	defer b.guard.Unlock()
 	return slices.ContainsFunc(keys, func(key identity.Key) bool { return len(b.ready[key]) > 0 })
@@ -96,13 +88,13 @@ func (b board) has(keys ...identity.Key) bool {
 
 // Pending reports whether [Sessions.Take] may have announcements for the session of a client.
 // It does no I/O.
-func (b board) Pending(who identity.Principal) bool {
-	return b.waiting.Load() > 0 && len(who.Agents) == 0 && b.has(who.Key(), orphaned(who.Owner()))
+func (b *board) Pending(who identity.Principal) bool {
+	return len(who.Agents) == 0 && b.has(who.Key(), orphaned(who.Owner()))
 }
 
 // Watch returns a channel that holds a value after announcements have become ready. The
 // caller calls stop when it no longer reads.
-func (b board) Watch() (ready <-chan struct{}, stop func()) {
+func (b *board) Watch() (ready <-chan struct{}, stop func()) {
 	w := make(chan struct{}, 1)
 	b.guard.Lock()
 	defer b.guard.Unlock()

@@ -41,7 +41,7 @@ func New(o Options) *Sessions {
 	o.Timeout, o.Keep = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.Keep, time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Sessions{options: o, swept: make(chan struct{}), registry: registry{
-		board: newBoard(), table: store.NewSubagents(o.Store), logger: o.Logger, live: map[string]*live{}, clients: map[identity.Key]*client{},
+		board: board{ready: map[identity.Key][]string{}, watchers: map[chan struct{}]bool{}}, table: store.NewSubagents(o.Store), logger: o.Logger, live: map[string]*live{}, clients: map[identity.Key]*client{},
 	}}
 	s.work = s.runLoop
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
