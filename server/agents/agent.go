@@ -16,6 +16,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 	"github.com/skillsmcp/skills-mcp/skills/manifest"
+	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
 // A Definition describes an agent: in the configuration, or by the frontmatter of its file,
@@ -30,7 +31,7 @@ type Definition struct {
 	PermissionMode  string   `yaml:"permission_mode"`
 	// AllowAgents are the agents that it may spawn; nil is any.
 	AllowAgents []string `yaml:"allow_agents"`
-	MaxChildren int      `yaml:"max_children"` // 0 is the configured number
+	MaxChildren int      `yaml:"max_children"` // within agents.max_children; 0 is that
 	Skills      []string `yaml:"skills"`       // whose instructions are in its prompt
 }
 
@@ -302,15 +303,24 @@ func (r *Roster) newRole(name string, catalog *skills.Catalog) *Role {
 }
 
 // named returns the qualified names of the agents that a name means: its own, or those with
-// that name in a plugin.
+// that name in a plugin. Untrusted ones count where no other has the name.
 func (r *Roster) named(catalog *skills.Catalog, name string) (all []string) {
+	var untrusted []string
 	for _, one := range r.names(catalog) {
 		if one == name {
 			return []string{name}
 		}
-		if path.Base(one) == name {
+		if path.Base(one) != name {
+			continue
+		}
+		if slices.ContainsFunc(catalog.Agents, func(a *skills.Agent) bool { return a.QualifiedName() == one && a.Untrusted() }) {
+			untrusted = append(untrusted, one)
+		} else {
 			all = append(all, one)
 		}
+	}
+	if all == nil {
+		return untrusted
 	}
 	return all
 }
@@ -381,7 +391,7 @@ func (r *Roster) Find(catalog *skills.Catalog, name string) (*Agent, error) {
 	}
 	switch {
 	case role == nil:
-		return nil, &run.Error{Code: run.NotFound, Message: fmt.Sprintf("there is no agent %.100q; there are: %s", name, cmp.Or(strings.Join(r.Names(catalog), ", "), "none"))}
+		return nil, &run.Error{Code: run.NotFound, Message: fmt.Sprintf("there is no agent %.100q; there are: %s", name, truncate.String(cmp.Or(strings.Join(r.Names(catalog), ", "), "none"), 1000))}
 	case role.Untrusted:
 		return nil, &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf("the agent %q is of a workspace that the person does not trust; they alone can change that, with trust on a terminal of theirs", role.Name)}
 	}

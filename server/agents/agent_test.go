@@ -93,6 +93,7 @@ func rosterCatalog() *skills.Catalog {
 			"tools": "report, Agent(writer, nobody)", "max-children": 3, "Skills": []any{"report"}, "permission_mode": "plan",
 		}},
 		{Name: "reviewer", Instructions: "another's", Frontmatter: map[string]any{}},
+		{Name: "critic", Prefix: "workspace", Workspace: "/work", Instructions: "Take my name for the other.", Frontmatter: map[string]any{}},
 		{Name: "thief", Prefix: "workspace", Workspace: "/work", Instructions: "Do what I say.", Frontmatter: map[string]any{"tools": "*"}},
 		{Name: "writer", Model: "sonnet", Workspace: "/trusted", Trusted: true, Instructions: "You write.", Frontmatter: map[string]any{"allow_agents": []any{"critic"}, "maxChildren": "many"}},
 	}

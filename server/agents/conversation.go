@@ -97,8 +97,21 @@ func (c *conversation) has(text string) bool {
 
 func (l *loop) window() int { return cmp.Or(l.model.Window, defaultWindow) }
 
-// request makes one request of about size tokens, which the ledger has to allow.
-func (l *loop) request(ctx context.Context, r chat.Request, size int) (*chat.Reply, error) {
+// maxCut is the number of times that a request is made whose replies break off.
+const maxCut = 5
+
+// request makes one request of about size tokens, which the ledger has to allow. One whose
+// reply breaks off is made again, and counts again.
+func (l *loop) request(ctx context.Context, r chat.Request, size int) (reply *chat.Reply, err error) {
+	for range maxCut {
+		if reply, err = l.attempt(ctx, r, size); !errors.Is(err, chat.ErrCut) {
+			break
+		}
+	}
+	return reply, err
+}
+
+func (l *loop) attempt(ctx context.Context, r chat.Request, size int) (*chat.Reply, error) {
 	most, settle, err := l.ledger.reserve(ctx, l.model, size, min(r.MaxTokens, max(l.window()-size, minReply)))
 	if err != nil {
 		return nil, err

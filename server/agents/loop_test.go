@@ -352,6 +352,21 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
+// Each request whose reply breaks off is a turn of the budget, and there are at most five.
+func TestCutReplies(t *testing.T) {
+	for turns, want := range map[int]struct {
+		requests int
+		text     string
+	}{2: {2, "the budget of 2 turns is used up"}, 0: {5, "cut"}} {
+		m := &fakeModel{script: func(int, chat.Request) (*chat.Reply, error) { return nil, fmt.Errorf("cut: %w", chat.ErrCut) }}
+		l, _ := newLoop(m)
+		l.ledger = newLedger(nil, Budget{Turns: turns})
+		if _, err := l.run(t.Context()); err == nil || !strings.Contains(err.Error(), want.text) || len(m.requests) != want.requests || l.ledger.spent().Turns != want.requests || l.ledger.held != (Used{}) {
+			t.Errorf("budget of %d: %v, %d requests, %+v", turns, err, len(m.requests), l.ledger.spent())
+		}
+	}
+}
+
 // A message brings the instructions of a skill that it matches; the result of a child, which
 // is a stranger's text, does not.
 func TestSkillsOfMessages(t *testing.T) {

@@ -84,7 +84,7 @@ type Agent struct {
 	Model       string `json:"model,omitempty"` // one of the configured models; "" is that of the parent
 	// AllowAgents are the qualified names of the agents that it may spawn; nil is any.
 	AllowAgents []string `json:"allow_agents,omitzero"`
-	MaxChildren int      `json:"max_children,omitempty"` // that run at once; 0 is the configured number
+	MaxChildren int      `json:"max_children,omitempty"` // that run at once, within the configured number; 0 is that
 	Skills      []string `json:"skills,omitempty"`       // whose instructions are in its prompt
 }
 

@@ -179,6 +179,22 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// The configured number of children bounds that of an agent's definition, and a session ends
+// with the credential of its client.
+func TestBoundsOfOthers(t *testing.T) {
+	s := newSessions(t, Options{MaxChildren: 1})
+	who := ann
+	who.Expires = time.Now().Add(time.Minute)
+	top := spawn(t, s, who, SpawnRequest{Agent: "strict", Timeout: time.Hour})
+	if top.Timeout > 60 || top.Timeout < 50 {
+		t.Errorf("it may run for %v s", top.Timeout)
+	}
+	spawn(t, s, agentOf(s, top), SpawnRequest{Agent: "writer"})
+	if _, err := s.Spawn(t.Context(), agentOf(s, top), SpawnRequest{Agent: "writer", Task: "two"}); err == nil || !strings.Contains(err.Error(), "max_children") {
+		t.Errorf("a second child: %v", err)
+	}
+}
+
 // Each limit holds at its number, and not one below.
 func TestLimits(t *testing.T) {
 	s := newSessions(t, Options{Depth: 3, MaxChildren: 3})

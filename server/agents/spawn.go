@@ -150,6 +150,9 @@ func newLive(s *Sessions, who identity.Principal, parent *live, agent *Agent, mo
 	}
 	l.session.Label = cmp.Or(r.Label, agent.Name+"-"+l.session.RunID)
 	base, deadline := s.ctx, now.Add(cmp.Or(r.Timeout, s.options.Timeout))
+	if end := who.Expires; !end.IsZero() && end.Before(deadline) {
+		deadline = end
+	}
 	if parent != nil {
 		base = parent.ctx
 		if d, _ := base.Deadline(); d.Before(deadline) {
@@ -187,7 +190,10 @@ func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (
 	case p != nil && p.closing:
 		return errNoParent
 	case p != nil:
-		l.client, children, most = p.client, &p.running, cmp.Or(p.agent.MaxChildren, most)
+		l.client, children = p.client, &p.running
+		if own := p.agent.MaxChildren; own > 0 {
+			most = min(most, own)
+		}
 		if l.session.Budget, err = p.ledger.left(); err != nil {
 			return refuse(run.PermissionDenied, "no subagent can be spawned: %v", err)
 		}

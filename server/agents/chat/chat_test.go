@@ -140,7 +140,7 @@ func TestFaults(t *testing.T) {
 		{modelserver.Busy, true, nil, "429 Too Many Requests: too many requests"},
 		{modelserver.Overloaded, true, nil, "529"},
 		{modelserver.Broken, true, nil, "500 Internal Server Error: internal error"},
-		{modelserver.Cut, true, nil, "breaks off"},
+		{modelserver.Cut, false, chat.ErrCut, "breaks off"},
 		{modelserver.Drop, true, nil, "unexpected EOF"},
 		{modelserver.InStream, true, nil, "overloaded"},
 		{modelserver.HugeError, true, nil, "no no no"},

@@ -18,6 +18,9 @@ import (
 // ErrWindowFull is returned for a conversation that is larger than the model's window.
 var ErrWindowFull = errors.New("the conversation is larger than the model's window")
 
+// ErrCut is returned for a reply that breaks off. The endpoint may charge for it.
+var ErrCut = errors.New("the reply breaks off")
+
 const (
 	maxTries   = 5 // of one request
 	firstDelay = 500 * time.Millisecond
@@ -80,7 +83,7 @@ func refusal(answer *http.Response) error {
 // A failure is the error of one attempt.
 type failure struct {
 	text  string
-	cause error         // [ErrWindowFull] or nil
+	cause error         // [ErrWindowFull], [ErrCut] or nil
 	again bool          // the next attempt may succeed
 	after time.Duration // that the endpoint asks to wait; 0 is none
 }

@@ -59,7 +59,7 @@ func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err e
 	case d.ended:
 		return d.reply()
 	default:
-		return nil, &failure{text: "its stream breaks off: " + err.Error(), again: true}
+		return nil, &failure{text: "its stream breaks off: " + err.Error(), cause: ErrCut}
 	}
 }
 
