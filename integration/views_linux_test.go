@@ -118,9 +118,9 @@ var waysIn = []wayIn{
 	{key: "rest:getOutput", params: `GET runs/NAME/outputs/stdout`, fails: true},
 }
 
-// elsewhere are the operations of the REST API that concern no skill, but runs, questions and
+// elsewhere are the operations of the REST API that concern no skill, but runs, subagents, questions and
 // secrets of the principal alone.
-var elsewhere = []string{"describe", "diagnose", "listRuns", "getRun", "cancelRun", "listApprovals", "getApproval", "answerApproval", "revokeApproval", "listSecrets", "removeSecret"}
+var elsewhere = []string{"describe", "diagnose", "listRuns", "getRun", "cancelRun", "listApprovals", "getApproval", "answerApproval", "revokeApproval", "listSecrets", "removeSecret", "listSubagents", "getSubagent", "stopSubagent"}
 
 // methodsOf are the methods of each capability that a server advertises.
 var methodsOf = map[string][]string{
