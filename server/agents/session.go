@@ -1,6 +1,8 @@
 // Package agents hands tasks to agents: each has a session of its own, in which a model
 // works on the task with the tools of the agent's profile, and whose result is announced
 // once to the session that spawned it.
+//
+// Start with [New]; a session begins with [Sessions.Spawn].
 package agents
 
 import (

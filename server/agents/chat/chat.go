@@ -1,5 +1,7 @@
 // Package chat asks a model at an endpoint that speaks the API of OpenAI's chat completions
 // or of Anthropic's messages.
+//
+// Start with [New].
 package chat
 
 import (
