@@ -98,13 +98,13 @@ func (a *announcer) watch() {
 	}
 }
 
-// initialized is for the notification of a client that has initialized: what was ready before
-// could not be told, as nobody knew whether it listens.
+// initialized handles a client's notification of that name: before it, nobody knew whether the
+// client takes announcements that were ready.
 func (a *announcer) initialized(ctx context.Context, _ mcp.JSONRPCNotification) {
 	a.notify(mcpserver.ClientSessionFromContext(ctx))
 }
 
-// notify notifies the client of a session, if it listens, of what is ready.
+// notify sends the client of a session the announcements that are ready, if it listens.
 func (a *announcer) notify(session mcpserver.ClientSession) {
 	if who := principalOf(session); a.listens(session) && a.Pending(who) {
 		transport.Notify(session, channelMethod, func() []any { return a.events(who) })

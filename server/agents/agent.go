@@ -93,7 +93,7 @@ func read(front map[string]any) (d Definition, notes []string) {
 	return d, notes
 }
 
-// tool matches a tool in a list, with what is in its parentheses.
+// tool matches a tool in a list, with its parentheses.
 var tool = lazyregexp.New(`[^\s,()]+(?:\([^)]*\))?`)
 
 // words returns the tools or names of a field: a text, or a list of texts.
@@ -113,8 +113,8 @@ func words(value any) []string {
 }
 
 // FrontmatterProfile returns the profile that an agent's file describes, by its frontmatter: the
-// mode, and the tools that are skills of a catalog. notes say, a line each, what has no
-// counterpart.
+// mode, and the tools that are skills of a catalog. notes name, a line each, the parts without
+// a counterpart.
 func FrontmatterProfile(data []byte, catalog *skills.Catalog) (p policy.Profile, notes []string, err error) {
 	front, err := manifest.Frontmatter(data)
 	if err != nil {

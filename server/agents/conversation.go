@@ -56,7 +56,7 @@ func (l *loop) add(messages ...chat.Message) {
 	l.host.record(slices.Clip(l.Messages))
 }
 
-// A conversation is what a model is asked to continue.
+// A conversation is the next request to a model.
 type conversation struct {
 	chat.Request // whose messages are never changed in place
 	// known is the number of tokens, by the endpoint, of all before the message of index
@@ -65,7 +65,7 @@ type conversation struct {
 }
 
 // size returns about how many tokens the conversation has: the endpoint's count, and a
-// quarter of the bytes of what it has not counted.
+// quarter of the bytes of later messages.
 func (c *conversation) size() int {
 	size := c.known
 	if size == 0 {

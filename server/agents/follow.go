@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// following is the time between two looks at what other processes ask for.
+// following is the interval of reports to other processes, and of reads of their requests.
 const following = time.Second
 
-// follow tells other processes of the same store what sessions have used, and ends those that
-// they ask for.
+// follow reports the usage of sessions to other processes of the same store, and ends the
+// sessions that they ask for.
 func (r *registry) follow() {
 	used, running := r.changed()
 	if !running {
@@ -17,7 +17,7 @@ func (r *registry) follow() {
 	}
 	stop, err := r.table.Follow(r.ctx, used)
 	if err != nil {
-		r.logger.Debug("what subagents have used is not stored", "error", err)
+		r.logger.Debug("the usage of subagents is not stored", "error", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,7 +28,7 @@ func (r *registry) follow() {
 	}
 }
 
-// changed returns what sessions have used that the store does not have yet, by run ID, and
+// changed returns the usage of sessions that the store does not have yet, by run ID, and
 // whether one runs.
 func (r *registry) changed() (used map[string]string, running bool) {
 	r.mu.Lock()

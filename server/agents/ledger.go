@@ -16,7 +16,7 @@ const minReply = 256
 // errUsedUp ends the errors for a budget of a session or of one above it.
 var errUsedUp = errors.New("is used up")
 
-// A ledger counts what a session and its descendants use of its budget.
+// A ledger counts the usage of a session with its descendants.
 type ledger struct {
 	parent     *ledger    // nil at the top
 	settled    *sync.Cond // of the tree, with the mutex of its ledgers
@@ -32,7 +32,7 @@ func newLedger(parent *ledger, budget Budget) *ledger {
 	return &ledger{parent: parent, settled: parent.settled, budget: budget}
 }
 
-// left returns what is left of the session's budget, or the error for its own or one
+// left returns the rest of the session's budget, or the error for its own or one
 // above it.
 func (l *ledger) left() (Budget, error) {
 	l.settled.L.Lock()
@@ -42,7 +42,7 @@ func (l *ledger) left() (Budget, error) {
 	return Budget{max(0, b.Turns-u.Turns), max(0, b.Tokens-u.Tokens), max(0, b.Cost-u.Cost)}, err
 }
 
-// spent returns what is gone of the session's budget.
+// spent returns the usage of the session's budget.
 func (l *ledger) spent() Used {
 	l.settled.L.Lock()
 	defer l.settled.L.Unlock()
@@ -52,7 +52,7 @@ func (l *ledger) spent() Used {
 // reserve holds a turn for a request of in tokens and a reply of at most out tokens, in the
 // budgets of the session and all above it. It returns how many tokens the reply may have,
 // which are fewer where a budget ends, and a function that has to be called with the usage.
-// While requests of other sessions hold what this one needs, it waits for their usage.
+// While requests of other sessions hold tokens that this one needs, it waits for their usage.
 func (l *ledger) reserve(ctx context.Context, m *Model, in, out int) (reply int, settle func(chat.Usage), err error) {
 	l.settled.L.Lock()
 	defer l.settled.L.Unlock()
@@ -81,7 +81,7 @@ func (l *ledger) reserve(ctx context.Context, m *Model, in, out int) (reply int,
 	return reply, func(u chat.Usage) { l.settle(held, m.charge(u)) }, nil
 }
 
-// settle replaces what was held by what was used.
+// settle replaces a reservation by the usage.
 func (l *ledger) settle(held, used Used) {
 	l.settled.L.Lock()
 	defer l.settled.L.Unlock()
@@ -98,7 +98,7 @@ func (u Used) plus(o Used, sign int) Used {
 	return Used{u.Turns + sign*o.Turns, u.Tokens + sign*o.Tokens, u.Cost + float64(sign)*o.Cost}
 }
 
-// charge returns what one request takes of a budget.
+// charge returns the usage of one request.
 func (m *Model) charge(u chat.Usage) Used {
 	return Used{1, u.Input + u.Output, (float64(u.Input)*m.InputPrice + float64(u.Output)*m.OutputPrice) / 1e6}
 }

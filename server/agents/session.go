@@ -59,7 +59,7 @@ type Session struct {
 	Owner identity.Key `json:"owner,omitempty"`
 	// Ancestors are the run IDs above it, the outermost first.
 	Ancestors []string `json:"ancestors,omitempty"`
-	// Budget bounds the session with its descendants, and Used is what they have used of it.
+	// Budget bounds the session with its descendants, and Used is their usage of it.
 	Budget Budget `json:"budget"`
 	Used   Used   `json:"used"`
 }

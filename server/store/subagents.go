@@ -103,7 +103,7 @@ func (t Subagents) Stop(ctx context.Context, runID string) error {
 	return t.execute(ctx, "UPDATE subagents SET stop = 1 WHERE run_id = ?2 AND ?1 <> 0", runID)
 }
 
-// Follow writes what sessions of this server have used, by run ID, and returns those that
+// Follow writes the usage of sessions of this server, by run ID, and returns those that
 // other processes ask it to end.
 func (t Subagents) Follow(ctx context.Context, used map[string]string) (stop []string, err error) {
 	pid, err := t.open(ctx)
