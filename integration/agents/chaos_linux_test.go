@@ -58,7 +58,7 @@ type tree struct {
 	announced []announcement
 }
 
-// A step is what a client does next.
+// A step is the next action of a client.
 type step int
 
 const (

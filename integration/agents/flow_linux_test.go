@@ -157,7 +157,7 @@ func eachAPI(t *testing.T, test func(t *testing.T, api chat.API)) {
 	}
 }
 
-// TestFlow is what a person does with subagents, with each API over each transport.
+// TestFlow uses subagents as a person does, with each API over each transport.
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api chat.API) {

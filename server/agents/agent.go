@@ -27,7 +27,7 @@ type Definition struct {
 	// Tools and DisallowedTools name skills as their tools are called. nil Tools are all.
 	Tools           []string `yaml:"tools"`
 	DisallowedTools []string `yaml:"disallowed_tools"`
-	Model           string   `yaml:"model"` // "" and "inherit" are that of the parent
+	Model           string   `yaml:"model"` // "" and "inherit": the parent's model
 	PermissionMode  string   `yaml:"permission_mode"`
 	// AllowAgents are the agents that it may spawn; nil is any.
 	AllowAgents []string `yaml:"allow_agents"`

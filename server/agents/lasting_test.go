@@ -130,7 +130,7 @@ func TestSpawnAfterLeave(t *testing.T) {
 	spawn(t, s, ann, SpawnRequest{})
 }
 
-// The sessions of a client that has left go on, and are those of the next one of its owner.
+// The sessions of a client that has left go on, and belong to the next client of its owner.
 func TestLeave(t *testing.T) {
 	s := newSessions(t, Options{})
 	early, late := spawn(t, s, ann, SpawnRequest{Label: "early", Task: "done 1"}), spawn(t, s, ann, SpawnRequest{Label: "late", Task: "echo"})
@@ -313,7 +313,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// The budget of a session is what is left of its parent's.
+// The budget of a session is the rest of its parent's.
 func TestBudgetOfChild(t *testing.T) {
 	s := newSessions(t, Options{Budget: Budget{Turns: 10, Tokens: 1000}})
 	top := spawn(t, s, ann, SpawnRequest{})

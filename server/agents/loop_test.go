@@ -94,7 +94,7 @@ func (f *fakeTools) Skills(_ context.Context, message string, named []string, mo
 
 func (f *fakeTools) Close() {}
 
-// A fakeHost has messages for a loop, of which later are those that come while it waits.
+// A fakeHost has messages for a loop; later come while it waits.
 type fakeHost struct {
 	now   []string
 	later []string

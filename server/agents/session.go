@@ -33,7 +33,7 @@ const (
 	Delete = "delete" // the session is removed when its result has been announced
 )
 
-// A Session is the work of an agent on one task. The first 17 fields are those of Conduit's.
+// A Session is the work of an agent on one task. Conduit's sessions have its first 17 fields.
 type Session struct {
 	RunID         string         `json:"run_id"` // 12 hexadecimal digits
 	Agent         string         `json:"child_agent_id"`
@@ -83,14 +83,14 @@ type Agent struct {
 	Name        string `json:"name"` // qualified
 	Description string `json:"description,omitempty"`
 	Prompt      string `json:"-"`
-	Model       string `json:"model,omitempty"` // one of the configured models; "" is that of the parent
+	Model       string `json:"model,omitempty"` // one of the configured models; "": the parent's
 	// AllowAgents are the qualified names of the agents that it may spawn; nil is any.
 	AllowAgents []string `json:"allow_agents,omitzero"`
 	MaxChildren int      `json:"max_children,omitempty"` // that run at once, within the configured number; 0 is that
 	Skills      []string `json:"skills,omitempty"`       // whose instructions are in its prompt
 }
 
-// Tools are the tools of one session: those that a client of its principal has.
+// Tools are the tools of one session, as a client of its principal has them.
 type Tools interface {
 	// List returns the tools.
 	List(ctx context.Context) ([]chat.Definition, error)

@@ -32,7 +32,7 @@ func Forms() []string { return []string{string(Tools), string(Skills), string(Bo
 const (
 	DefaultTools = 40     // tools of skills
 	DefaultChars = 12_000 // their descriptions together, in bytes
-	// SubagentChars are those that the tools for subagents take from the skills.
+	// SubagentChars are the characters that the tools for subagents take from the skills.
 	SubagentChars = 3500
 )
 

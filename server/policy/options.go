@@ -58,7 +58,7 @@ type Options struct {
 	Book *Book
 	// Profiles are the profiles by name; "" is the one that bounds every principal.
 	Profiles map[string]Profile
-	// Agents returns the profile of an agent, by its qualified name: those of a principal
+	// Agents returns the profile of an agent, by its qualified name: the agents of a principal
 	// bound it. nil has none.
 	Agents func(name string) (Profile, bool)
 	// Hosts are hosts that skills may be granted though they are not public.

@@ -24,7 +24,7 @@ type Agents struct {
 	SkillsPerTurn int              `yaml:"skills_per_turn"`
 	Budget        agents.Budget    `yaml:"budget"`  // of a session with its descendants
 	Channel       bool             `yaml:"channel"` // announce by a channel of Claude Code
-	// Define has agents by name, beside those of files.
+	// Define has agents by name, beside the agents of files.
 	Define map[string]agents.Definition `yaml:"define"`
 }
 
@@ -39,7 +39,7 @@ type Model struct {
 	Price     Price    `yaml:"price"`
 }
 
-// A Price is that of a million tokens.
+// A Price is in money for a million tokens.
 type Price struct {
 	Input  float64 `yaml:"input"`
 	Output float64 `yaml:"output"`

@@ -43,7 +43,7 @@ var windowFull = []string{"context_length_exceeded", "prompt is too long", "cont
 // passing are the types of errors in a stream that may be gone at the next attempt.
 var passing = []string{"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded", "internal_server_error"}
 
-// failure returns the failure. status is that of the response, 0 for one in a stream.
+// failure returns the failure. status is the response's, 0 for an error in a stream.
 func (p problem) failure(status int) *failure {
 	text := strings.ToLower(fmt.Sprint(p.Type, " ", p.Code, " ", p.Message))
 	f := &failure{text: p.Message, again: status == http.StatusTooManyRequests || status >= 500 || slices.Contains(passing, p.Type)}

@@ -78,7 +78,7 @@ func (d *draft) begin(index int, id, name string) *Call {
 	return call
 }
 
-// count takes the counts of an endpoint, which are those of the whole reply so far. None can
+// count takes the counts of an endpoint for the whole reply so far. None can
 // lower a sum.
 func (d *draft) count(output int, input ...int) {
 	sum := 0
@@ -124,7 +124,7 @@ func (d *draft) reply() (*Reply, error) {
 	return reply, nil
 }
 
-// badLetters are those that endpoints refuse in the name of a call: a model may have called a
+// badLetters are letters that endpoints refuse in the name of a call: a model may have called a
 // tool that cannot be.
 var badLetters = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 

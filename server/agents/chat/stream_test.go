@@ -28,7 +28,7 @@ func stream(events ...string) string {
 	return b.String()
 }
 
-// streams are what endpoints send, and how it is shown: text|name args…|usage, or an error.
+// streams are streams of endpoints, each with its reply as text|name args…|usage, or an error.
 var openAIStreams = map[string]string{
 	// Endpoints that end without [DONE], or without a reason.
 	stream(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`):                                                         "a||0 0",
