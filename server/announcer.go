@@ -61,6 +61,9 @@ func (a *announcer) Take(who identity.Principal) (texts []string) {
 	return texts
 }
 
+// Harmless implements [transport.Announcements].
+func (a *announcer) Harmless(result []byte) []byte { return agents.Harmless(result) }
+
 func (a *announcer) take(who identity.Principal) []agents.Announcement {
 	ctx, cancel := context.WithTimeout(context.Background(), takeTime) // they are lost where one is taken for nobody
 	defer cancel()

@@ -3,9 +3,11 @@ package agents
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/skills/lazyregexp"
 )
 
@@ -25,16 +27,22 @@ func announcement(one *Session) Announcement {
 	return Announcement{RunID: one.RunID, Label: harmless(one.Label), Status: one.Status, Summary: harmless(summary)}
 }
 
-var (
-	invisible = lazyregexp.New(`\p{Cf}+`)
-	// begins matches the words that begin an announcement, however they are spaced.
-	begins = lazyregexp.New(`(?i)\[([\s\pZ]*subagent[\s\pZ]+complete[\s\pZ]*)\]`)
-)
+// begins matches the words that begin an announcement, whatever is between them, also in JSON.
+var begins = lazyregexp.New(strings.ReplaceAll(`(?i)\[(_subagent_complete_)\]`, "_", `(?:\\+[nrt]?|[^\pL\pN\[\]"\\])*`))
 
-// harmless returns a text without invisible characters, and without the words that begin an
-// announcement.
+// harmless returns a text as clients get it, without the words that begin an announcement.
 func harmless(text string) string {
-	return begins.ReplaceAllString(invisible.ReplaceAllString(text, ""), "($1)")
+	return begins.ReplaceAllString(termtext.Text(text), "($1)")
+}
+
+// Harmless returns JSON whose texts do not have the words that begin an announcement.
+func Harmless(encoded []byte) []byte {
+	if !begins.Match(encoded) { // else there would always be a copy
+		return encoded
+	}
+	return begins.ReplaceAllFunc(encoded, func(words []byte) []byte {
+		return slices.Concat([]byte("("), words[1:len(words)-1], []byte(")"))
+	})
 }
 
 // orphaned returns the key of the announcements for any client of an owner. It is no client's:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -119,7 +118,7 @@ func (l *loop) call(ctx context.Context, calls []chat.Call) []chat.Message {
 	for i, c := range calls {
 		group.Go(func() error {
 			text, failed := l.callOne(ctx, c)
-			text = truncate.String(strings.ToValidUTF8(cmp.Or(text, "(no output)"), "�"), maxOutput)
+			text = truncate.String(harmless(cmp.Or(text, "(no output)")), maxOutput)
 			results[i] = chat.Message{Role: chat.Tool, CallID: c.ID, Text: text, Failed: failed}
 			return nil
 		})

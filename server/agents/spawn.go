@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
 const (
@@ -81,8 +81,8 @@ func (r *SpawnRequest) check() error {
 		return refuse(run.InvalidParam, "the task is empty")
 	case len(r.Task) > maxText || !utf8.ValidString(r.Task):
 		return refuse(run.InvalidParam, "the task has to be a text of at most %d KB; put more into a file", maxText>>10)
-	case utf8.RuneCountInString(r.Label) > maxLabel || strings.ContainsFunc(r.Label, func(c rune) bool { return !unicode.IsPrint(c) }):
-		return refuse(run.InvalidParam, "the label has to be a text of at most %d characters, on one line", maxLabel)
+	case utf8.RuneCountInString(r.Label) > maxLabel || termtext.Line(r.Label, utf8.UTFMax*maxLabel) != r.Label: // clients would get two labels as one
+		return refuse(run.InvalidParam, "the label has to be a text of at most %d characters, on one line, all visible", maxLabel)
 	case isRunID(r.Label):
 		return refuse(run.InvalidParam, "the label %q looks like a run ID; choose another", r.Label)
 	}
@@ -211,9 +211,9 @@ func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (
 	case s.running >= maxRunning:
 		return refuse(run.Busy, "%d subagents run on this server already; try again when one has ended", s.running)
 	}
-	for _, other := range s.live {
-		if other.session.Label == l.session.Label && other.isSeenBy(who) {
-			return refuse(run.InvalidParam, "the label %q is that of session %s (%s); choose another", l.session.Label, other.session.RunID, other.session.Status)
+	for _, other := range s.live { // the client may be told of any below it
+		if other.session.Label == l.session.Label && (other.session.Root == l.session.Root || other.isSeenBy(who)) {
+			return refuse(run.InvalidParam, "the label %q is taken; choose another", l.session.Label)
 		}
 	}
 	*children++

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,10 @@ func (b *board) Pending(who identity.Principal) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.waiting[who.Key()]) > 0
+}
+
+func (b *board) Harmless(result []byte) []byte {
+	return bytes.ReplaceAll(result, []byte("news of a stranger"), []byte("lies"))
 }
 
 func (b *board) Take(who identity.Principal) []string {
@@ -112,7 +117,7 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 			tool string
 			want []string // nil: the announcement waits
 		}{
-			{"echo", []string{"a", "b", "hi"}},
+			{"echo", []string{"a", "b", "lies"}},
 			{"structured", []string{"a", "b", n}},
 			{"failed", []string{"a", "b", n}},
 			{"declared", []string{"a", "b", n, `structure {"announcements":["a","b"],"n":9007199254740993}`}},
@@ -132,7 +137,7 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 				who := identity.Principal{Session: v.header.Get(SessionHeader)}
 				v.ask("tools/list", "{}")
 				all.put(who.Key(), "a", "b")
-				got, err := v.call(test.tool, `{"tag":"hi"}`).next()
+				got, err := v.call(test.tool, `{"tag":"news of a stranger"}`).next()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -55,6 +55,9 @@ type Announcements interface {
 	// Take returns those that wait for a principal. It is called immediately before a
 	// result is written, holds up what else is written to the client, and returns none twice.
 	Take(who identity.Principal) []string
+	// Harmless returns an encoded result of a tool without texts that could pass for
+	// announcements.
+	Harmless(result []byte) []byte
 }
 
 func newEdge(b Backend, o Options) edge {
@@ -195,6 +198,9 @@ func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 	line, err := encodeReply(m.id, s.withErrorCode(m, reply))
 	if err != nil {
 		return e.unencodable(m, err)
+	}
+	if m.method == string(mcp.MethodToolsCall) && e.Announcements != nil {
+		line = e.Announcements.Harmless(line)
 	}
 	return line
 }
