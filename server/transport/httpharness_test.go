@@ -10,37 +10,93 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
 
 // site is an HTTP server under test.
 type site struct {
-	t    testing.TB
-	h    *HTTP
-	url  string
-	over func() // called after each request, where it is set
+	t      testing.TB
+	h      *HTTP
+	url    string
+	client *http.Client
+	dial   func() (net.Conn, error)
+	over   func() // called after each request, where it is set
 
 	closed chan struct{} // gets a value for each connection that ends
 }
 
 func serveHTTP(t testing.TB, b Backend, options *Options) *site {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(l, t, b, options, http.DefaultClient, func() (net.Conn, error) { return net.Dial("tcp", l.Addr().String()) })
+}
+
+// servePipes is serveHTTP without a network, where time is virtual. Its connections hold
+// nothing that the other side does not read.
+func servePipes(t testing.TB, b Backend, options *Options) *site {
+	t.Helper()
+	l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return l.dial() }}}
+	return serveOn(l, t, b, options, client, l.dial)
+}
+
+// A pipeListener accepts the pipes of dial.
+type pipeListener struct {
+	conns  chan net.Conn
+	once   sync.Once
+	closed chan struct{} // closed by Close
+}
+
+func (l *pipeListener) dial() (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case l.conns <- theirs:
+		return ours, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (*pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// serveOn serves on l, of which client and dial make connections.
+func serveOn(l net.Listener, t testing.TB, b Backend, options *Options, client *http.Client, dial func() (net.Conn, error)) *site {
 	h := NewHTTP(b, options)
-	site := &site{t: t, h: h, closed: make(chan struct{}, 100_000)}
+	site := &site{t: t, h: h, client: client, dial: dial, closed: make(chan struct{}, 100_000)}
 	mux := http.NewServeMux()
 	mux.Handle(Path, h)
 	stream, messages := h.SSE()
 	mux.Handle(SSEPath, stream)
 	mux.Handle(MessagePath, messages)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r)
 		if site.over != nil {
 			site.over()
 		}
-	}))
+	})}}
 	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		_ = c.(*net.TCPConn).SetWriteBuffer(16 << 10) // what a slow client does not take is felt soon
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetWriteBuffer(16 << 10) // what a slow client does not take is felt soon
+		}
 		return ctx
 	}
 	s.Config.ReadTimeout, s.Config.WriteTimeout = h.options.bounds.patience, h.options.bounds.patience
@@ -55,7 +111,7 @@ func serveHTTP(t testing.TB, b Backend, options *Options) *site {
 			t.Error(err)
 		}
 		s.Close()
-		http.DefaultClient.CloseIdleConnections()
+		client.CloseIdleConnections()
 	})
 	site.url = s.URL
 	return site
@@ -102,7 +158,7 @@ func (v *visitor) request(ctx context.Context, method, body string) *http.Reques
 
 func (v *visitor) do(r *http.Request) *http.Response {
 	v.t.Helper()
-	response, err := http.DefaultClient.Do(r)
+	response, err := v.client.Do(r)
 	if err != nil {
 		v.t.Fatal(err)
 	}

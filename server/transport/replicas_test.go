@@ -50,7 +50,7 @@ func newMember(t *testing.T, file string) *member {
 		h.ServeHTTP(w, r.WithContext(identity.NewContext(r.Context(), identity.Principal{Kind: identity.Token, ID: r.Header.Get("User")})))
 	})
 	m.server.Start()
-	m.site = &site{t: t, h: h, url: url}
+	m.site = &site{t: t, h: h, url: url, client: http.DefaultClient}
 	t.Cleanup(func() {
 		m.kill()
 		if err := h.Close(); err != nil {

@@ -8,15 +8,19 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
+// patience is that of a transport without options.
+const patience = 30 * time.Second
+
 // raw opens a connection to a site.
 func (s *site) raw() net.Conn {
 	s.t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	c, err := s.dial()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -28,9 +32,6 @@ func (s *site) raw() net.Conn {
 func posts(length int, more ...string) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n", Path, length, strings.Join(more, ""))
 }
-
-// impatient is for a client that has no time.
-var impatient = &Options{bounds: bounds{patience: 200 * time.Millisecond}}
 
 // A client that does not send what it has announced is let go, whatever its
 // request was answered with: net/http waits without end for what is left.
@@ -45,12 +46,17 @@ func TestSlowWriters(t *testing.T) {
 		"no body at all": posts(1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := serveHTTP(t, newBench().backend(), impatient).raw()
-			io.WriteString(c, head)
-			if _, err := io.Copy(io.Discard, c); err != nil { // until the server closes it
-				t.Error(err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c := servePipes(t, newBench().backend(), nil).raw()
+				began := time.Now()
+				io.WriteString(c, head)
+				if _, err := io.Copy(io.Discard, c); err != nil { // until the server closes it
+					t.Error(err)
+				}
+				if took := time.Since(began); took > patience+time.Second {
+					t.Errorf("it was let go after %s", took)
+				}
+			})
 		})
 	}
 }
@@ -68,29 +74,37 @@ func TestSlowReaders(t *testing.T) {
 		"a stream":    `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"progress","arguments":{"n":100000},"_meta":{"progressToken":1}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			calls := 1
-			if name == "a stream" { // which keeps its place, as long as the client has patience
-				calls = 2
-			}
-			s := serveHTTP(t, b.backend(), &Options{bounds: bounds{calls: calls, patience: 300 * time.Millisecond}})
-			answered := make(chan struct{}, 10)
-			s.over = func() { answered <- struct{}{} }
-			v := s.legacy("{}")
-			<-answered
-			<-answered
-			c := s.raw()
-			_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-			io.WriteString(c, posts(len(body), "Mcp-Session-Id: "+v.header.Get(SessionHeader)+"\r\n")+body)
-			lines := bufio.NewReaderSize(c, 16)
-			if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-				t.Fatalf("%q, %v", line, err)
-			}
-			v.call("echo", `{"tag":"x"}`).want(text("1", "x")) // meanwhile
-			<-answered
-			<-answered // the slow one's
-			if n, _ := io.Copy(io.Discard, lines); n > long {
-				t.Errorf("it was given all %d bytes", n)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				calls := 1
+				if name == "a stream" { // which keeps its place, as long as the client has patience
+					calls = 2
+				}
+				s := servePipes(t, b.backend(), &Options{bounds: bounds{calls: calls, keepAlive: time.Hour}}) // no comment waits for the client too
+				answered := make(chan struct{}, 10)
+				s.over = func() { answered <- struct{}{} }
+				v := s.legacy("{}")
+				<-answered
+				<-answered
+				c := s.raw()
+				io.WriteString(c, posts(len(body), "Mcp-Session-Id: "+v.header.Get(SessionHeader)+"\r\n")+body)
+				began := time.Now()
+				lines := bufio.NewReaderSize(c, 16)
+				if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+					t.Fatalf("%q, %v", line, err)
+				}
+				v.call("echo", `{"tag":"x"}`).want(text("1", "x")) // meanwhile
+				<-answered
+				if took := time.Since(began); took > 0 {
+					t.Errorf("another client waited %s", took)
+				}
+				<-answered // the slow one's
+				if took := time.Since(began); took != patience {
+					t.Errorf("it was let go after %s", took)
+				}
+				if n, _ := io.Copy(io.Discard, lines); n > long {
+					t.Errorf("it was given all %d bytes", n)
+				}
+			})
 		})
 	}
 }
