@@ -322,3 +322,40 @@ func TestEndpoint(t *testing.T) {
 		}
 	})
 }
+
+// TestRevoked: a token that is revoked, in another process, ends its sessions with what they
+// do at the time.
+func TestRevoked(t *testing.T) {
+	t.Parallel()
+	eachAPI(t, func(t *testing.T, api chat.API) {
+		s := newStage(t, api, "")
+		release := s.holding("held")
+		defer release()
+		s.role("outer", parent(spawn("worker", "held", "inner")))
+		token := func(name string) string {
+			out, code := s.Run("token", "add", name)
+			found := regexp.MustCompile(`smcp_\w+`).FindString(out)
+			if code != 0 || found == "" {
+				t.Fatal(out)
+			}
+			return found
+		}
+		annsToken := token("ann")
+		p, url := listen(s.Account, false)
+		ann, bob := connect(t, p, url, annsToken), connect(t, p, url, token("bob"))
+		ann.spawn(t, map[string]any{"agent_id": "worker", "task": "outer", "label": "out"})
+		soon(t, s.held, "a session does not ask its model")
+		bob.spawn(t, map[string]any{"agent_id": "worker", "task": "held", "label": "bobs"})
+		soon(t, s.held, "a session does not ask its model")
+		if out, code := s.Run("token", "revoke", "ann"); code != 0 {
+			t.Fatal(out)
+		}
+		soon(t, s.gone, "a session whose token was revoked asks its model")
+		if text, _, err := ann.call("sessions_list", map[string]any{}); err == nil {
+			t.Errorf("a revoked token lists: %s", text)
+		}
+		if all, err := bob.list("running"); err != nil || len(all) != 1 {
+			t.Errorf("%v, %+v", err, all)
+		}
+	})
+}

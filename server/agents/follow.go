@@ -9,7 +9,7 @@ import (
 const following = time.Second
 
 // follow reports the usage of sessions to other processes of the same store, and ends the
-// sessions that they ask for.
+// sessions that they ask for, and those of clients whose credential was revoked.
 func (r *registry) follow() {
 	used, running := r.changed()
 	if !running {
@@ -19,11 +19,22 @@ func (r *registry) follow() {
 	if err != nil {
 		r.logger.Debug("the usage of subagents is not stored", "error", err)
 	}
+	var watched []*live
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, id := range stop {
 		if l := r.live[id]; l != nil {
 			l.cancel(errKilled)
+		}
+	}
+	for _, l := range r.live {
+		if err == nil && l.counts != nil && !l.hasEnded() { // else the store cannot be read
+			watched = append(watched, l)
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range watched {
+		if !l.counts(r.ctx) {
+			l.cancel(errRevoked)
 		}
 	}
 }

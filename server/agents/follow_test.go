@@ -1,12 +1,15 @@
 package agents
 
 import (
+	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
+	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/store"
 )
 
@@ -51,6 +54,37 @@ func TestOtherProcess(t *testing.T) {
 		}
 		if all, err := page.All(t.Context(), nil, Running); err != nil || len(all) != 1 || all[0].RunID != other.RunID {
 			t.Errorf("%v run, %v", all, err)
+		}
+	})
+}
+
+// A client whose credential counts no more loses its sessions, with all below them, within a
+// second; nobody else does.
+func TestRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var revoked atomic.Bool
+		s := newSessions(t, Options{Watch: func(_ context.Context, who identity.Principal) func(context.Context) bool {
+			if who.ID != ann.ID {
+				return nil
+			}
+			return func(context.Context) bool { return !revoked.Load() }
+		}})
+		defer s.Close()
+		top, other := spawn(t, s, ann, SpawnRequest{}), spawn(t, s, bob, SpawnRequest{})
+		child := spawn(t, s, agentOf(s, top), SpawnRequest{})
+		time.Sleep(2 * following)
+		synctest.Wait()
+		if all, err := s.All(t.Context(), nil, Running); err != nil || len(all) != 3 {
+			t.Errorf("%v run before it, %v", all, err)
+		}
+		revoked.Store(true)
+		time.Sleep(following)
+		await(t, s, top)
+		for id, want := range map[string]Status{top.RunID: Failed, child.RunID: Failed, other.RunID: Running} {
+			found, err := s.Find(t.Context(), id)
+			if err != nil || found.Status != want || want == Failed && found.Result != "The token of its client was revoked." {
+				t.Errorf("%+v, %v, want %s", found, err, want)
+			}
 		}
 	})
 }

@@ -19,6 +19,9 @@ type Options struct {
 	// Connect returns the tools of a session, whose principal is who. workspaces are those of
 	// the [SpawnRequest].
 	Connect func(ctx context.Context, who identity.Principal, workspaces []string) (Tools, error)
+	// Watch returns a function that reports whether the credential of a client still counts;
+	// nil is one that cannot be revoked. Watch may be nil.
+	Watch func(ctx context.Context, who identity.Principal) (counts func(context.Context) bool)
 
 	Models        map[string]*Model // by name
 	Model         string            // the name of the default

@@ -54,6 +54,9 @@ func (s *Sessions) Spawn(ctx context.Context, who identity.Principal, r SpawnReq
 		return nil, err
 	}
 	l := newLive(s, who, parent, agent, model, r)
+	if parent == nil && s.options.Watch != nil {
+		l.counts = s.options.Watch(ctx, who)
+	}
 	if err := s.admit(ctx, who, l); err != nil {
 		return nil, err
 	}
@@ -149,14 +152,14 @@ func newLive(s *Sessions, who identity.Principal, parent *live, agent *Agent, mo
 		Depth: parent.depth() + 1, Cleanup: cmp.Or(r.Cleanup, Keep), Created: now, Started: now, Root: who.Key(), Owner: who.Owner(), Budget: s.options.Budget,
 	}
 	l.session.Label = cmp.Or(r.Label, agent.Name+"-"+l.session.RunID)
-	base, deadline := s.ctx, now.Add(cmp.Or(r.Timeout, s.options.Timeout))
+	base, deadline, own := s.ctx, now.Add(cmp.Or(r.Timeout, s.options.Timeout)), true
 	if end := who.Expires; !end.IsZero() && end.Before(deadline) {
 		deadline = end
 	}
 	if parent != nil {
 		base = parent.ctx
-		if d, _ := base.Deadline(); d.Before(deadline) {
-			deadline = d
+		if d, _ := base.Deadline(); !deadline.Before(d) {
+			deadline, own = d, false
 		}
 		l.session.ParentSession, l.session.ParentAgent = parent.session.RunID, parent.agent.Name
 		l.session.Root, l.session.Owner = parent.session.Root, parent.session.Owner
@@ -165,8 +168,11 @@ func newLive(s *Sessions, who identity.Principal, parent *live, agent *Agent, mo
 	l.session.Timeout = deadline.Sub(now).Seconds()
 	l.awaited = r.Awaited && parent == nil
 	l.who.Session, l.who.Agents = l.session.RunID, append(slices.Clip(who.Agents), agent.Name)
-	limited, release := context.WithDeadlineCause(identity.NewContext(base, l.who), deadline, errTimeout)
-	ctx, cancel := context.WithCancelCause(limited)
+	ctx, cancel := context.WithCancelCause(identity.NewContext(base, l.who))
+	release := func() {}
+	if own { // else its own timer could be first, and its parent would go on
+		ctx, release = context.WithDeadlineCause(ctx, deadline, errTimeout)
+	}
 	l.ctx, l.cancel = ctx, func(cause error) { cancel(cause); release() }
 	return l
 }

@@ -37,6 +37,12 @@ func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) 
 		Connect: func(ctx context.Context, who identity.Principal, workspaces []string) (agents.Tools, error) {
 			return all().connect(ctx, who, workspaces) // there are no views yet
 		},
+		Watch: func(ctx context.Context, who identity.Principal) func(context.Context) bool {
+			if who.Kind != identity.Token || !who.Named() {
+				return nil
+			}
+			return s.Tokens.Watch(ctx, who.ID)
+		},
 		Hook: func(ctx context.Context, who identity.Principal, event, field string, fields map[string]any) string {
 			return s.Sandboxes.Hooks.Event(ctx, run.Hooked(ctx, executor, &run.Call{Principal: who}), event, field, fields)
 		},
