@@ -224,7 +224,7 @@ func (l *live) run() {
 	if err := s.table.End(l.ctx, row); err != nil {
 		s.logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
 	}
-	end.Task, end.Messages = truncate.String(end.Task, maxSummary), nil // the store has the rest
+	end.Task, end.Messages = truncate.String(end.Task, maxSummary), nil // the store has these
 	s.delivered(l.end(end, cause))
 }
 
@@ -325,9 +325,11 @@ func (r *registry) tell(ctx context.Context, ids []string) (all []Announcement, 
 	return all, err
 }
 
-// rowOf returns the row of a session.
+// rowOf returns the row of a session, with the beginning of its task.
 func rowOf(one *Session, gone bool) *store.Subagent {
-	body, _ := json.Marshal(one) // it has no value that cannot be encoded
+	stored := *one
+	stored.Task = truncate.String(one.Task, maxSummary)
+	body, _ := json.Marshal(stored) // it has no value that cannot be encoded
 	return &store.Subagent{
 		RunID: one.RunID, Root: string(one.Root), Owner: string(one.Owner), Status: string(one.Status), Gone: gone, Once: one.Cleanup == Delete,
 		Created: one.Created, Ended: one.Ended, Body: body,

@@ -15,8 +15,10 @@ import (
 
 const (
 	maxRunning = 1000               // sessions of a server at once
+	maxOwned   = maxRunning / 4     // and of one owner
 	storedFor  = 7 * 24 * time.Hour // after the end
 	maxStored  = 20_000
+	maxBytes   = 256 << 20   // of all that are stored
 	sweeping   = time.Minute // between two sweeps
 )
 
@@ -111,7 +113,7 @@ func (s *Sessions) sweep() {
 // sweepOnce forgets old sessions, and finds those of servers that have ended.
 func (s *Sessions) sweepOnce(alive func(pid int) bool) {
 	now := time.Now()
-	owners, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-MaxTimeout-sweeping), maxStored, string(Failed), alive)
+	owners, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-MaxTimeout-sweeping), maxStored, maxBytes, string(Failed), alive)
 	if err != nil {
 		s.options.Logger.Warn("subagents of servers that have ended are not announced", "error", err)
 	}

@@ -256,6 +256,39 @@ func TestLimits(t *testing.T) {
 	spawn(t, s, annLater, SpawnRequest{Label: "leaf"})
 }
 
+// One owner has a share of the sessions that run at once, in however many clients and trees.
+func TestShare(t *testing.T) {
+	s := newSessions(t, Options{MaxChildren: maxOwned})
+	for i := range maxOwned - 1 {
+		spawn(t, s, ann.In(fmt.Sprint(i)), SpawnRequest{})
+	}
+	last := spawn(t, s, ann, SpawnRequest{})
+	for _, who := range []identity.Principal{annLater, agentOf(s, last)} {
+		_, err := s.Spawn(t.Context(), who, SpawnRequest{Agent: "lead", Task: "wait"})
+		isRefused(t, err, run.Busy, fmt.Sprint(maxOwned))
+	}
+	spawn(t, s, bob, SpawnRequest{})
+	if err := s.Kill(t.Context(), ann, last.RunID); err != nil {
+		t.Error(err)
+	}
+	spawn(t, s, annLater, SpawnRequest{})
+}
+
+// Of the largest task the store has the beginning.
+func TestStoredTask(t *testing.T) {
+	s := newSessions(t, Options{})
+	one := spawn(t, s, ann, SpawnRequest{Task: "wait " + strings.Repeat("\x01", maxText-5)})
+	for range 2 {
+		rows, err := s.table.List(t.Context(), store.SubagentFilter{RunID: one.RunID, Limit: 1})
+		if err != nil || len(rows[0].Body) > 6*(maxSummary+maxMessage)+1000 {
+			t.Errorf("%d bytes, %v", len(rows[0].Body), err)
+		}
+		if err := s.Stop(t.Context(), one.RunID); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A client sees the sessions of its tree, an agent those below it, and nobody else any.
 func TestVisibility(t *testing.T) {
 	s := newSessions(t, Options{Depth: 3})

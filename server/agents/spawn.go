@@ -217,10 +217,17 @@ func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (
 	case s.running >= maxRunning:
 		return refuse(run.Busy, "%d subagents run on this server already; try again when one has ended", s.running)
 	}
+	owned := 0
 	for _, other := range s.live { // the client may be told of any below it
 		if other.session.Label == l.session.Label && (other.session.Root == l.session.Root || other.isSeenBy(who)) {
 			return refuse(run.InvalidParam, "the label %q is taken; choose another", l.session.Label)
 		}
+		if other.session.Owner == l.session.Owner && !other.hasEnded() {
+			owned++
+		}
+	}
+	if owned >= maxOwned {
+		return refuse(run.Busy, "%d subagents of yours run already; wait for one to end, or end one with sessions_kill", owned)
 	}
 	*children++
 	s.running++

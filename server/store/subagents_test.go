@@ -139,8 +139,8 @@ func testSubagentsSweep(t *testing.T, newStore opener) {
 	third := New(s.File(), &Options{Server: s.server})
 	now, ctx := time.Now(), t.Context()
 	alive := true
-	sweep := func(table Subagents, before, longest time.Time, most int) string {
-		owners, err := table.Sweep(ctx, before, longest, most, "lost", func(int) bool { return alive })
+	sweep := func(table Subagents, before, longest time.Time, most, bytes int) string {
+		owners, err := table.Sweep(ctx, before, longest, most, bytes, "lost", func(int) bool { return alive })
 		if err != nil {
 			t.Error(err)
 		}
@@ -166,28 +166,36 @@ func testSubagentsSweep(t *testing.T, newStore opener) {
 	if _, err := gone.Tell(ctx, []string{"told"}); err != nil {
 		t.Error(err)
 	}
-	if got := sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9); got != "" {
+	if got := sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9, 1<<20); got != "" {
 		t.Errorf("while it lives: %s", got)
 	}
-	if got := sweep(here, now.Add(-time.Hour), now.Add(-2*time.Hour), 9); got != "hour ann" {
+	if got := sweep(here, now.Add(-time.Hour), now.Add(-2*time.Hour), 9, 1<<20); got != "hour ann" {
 		t.Errorf("after the longest time: %s", got)
 	}
 	if err := third.Close(); err != nil {
 		t.Error(err)
 	}
 	alive = false
-	if got := sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9); got != "done ann, hour ann, runs ann" {
+	if got := sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9, 1<<20); got != "done ann, hour ann, runs ann" {
 		t.Errorf("after its end: %s", got)
 	}
 	rows, err := here.List(ctx, SubagentFilter{RunID: "runs", Limit: 1})
 	if err != nil || rows[0].Status != "lost" || rows[0].Ended.Before(now.Add(-time.Second)) {
 		t.Error(rows, err)
 	}
-	sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 3)
+	sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 3, 1<<20)
 	if got := ids(t, here, SubagentFilter{}); got != "runs done told" {
 		t.Errorf("%s are left of 3", got)
 	}
-	sweep(here, now.Add(-time.Second), now.Add(-4*time.Hour), 9)
+	sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9, 12) // each has four
+	if got := ids(t, here, SubagentFilter{}); got != "runs done told" {
+		t.Errorf("%s are left of three's bytes", got)
+	}
+	sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9, 11)
+	if got := ids(t, here, SubagentFilter{}); got != "runs done" {
+		t.Errorf("%s are left of less than three's bytes", got)
+	}
+	sweep(here, now.Add(-time.Second), now.Add(-4*time.Hour), 9, 1<<20)
 	if got := ids(t, here, SubagentFilter{}); got != "runs" {
 		t.Errorf("%s are left of the last second", got)
 	}

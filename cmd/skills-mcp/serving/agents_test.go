@@ -181,8 +181,8 @@ func TestAgentsThatCannotRun(t *testing.T) {
 	}
 }
 
-// The views of agents end before those of clients, however many there are, and no sooner than
-// the sessions in them.
+// The views of agents leave room for those of clients, however many there are, and end no sooner
+// than the sessions in them.
 func TestAgentsViewsAreEvicted(t *testing.T) {
 	b := serveAgents(t, modelserver.Start(t, tries))
 	open := func(who identity.Principal) *view {
@@ -200,14 +200,27 @@ func TestAgentsViewsAreEvicted(t *testing.T) {
 	}
 	defer tools.Close()
 	used := open(busy)
-	for i := range 2 * maxViews {
-		who := identity.Principal{Kind: identity.Model}
+	chain := func(i int) (who identity.Principal) {
 		for bit := range 7 {
 			who.Agents = append(who.Agents, []string{"lead", "worker"}[i>>bit&1])
 		}
-		open(who)
+		return who
 	}
-	if open(north) != first || open(busy) != used || len(b.views.open) > maxViews {
+	for i := range 2 * maxViews {
+		open(chain(i))
+	}
+	if open(north) != first || open(busy) != used || len(b.views.open) > maxViews+2 {
 		t.Errorf("a view that is used has ended, or %d are open", len(b.views.open))
 	}
+	for i := range maxViews - 1 {
+		_, leave, err := b.views.enter(t.Context(), chain(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer leave()
+	}
+	if _, err := b.views.of(t.Context(), chain(maxViews)); err == nil {
+		t.Errorf("one more than %d is in use", maxViews)
+	}
+	open(identity.Principal{Kind: identity.Token, ReadOnly: true})
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// maxViews bounds the profiles that are served at once. One more ends the view that has been
-// idle longest.
+// maxViews bounds the profiles that are served at once, and the chains of agents. One more ends
+// the view of its kind that has been idle longest.
 const maxViews = 64
 
 // views are the servers of one backend, one for each profile that somebody uses. They share
@@ -116,7 +116,7 @@ func (s *views) at(ctx context.Context, who identity.Principal) (*view, error) {
 		switch {
 		case s.first != nil && !s.decider.Knows(ctx, key.principal()):
 			return nil, &run.Error{Code: run.NotFound, Message: noProfile(who.Profile)}
-		case s.closed, len(s.open) >= maxViews && !s.evict():
+		case s.closed, !s.room(key.agents != ""):
 			return nil, &run.Error{Code: run.Busy, Message: "too many profiles are in use at once; try again later", Retryable: true}
 		}
 		v = &view{views: s, key: key, filter: policy.NewFilter(s.decider, key.principal()), offers: s.offers(ctx, key), stays: s.first == nil}
@@ -150,22 +150,26 @@ func (s *views) enter(ctx context.Context, who identity.Principal) (v *view, lea
 	}, nil
 }
 
-// evict ends the view that has been idle longest, and reports whether there was one. Those of
-// agents go first: clients have sessions in the others. The caller holds mu.
-func (s *views) evict() bool {
+// room makes room for a view, of agents or of clients: nobody's agents shut out a client. It
+// reports whether there is some. The caller holds mu.
+func (s *views) room(agents bool) bool {
 	var oldest *view
+	count := 0
 	for _, v := range s.open {
-		switch {
-		case v.stays || v.users > 0:
-		case oldest == nil, v.key.agents != "" && oldest.key.agents == "", (v.key.agents == "") == (oldest.key.agents == "") && v.used.Before(oldest.used):
+		if (v.key.agents != "") != agents {
+			continue
+		}
+		if count++; !v.stays && v.users == 0 && (oldest == nil || v.used.Before(oldest.used)) {
 			oldest = v
 		}
 	}
-	if oldest == nil {
-		return false
+	if count < maxViews {
+		return true
 	}
-	s.end(oldest)
-	return true
+	if oldest != nil {
+		s.end(oldest)
+	}
+	return oldest != nil
 }
 
 // end removes a view, and ends its requests, streams and sessions in the background. The
