@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -110,16 +109,10 @@ func TestConduitPlugins(t *testing.T) {
 		c.Waits(c.Call("waits__tools__write", map[string]any{"path": "/tmp/x"}))
 
 		conduitPlugin(a, "waits", "", "words.py", "WORD = 'second'")
-		for range 100 {
-			if text := c.Call("waits__tools__counter", none).Text(); strings.Contains(text, "second") {
-				if !strings.Contains(text, `"count":1`) {
-					t.Errorf("the old process has the new code: %s", text)
-				}
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
+		text := lab.Awaits(t, "second", func() string { return c.Call("waits__tools__counter", none).Text() })
+		if !strings.Contains(text, `"count":1`) {
+			t.Errorf("the old process has the new code: %s", text)
 		}
-		t.Error("the changed code does not run")
 	})
 }
 

@@ -149,13 +149,8 @@ func TestHooksConsent(t *testing.T) {
 			t.Fatal(err)
 		}
 		lab.WriteFile(t, script, string(text)+"# other words, by which it gains nothing\n")
-		for range 50 {
-			if text := c.Call("say", refused).Text(); !strings.Contains(text, "PERMISSION_DENIED") {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		t.Error("a changed hook runs with the yes to the one before")
+		// Else the changed hook runs with the yes to the one before.
+		within(t, func() bool { return !strings.Contains(c.Call("say", refused).Text(), "PERMISSION_DENIED") })
 	})
 }
 
@@ -192,13 +187,11 @@ export function register(api) {
 		}
 		awaitTool(t, c, "one__tools__own")
 		text := ""
-		for range 100 { // until the hooks are published
-			if text = c.Log.String(); strings.Contains(text, "one wait for your yes") && strings.Contains(text, "two wait for your yes") {
-				break
-			}
+		within(t, func() bool { // until the hooks are published
 			c.Succeeds(c.Call("say", lab.Text("hi")), `"hi"`)
-			time.Sleep(20 * time.Millisecond)
-		}
+			text = c.Log.String()
+			return strings.Contains(text, "one wait for your yes") && strings.Contains(text, "two wait for your yes")
+		})
 		ids := lab.ApprovalID.FindAllStringSubmatch(text, -1)
 		if len(ids) != 2 {
 			t.Fatalf("the log: %s", text)

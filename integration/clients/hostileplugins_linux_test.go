@@ -333,16 +333,13 @@ func TestConduitPrincipals(t *testing.T) {
 		bearer := "Authorization: Bearer " + strings.TrimSpace(string(token))
 		c.Fails(c.Call("fails__tools", none), "not today")
 		for _, path := range []string{"/v1/plugins", "/v1/skills/fails%2Ftools"} { // which the page shows
-			var answer []byte
-			for range 100 { // the other process has to see it
-				if answer, err = io.ReadAll(get(t, s.Address+path, bearer).Body); err != nil || strings.Contains(string(answer), "RuntimeError: not today") {
-					break
+			awaitText(t, "RuntimeError: not today", func() string { // the other process has to see it
+				answer, err := io.ReadAll(get(t, s.Address+path, bearer).Body)
+				if err != nil {
+					t.Fatal(err)
 				}
-				time.Sleep(50 * time.Millisecond)
-			}
-			if !strings.Contains(string(answer), "RuntimeError: not today") {
-				t.Errorf("%s: %s, %v", path, answer, err)
-			}
+				return string(answer)
+			})
 		}
 		for session := range 2 {
 			headers := []string{bearer, "Accept: application/json, text/event-stream"}

@@ -3,9 +3,9 @@ package clients
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -23,13 +23,7 @@ func has(t *testing.T, answer string, texts ...string) {
 // awaitText waits until an answer has a text.
 func awaitText(t *testing.T, text string, ask func() string) {
 	t.Helper()
-	for range 100 {
-		if strings.Contains(ask(), text) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("there is no %s in %s", text, ask())
+	lab.Awaits(t, regexp.QuoteMeta(text), ask)
 }
 
 // The prompts and resources of plugins' servers are prompts and resources here, with the

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -62,13 +61,7 @@ func listed(c *lab.ToolClient, part string) (names []string) {
 // awaitTool waits until a tool is listed.
 func awaitTool(t *testing.T, c *lab.ToolClient, name string) {
 	t.Helper()
-	for range 100 {
-		if slices.Contains(listed(c, name), name) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("there is no tool %s", name)
+	within(t, func() bool { return slices.Contains(listed(c, name), name) })
 }
 
 var none = map[string]any{}
@@ -109,15 +102,7 @@ func TestPluginServers(t *testing.T) {
 		c.Succeeds(c.Call("alpha__one__keep", lab.Text("mine")), `"old": null`)
 		c.Succeeds(c.Call("beta__one__keep", none), `"old": null`)
 		c.Succeeds(c.Call("alpha__one__more", none), "added")
-		for range 100 {
-			if len(listed(c, "alpha__one__added")) == 1 {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		if len(listed(c, "alpha__one__added")) != 1 {
-			t.Error("the tool that the server has added is not listed")
-		}
+		within(t, func() bool { return len(listed(c, "alpha__one__added")) == 1 })
 
 		again := a.Serve("modern", `{"elicitation":{}}`)
 		again.Succeeds(again.Call("alpha__one__keep", none), `"old": "mine"`)
@@ -231,8 +216,12 @@ func TestHostilePluginServers(t *testing.T) {
 		c.Succeeds(c.Call("alpha__one__counter", none), "3") // it was only slow
 		c.Fails(c.Call("run_skill", map[string]any{"name": "alpha/one__hang", "timeout_seconds": 1}), "TIMEOUT")
 		unharmed()
-		time.Sleep(4 * time.Second) // it has not answered a ping
-		c.Succeeds(c.Call("alpha__one__counter", none), "1")
+		var counted lab.Reply
+		within(t, func() bool { // it has not answered a ping, and is ended
+			counted = c.Call("alpha__one__counter", none)
+			return !counted.Result.IsError
+		})
+		c.Succeeds(counted, "1")
 		c.Fails(c.Call("alpha__one__flood", none), "printed more than is read")
 		unharmed()
 

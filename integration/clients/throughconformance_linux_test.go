@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -126,15 +125,14 @@ func (s *subject) serve(t *testing.T, tools string) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for range 200 {
-		if conn, err := net.Dial("tcp", address); err == nil {
+	within(t, func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
 			_ = conn.Close()
-			return "http://" + address + "/mcp"
 		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the server does not listen")
-	return ""
+		return err == nil
+	})
+	return "http://" + address + "/mcp"
 }
 
 // copyFixture writes the server with the fixtures to a folder.
