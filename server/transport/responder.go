@@ -147,7 +147,9 @@ func (a *responder) finish(status int, line []byte) {
 		header.Set("Content-Length", strconv.Itoa(len(line)))
 		a.w.WriteHeader(status)
 		a.hurry()
-		_, _ = a.w.Write(line)
+		if _, err := a.w.Write(line); err == nil {
+			_ = a.control.Flush() // or net/http keeps it until the handler has returned
+		}
 	}
 	a.ended = true
 }
