@@ -54,24 +54,27 @@ func (a *announcer) Pending(who identity.Principal) bool {
 }
 
 // Take implements [transport.Announcements].
-func (a *announcer) Take(who identity.Principal) (texts []string) {
-	for _, one := range a.take(who) {
-		texts = append(texts, one.String())
-	}
-	return texts
+func (a *announcer) Take(who identity.Principal, use func(texts []string)) bool {
+	return a.take(who, func(all []agents.Announcement) {
+		texts := make([]string, len(all))
+		for i, one := range all {
+			texts[i] = one.String()
+		}
+		use(texts)
+	})
 }
 
 // Harmless implements [transport.Announcements].
 func (a *announcer) Harmless(result []byte) []byte { return agents.Harmless(result) }
 
-func (a *announcer) take(who identity.Principal) []agents.Announcement {
+func (a *announcer) take(who identity.Principal, use func([]agents.Announcement)) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), takeTime) // they are lost where one is taken for nobody
 	defer cancel()
-	all, err := a.from.Take(ctx, who)
+	err := a.from.Take(ctx, who, use)
 	if err != nil {
 		a.logger.Warn("announcements of subagents wait", "error", err)
 	}
-	return all
+	return err == nil
 }
 
 // hook has the clients of sessions notified, if they take that.
@@ -110,7 +113,9 @@ func (a *announcer) initialized(ctx context.Context, _ mcp.JSONRPCNotification) 
 // notify sends the client of a session the announcements that are ready, if it listens.
 func (a *announcer) notify(session mcpserver.ClientSession) {
 	if who := principalOf(session); a.listens(session) && a.Pending(who) {
-		transport.Notify(session, channelMethod, func() []any { return a.events(who) })
+		transport.Notify(session, channelMethod, func(use func([]any)) bool {
+			return a.take(who, func(all []agents.Announcement) { use(events(all)) })
+		})
 	}
 }
 
@@ -125,12 +130,13 @@ func (a *announcer) listens(session mcpserver.ClientSession) bool {
 	return declared || a.channel && principalOf(session).Kind == identity.Model && client.GetClientInfo().Name == claudeCode
 }
 
-// events returns the params of the notifications that are to be sent now.
-func (a *announcer) events(who identity.Principal) (all []any) {
-	for _, one := range a.take(who) {
-		all = append(all, map[string]any{
+// events returns the params of notifications.
+func events(all []agents.Announcement) []any {
+	params := make([]any, len(all))
+	for i, one := range all {
+		params[i] = map[string]any{
 			"content": one.String(), "meta": map[string]string{"run_id": one.RunID, "label": one.Label, "status": string(one.Status)},
-		})
+		}
 	}
-	return all
+	return params
 }

@@ -164,8 +164,9 @@ type Subagents interface {
 	Wait(ctx context.Context, who identity.Principal, runID string) (agents.Announcement, error)
 	// Pending reports whether announcements may wait for a client. It must be fast.
 	Pending(who identity.Principal) bool
-	// Take returns those that wait for a client, each once.
-	Take(ctx context.Context, who identity.Principal) ([]agents.Announcement, error)
+	// Take has those used that wait for a client, each once. They are told when it returns
+	// without an error.
+	Take(ctx context.Context, who identity.Principal, use func([]agents.Announcement)) error
 	// Watch returns a channel that holds a value after announcements have become ready. The
 	// caller calls stop when it no longer reads.
 	Watch() (ready <-chan struct{}, stop func())

@@ -132,12 +132,12 @@ func (c *crew) Pending(who identity.Principal) bool {
 	return len(c.waiting[who.Key()]) > 0
 }
 
-func (c *crew) Take(_ context.Context, who identity.Principal) ([]agents.Announcement, error) {
+func (c *crew) Take(_ context.Context, who identity.Principal, use func([]agents.Announcement)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := c.waiting[who.Key()]
+	use(c.waiting[who.Key()])
 	delete(c.waiting, who.Key())
-	return all, nil
+	return nil
 }
 
 func (c *crew) Watch() (<-chan struct{}, func()) { return c.ready, func() {} }

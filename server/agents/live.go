@@ -299,30 +299,43 @@ func (r *registry) delivered(all []*live) {
 	for _, l := range all {
 		ids = append(ids, l.session.RunID)
 	}
-	if _, err := r.tell(r.ctx, ids); err != nil {
+	if err := r.tell(r.ctx, ids, func([]Announcement) {}); err != nil {
 		r.logger.Warn("announcements of subagents may be repeated by the next server", "run_ids", ids, "error", err)
 	}
 }
 
-// tell marks sessions as announced, and returns the announcements of those that were not.
-func (r *registry) tell(ctx context.Context, ids []string) (all []Announcement, err error) {
+// tell marks sessions as announced, and has the announcements of those used that were not;
+// see [store.Subagents.Tell].
+func (r *registry) tell(ctx context.Context, ids []string, use func([]Announcement)) error {
 	if len(ids) == 0 {
-		return nil, nil
+		return nil
 	}
-	rows, err := r.table.Tell(ctx, ids)
+	var once []string
+	err := r.table.Tell(ctx, ids, func(rows []*store.Subagent) {
+		all := make([]Announcement, len(rows))
+		once = nil
+		r.mu.Lock()
+		for i, row := range rows {
+			one := decode(row)
+			if l := r.live[row.RunID]; l != nil { // its end may not have been stored
+				one = l.copy()
+			}
+			if all[i] = announcement(one); row.Once {
+				once = append(once, row.RunID)
+			}
+		}
+		r.mu.Unlock()
+		use(all)
+	})
+	if err != nil || len(once) == 0 { // others need mu
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, row := range rows {
-		one := decode(row)
-		if l := r.live[row.RunID]; l != nil { // its end may not have been stored
-			one = l.copy()
-		}
-		if row.Once {
-			delete(r.live, row.RunID)
-		}
-		all = append(all, announcement(one))
+	for _, id := range once {
+		delete(r.live, id)
 	}
-	return all, err
+	return nil
 }
 
 // rowOf returns the row of a session, with the beginning of its task.

@@ -244,19 +244,20 @@ func (l *live) send(m mail) error {
 	return nil
 }
 
-// Take returns the announcements for the session of a client, at most 20, the oldest first:
-// none is returned twice. Those of sessions whose client has left are for the next one of
-// the same owner.
-func (s *Sessions) Take(ctx context.Context, who identity.Principal) ([]Announcement, error) {
+// Take has the announcements for the session of a client used, at most 20, the oldest first:
+// none is taken twice. Those of sessions whose client has left are for the next one of the
+// same owner. They count as delivered when Take returns without an error, so that use prepares
+// their delivery; it may be called again.
+func (s *Sessions) Take(ctx context.Context, who identity.Principal, use func([]Announcement)) error {
 	if !s.Pending(who) {
-		return nil, nil
+		return nil
 	}
 	ids := s.pop(maxAnnouncements, who.Key(), orphaned(who.Owner()))
-	all, err := s.tell(ctx, ids)
+	err := s.tell(ctx, ids, use)
 	if err != nil {
 		s.announce(who.Key(), ids...)
 	}
-	return all, err
+	return err
 }
 
 // Wait returns the announcement of a session that was spawned with [SpawnRequest.Awaited],
@@ -278,7 +279,7 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 			break // the task ends with the server: the next one announces it
 		}
 		var all []Announcement
-		if all, err = s.tell(ctx, []string{runID}); len(all) > 0 {
+		if err = s.tell(ctx, []string{runID}, func(told []Announcement) { all = told }); err == nil && len(all) > 0 {
 			return all[0], nil
 		}
 	case <-ctx.Done():

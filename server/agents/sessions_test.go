@@ -128,8 +128,8 @@ func await(t testing.TB, s *Sessions, one *Session) {
 // taken returns the announcements for a client, as texts.
 func taken(t testing.TB, s *Sessions, who identity.Principal) string {
 	t.Helper()
-	all, err := s.Take(t.Context(), who)
-	if err != nil {
+	var all []Announcement
+	if err := s.Take(t.Context(), who, func(told []Announcement) { all = told }); err != nil {
 		t.Fatal(err)
 	}
 	var texts []string

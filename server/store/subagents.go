@@ -128,14 +128,15 @@ func (t Subagents) Leave(ctx context.Context, root string) error {
 	return t.execute(ctx, "UPDATE subagents SET pid = 0 WHERE pid = ?1 AND root = ?2 AND ended <> 0", root)
 }
 
-// Tell marks the ends of sessions as announced, and returns those that were not: of all
-// callers one gets each.
-func (t Subagents) Tell(ctx context.Context, runIDs []string) (told []*Subagent, err error) {
+// Tell marks the ends of sessions as announced, and has those used that were not: of all
+// callers one gets each. use runs before the marks are committed, so that nothing is left to
+// do between that and what it prepares; it runs again, with others perhaps, if they were not.
+func (t Subagents) Tell(ctx context.Context, runIDs []string, use func(told []*Subagent)) error {
 	if _, err := t.open(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	err = t.store.write(ctx, "", func(tx *transaction) error {
-		told = nil
+	return t.store.write(ctx, "", func(tx *transaction) error {
+		var told []*Subagent
 		for _, id := range runIDs {
 			rows, err := selectIn(tx, scanSubagent, "UPDATE subagents SET told = 1 WHERE run_id = ? AND told = 0 RETURNING "+subagentColumns, id)
 			if err == nil {
@@ -146,9 +147,9 @@ func (t Subagents) Tell(ctx context.Context, runIDs []string) (told []*Subagent,
 				return err
 			}
 		}
+		use(told)
 		return nil
 	})
-	return told, err
 }
 
 // A SubagentFilter selects sessions of agents. Fields that are "" select all.

@@ -82,8 +82,8 @@ func testSubagents(t *testing.T, newStore opener) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			rows, err := []Subagents{one, other}[i%2].Tell(ctx, []string{"a", "b", "nobody"})
-			if err != nil {
+			var rows []*Subagent
+			if err := []Subagents{one, other}[i%2].Tell(ctx, []string{"a", "b", "nobody"}, func(all []*Subagent) { rows = all }); err != nil {
 				t.Error(err)
 			}
 			mu.Lock()
@@ -163,7 +163,7 @@ func testSubagentsSweep(t *testing.T, newStore opener) {
 			}
 		}
 	}
-	if _, err := gone.Tell(ctx, []string{"told"}); err != nil {
+	if err := gone.Tell(ctx, []string{"told"}, func([]*Subagent) {}); err != nil {
 		t.Error(err)
 	}
 	if got := sweep(here, now.Add(-time.Hour), now.Add(-4*time.Hour), 9, 1<<20); got != "" {
@@ -215,7 +215,7 @@ func BenchmarkSubagent(b *testing.B) {
 			err = table.End(ctx, row)
 		}
 		if err == nil {
-			_, err = table.Tell(ctx, []string{row.RunID})
+			err = table.Tell(ctx, []string{row.RunID}, func([]*Subagent) {})
 		}
 		if err != nil {
 			b.Fatal(err)

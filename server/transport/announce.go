@@ -41,25 +41,37 @@ func announced(e *edge, p *peer, m message, line []byte) []byte {
 		return line
 	}
 	rest = rest[len(start)+len("{"):]
-	// From here to the Write they would be lost with the process: the rest is encoded already.
-	texts := e.Announcements.Take(p.principal)
+	var with []byte
+	told := e.Announcements.Take(p.principal, func(texts []string) {
+		if with = nil; len(texts) > 0 {
+			with = slices.Concat(start, ahead(texts, contents, fields), comma(rest, "}"), rest)
+		}
+	})
+	if !told || with == nil {
+		return line
+	}
+	return with
+}
+
+// ahead returns the beginning of a result with texts ahead of its encoded contents, and,
+// unless fields is nil, of the fields of its structure.
+func ahead(texts []string, contents, fields []byte) []byte {
 	blocks := make([]mcp.Content, len(texts))
 	for i, text := range texts {
 		blocks[i] = mcp.NewTextContent(text)
 	}
-	ahead, err := encode(blocks)
-	if len(texts) == 0 || err != nil {
-		return line
+	first, _ := encode(blocks) // texts can be encoded
+	with := slices.Concat([]byte(`{"content":`), bytes.TrimSuffix(first, []byte("]\n")), comma(contents, "]"), contents)
+	if fields == nil {
+		return with
 	}
-	comma := func(before []byte, end string) []byte {
-		return []byte(map[bool]string{false: ","}[bytes.HasPrefix(before, []byte(end))])
-	}
-	with := slices.Concat(start, []byte(`{"content":`), bytes.TrimSuffix(ahead, []byte("]\n")), comma(contents, "]"), contents)
-	if fields != nil {
-		again, _ := encode(texts) // as they were above
-		with = slices.Concat(with, []byte(`,"structuredContent":{"`+announcementsField+`":`), bytes.TrimSpace(again), comma(fields, "}"), fields)
-	}
-	return slices.Concat(with, comma(rest, "}"), rest)
+	again, _ := encode(texts)
+	return slices.Concat(with, []byte(`,"structuredContent":{"`+announcementsField+`":`), bytes.TrimSpace(again), comma(fields, "}"), fields)
+}
+
+// comma returns the comma ahead of the rest of a list or a structure; none if that is its end.
+func comma(rest []byte, end string) []byte {
+	return []byte(map[bool]string{false: ","}[bytes.HasPrefix(rest, []byte(end))])
 }
 
 // announcementsField is the field of a structure that has the announcements, for the clients
@@ -90,18 +102,23 @@ func outputOf(e *edge, m message) (declared, open bool) {
 }
 
 // Notify queues notifications of a method for the legacy client of a session, unless some of
-// [Notify] are queued. params returns those of each, and is called when the client has a
-// stream for notifications, immediately before they are written. It does not wait.
-func Notify(to mcpserver.ClientSession, method string, params func() []any) {
+// [Notify] are queued. take has the params of each used, as [Announcements.Take] does texts,
+// when the client has a stream for notifications. Notify does not wait.
+func Notify(to mcpserver.ClientSession, method string, take func(use func(params []any)) bool) {
 	s, ok := to.(*session)
 	if !ok || s.notices == nil {
 		return
 	}
 	s.notices.announce(notice{method: method, late: func() (lines []byte) {
-		for _, one := range params() {
-			if line, err := encode(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": one}); err == nil { // of texts
+		told := take(func(params []any) {
+			lines = nil
+			for _, one := range params {
+				line, _ := encode(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "method": method, "params": one}) // of texts
 				lines = append(lines, line...)
 			}
+		})
+		if !told {
+			return nil
 		}
 		return lines
 	}})

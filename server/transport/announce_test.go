@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -24,6 +25,8 @@ type board struct {
 	mu      sync.Mutex
 	waiting map[identity.Key][]string
 	took    int
+	broken  bool      // none can be marked as told
+	at      time.Time // of the end of the last Take
 }
 
 func (b *board) put(key identity.Key, texts ...string) {
@@ -45,13 +48,18 @@ func (b *board) Harmless(result []byte) []byte {
 	return bytes.ReplaceAll(result, []byte("news of a stranger"), []byte("lies"))
 }
 
-func (b *board) Take(who identity.Principal) []string {
+func (b *board) Take(who identity.Principal, use func(texts []string)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	texts := b.waiting[who.Key()]
+	use([]string{"of a transaction that is repeated"})
+	use(b.waiting[who.Key()])
+	if b.broken {
+		return false
+	}
 	delete(b.waiting, who.Key())
 	b.took++
-	return texts
+	b.at = time.Now()
+	return true
 }
 
 // announcing is a bench with tools of all kinds of results.
@@ -152,6 +160,20 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Announcements that cannot be marked as told come with the next result.
+func TestAnnouncementsNotMarked(t *testing.T) {
+	all := &board{broken: true}
+	backend, _ := announcing(all)
+	v := serveHTTP(t, backend, nil).modern()
+	all.put(identity.Principal{}.Key(), "a", "b")
+	for _, want := range [][]string{{"own"}, {"a", "b", "own"}, {"own"}} {
+		if got, err := v.call("echo", `{"tag":"own"}`).next(); err != nil || !slices.Equal(contents(t, got), want) {
+			t.Errorf("%s, %v, want %q", got, err, want)
+		}
+		all.broken = false
 	}
 }
 
@@ -286,11 +308,14 @@ func TestNotify(t *testing.T) {
 		sessions <- mcpserver.ClientSessionFromContext(ctx)
 	})
 	notify := func(to mcpserver.ClientSession) {
-		Notify(to, "notifications/news", func() (params []any) {
-			for _, text := range all.Take(principalIn(to)) {
-				params = append(params, map[string]string{"text": text})
-			}
-			return params
+		Notify(to, "notifications/news", func(use func([]any)) bool {
+			return all.Take(principalIn(to), func(texts []string) {
+				var params []any
+				for _, text := range texts {
+					params = append(params, map[string]string{"text": text})
+				}
+				use(params)
+			})
 		})
 	}
 	s, over := serveHTTP(t, backend, nil), make(chan struct{}, 100)
@@ -331,8 +356,9 @@ func TestNotify(t *testing.T) {
 	c.hangUp()
 }
 
-// BenchmarkAnnounced is the time between the moment in which announcements are taken and the
-// Write: 20 of 4 KB ahead of 48 KB, and 1 ahead of little.
+// BenchmarkAnnounced has 20 announcements of 4 KB ahead of 48 KB, and 1 ahead of little. A
+// process that ends in the time called exposed, between the end of Take and the write, loses
+// them.
 func BenchmarkAnnounced(b *testing.B) {
 	for name, size := range map[string]struct{ announcements, each, result int }{"most": {20, 4000, 48 << 10}, "one": {1, 400, 200}} {
 		b.Run(name, func(b *testing.B) {
@@ -344,6 +370,7 @@ func BenchmarkAnnounced(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			var exposed time.Duration
 			for b.Loop() {
 				for range size.announcements {
 					all.put("", strings.Repeat("y", size.each))
@@ -351,7 +378,9 @@ func BenchmarkAnnounced(b *testing.B) {
 				if with := announced(&e, &peer{}, m, line); len(with) < size.announcements*size.each {
 					b.Fatal("it has none")
 				}
+				exposed += time.Since(all.at)
 			}
+			b.ReportMetric(float64(exposed.Nanoseconds())/float64(b.N), "exposed-ns/op")
 		})
 	}
 }

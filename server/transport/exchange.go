@@ -52,9 +52,11 @@ type Backend struct {
 type Announcements interface {
 	// Pending reports whether some may wait for a principal. It must be fast.
 	Pending(who identity.Principal) bool
-	// Take returns those that wait for a principal. It is called immediately before a
-	// result is written, holds up what else is written to the client, and returns none twice.
-	Take(who identity.Principal) []string
+	// Take has those used that wait for a principal, and reports whether they count as told:
+	// none is taken twice. It is called immediately before a result is written, and holds up
+	// what else is written to the client. use prepares all that is to be written, as a
+	// process that ends after Take and before the write loses them; it may be called again.
+	Take(who identity.Principal, use func(texts []string)) bool
 	// Harmless returns an encoded result of a tool without texts that could pass for
 	// announcements.
 	Harmless(result []byte) []byte
