@@ -47,7 +47,7 @@ type attack struct {
 }
 
 // attackTimeout bounds a script without a limit of its own.
-const attackTimeout = 60 * time.Second
+const attackTimeout = 5 * time.Minute
 
 // attacks returns all attacks, in the order of docs/security.md.
 func attacks() []attack {
