@@ -101,7 +101,7 @@ func attacks(p places) []attack {
 		{Name: "a CR in a field", Request: request("GET /api/a", "X-Key: {S}{CR}X: b\r\n", ""), Heard: "-", Want: "400"},
 		{Name: "a line's end in a query", Request: request("GET /api/a?x={CRLF}X-Injected:%20{S}", "", ""), Heard: "query", Want: "200 OK"},
 		{Name: "upgrade to h2c", Request: strings.Replace(request("GET /api/a", bearer+"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n", ""), "Connection: close", "Connection: close, Upgrade, HTTP2-Settings", 1), Heard: "header", Want: "200 OK"},
-		{Name: "WebSocket", Request: strings.Replace(request("GET /api/websocket", bearer+"Upgrade: websocket\r\n", ""), "Connection: close", "Connection: Upgrade", 1) + "{pause}text", Heard: "header", Want: "text"},
+		{Name: "WebSocket", Request: strings.Replace(request("GET /api/websocket", bearer+"Upgrade: websocket\r\n", ""), "Connection: close", "Connection: Upgrade", 1) + "{head}text", Heard: "header", Want: "text"},
 
 		{Name: "plain HTTP", Kind: "plain", Request: "GET http://" + p.plain + "/api/a HTTP/1.1\r\nHost: " + p.plain + "\r\n" + bearer + "Connection: close\r\n\r\n", Heard: "-", Want: "sent over TLS alone"},
 		{Name: "plain HTTP to the TLS port", Kind: "plain", Request: "GET http://" + p.bank + "/api/a HTTP/1.1\r\nHost: " + p.bank + "\r\n" + bearer + "Connection: close\r\n\r\n", Heard: "-", Want: "sent over TLS alone"},

@@ -34,13 +34,13 @@ type Attack struct {
 	Kind    string // raw, h2, plain (to the proxy itself), follow (redirects), pinned, flood
 	Connect string // the tunnel's target; "" is of plain
 	SNI     string
-	Request string // {pause} in it is a short one
+	Request string // {pause} in it is a short one, and what follows {head} waits for an answer's
 }
 
 var seen bytes.Buffer // all answers
 
 func main() {
-	words := map[string]string{"{pause}": "{pause}"}
+	words := map[string]string{"{pause}": "{pause}", "{head}": "{head}"}
 	sentinel := os.Getenv("TOKEN")
 	var percent strings.Builder
 	for _, c := range []byte(sentinel) {
@@ -154,6 +154,7 @@ func tunnel(target string, config *tls.Config) (net.Conn, string) {
 // converse sends a request in pieces, and returns what comes until the end, or for a while.
 func converse(conn net.Conn, request string) string {
 	defer conn.Close()
+	request, rest, _ := strings.Cut(request, "{head}")
 	for i, part := range strings.Split(request, "{pause}") {
 		if i > 0 {
 			time.Sleep(50 * time.Millisecond)
@@ -163,8 +164,15 @@ func converse(conn net.Conn, request string) string {
 		}
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
+	var head []byte
+	for one := make([]byte, 1); rest != "" && !bytes.HasSuffix(head, []byte("\r\n\r\n")); head = append(head, one...) {
+		if _, err := conn.Read(one); err != nil {
+			return string(head) + err.Error()
+		}
+	}
+	_, _ = io.WriteString(conn, rest)
 	answer, _ := io.ReadAll(conn)
-	return string(answer)
+	return string(head) + string(answer)
 }
 
 // library makes the request with net/http. Redirects are followed with all fields.
