@@ -72,7 +72,7 @@ type live struct {
 	ended      chan struct{} // closed when it has ended, after all its descendants
 	news       chan struct{} // of capacity 1: the inbox or the number of children has changed
 
-	session      Session        // under registry.mu, as those below; without messages
+	session      Session        // under registry.mu, as those below; its place in the tree stays; without messages
 	conversation []chat.Message // the loop's, or what is left of it after the end
 	closing      bool           // it takes no messages, and spawns no sessions
 	awaited      bool           // its announcement is for Wait
@@ -224,7 +224,6 @@ func (l *live) run() {
 	if err := s.table.End(l.ctx, row); err != nil {
 		s.logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
 	}
-	end.Task, end.Messages = truncate.String(end.Task, maxSummary), nil // the store has these
 	s.delivered(l.end(end, cause))
 }
 
@@ -271,7 +270,9 @@ func (l *live) end(end Session, cause error) (silent []*live) {
 			silent = append(silent, m.child)
 		}
 	}
-	l.session, l.conversation, l.inbox, l.asked = end, brief(l.conversation), nil, nil
+	l.session.Status, l.session.Result, l.session.Ended, l.session.Used = end.Status, end.Result, end.Ended, end.Used
+	l.session.Task = truncate.String(end.Task, maxSummary)
+	l.conversation, l.inbox, l.asked = brief(l.conversation), nil, nil
 	l.withdraw()
 	if !l.awaited {
 		l.deliver(l.parent)

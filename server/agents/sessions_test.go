@@ -274,6 +274,48 @@ func TestShare(t *testing.T) {
 	spawn(t, s, annLater, SpawnRequest{})
 }
 
+// While sessions are spawned and killed below one that is killed itself, it never has more children
+// than it may, none outlives it, and no count is left.
+func TestKillWhileSpawning(t *testing.T) {
+	s := newSessions(t, Options{MaxChildren: 3})
+	for round := range 20 {
+		top := spawn(t, s, ann, SpawnRequest{Label: fmt.Sprint("top", round)})
+		who := agentOf(s, top)
+		var all sync.WaitGroup
+		for i := range 10 {
+			all.Go(func() {
+				for j := range 10 {
+					one, err := s.Spawn(t.Context(), who, SpawnRequest{Agent: "lead", Task: []string{"wait", "done 1"}[j%2]})
+					s.mu.Lock()
+					l := s.live[top.RunID]
+					if l.running < 0 || l.running > 3 || l.hasEnded() && l.running > 0 {
+						t.Errorf("%d children run of one that is %s", l.running, l.session.Status)
+					}
+					s.mu.Unlock()
+					if err == nil && j%3 == 0 {
+						_ = s.Kill(t.Context(), who, one.RunID) // or it has ended
+					}
+					if i == 5 && j == 5 {
+						_ = s.Kill(t.Context(), ann, top.RunID)
+					}
+				}
+			})
+		}
+		all.Wait()
+		await(t, s, top)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.live {
+		if !l.hasEnded() || l.running != 0 {
+			t.Errorf("%s is %s, with %d children", l.session.Label, l.session.Status, l.running)
+		}
+	}
+	if s.running != 0 || s.clients[ann.Key()].running != 0 {
+		t.Errorf("%d run, %d of the client", s.running, s.clients[ann.Key()].running)
+	}
+}
+
 // Of the largest task the store has the beginning.
 func TestStoredTask(t *testing.T) {
 	s := newSessions(t, Options{})

@@ -28,7 +28,9 @@ func announced(e *edge, p *peer, m message, line []byte) []byte {
 	var fields []byte // of a structure that stays
 	if structure := result["structuredContent"]; structure != nil && string(result["isError"]) != "true" {
 		declared, open := outputOf(e, m)
-		if open = open && structure[0] == '{'; declared && !open {
+		var own map[string]json.RawMessage
+		_ = json.Unmarshal(structure, &own)                                                 // it may be no object
+		if open = open && own != nil && own[announcementsField] == nil; declared && !open { // of two fields the last counts
 			return line
 		} else if declared {
 			fields = structure[1:]

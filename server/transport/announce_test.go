@@ -75,6 +75,9 @@ func announcing(b *board) (Backend, *bench) {
 		mcpserver.ServerTool{Tool: mcp.NewTool("structured"), Handler: structured(false)},
 		mcpserver.ServerTool{Tool: mcp.NewTool("declared", schema), Handler: structured(false)},
 		mcpserver.ServerTool{Tool: mcp.NewTool("closed", mcp.WithRawOutputSchema(json.RawMessage(`{"type":"object","properties":{"n":{}},"additionalProperties":false}`))), Handler: structured(false)},
+		mcpserver.ServerTool{Tool: mcp.NewTool("taken", schema), Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent("{}")}, StructuredContent: json.RawMessage(`{"\u0061nnouncements":[]}`)}, nil
+		}},
 		mcpserver.ServerTool{Tool: mcp.NewTool("failed", schema), Handler: structured(true)},
 		mcpserver.ServerTool{Tool: mcp.NewTool("task"), Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, &rpc.Other{Result: map[string]any{"resultType": "task", "taskId": "t"}}
@@ -130,6 +133,7 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 			{"failed", []string{"a", "b", n}},
 			{"declared", []string{"a", "b", n, `structure {"announcements":["a","b"],"n":9007199254740993}`}},
 			{"closed", nil},
+			{"taken", nil},
 			{"task", nil},
 			{"wrong", nil},
 			{"absent", nil},
