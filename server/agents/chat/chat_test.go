@@ -312,7 +312,7 @@ func TestEndpoints(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusNotFound, Status: "404 Not Found", Body: io.NopCloser(strings.NewReader("nothing\n\x1b[2Jhere"))}, err
 		})
 		c := chat.New(chat.Options{URL: address, API: chat.OpenAI, Model: "m", HTTP: &http.Client{Transport: transport}})
-		if _, err := c.Complete(t.Context(), user("go")); err == nil || !strings.HasSuffix(err.Error(), "404 Not Found: nothing here") || got != want {
+		if _, err := c.Complete(t.Context(), user("go")); err == nil || !strings.HasSuffix(err.Error(), "404 Not Found (are its url and model right?): nothing here") || got != want {
 			t.Errorf("%s\n%v", got, err)
 		}
 	}

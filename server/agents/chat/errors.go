@@ -40,18 +40,24 @@ type problem struct {
 // too small: OpenAI, Anthropic, vLLM, llama.cpp.
 var windowFull = []string{"context_length_exceeded", "prompt is too long", "context length", "context window", "context limit", "context size"}
 
-// passing are the types of errors in a stream that may be gone at the next attempt.
-var passing = []string{"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded", "internal_server_error"}
+// passing are the types and codes of errors in a stream that may be gone at the next attempt.
+var passing = []string{"overloaded_error", "api_error", "rate_limit_error", "timeout_error", "server_error", "rate_limit_exceeded", "internal_server_error", "429", "500", "502", "503", "504", "529"}
 
 // failure returns the failure. status is the response's, 0 for an error in a stream.
 func (p problem) failure(status int) *failure {
 	text := strings.ToLower(fmt.Sprint(p.Type, " ", p.Code, " ", p.Message))
-	f := &failure{text: p.Message, again: status == http.StatusTooManyRequests || status >= 500 || slices.Contains(passing, p.Type)}
+	f := &failure{text: p.Message, again: status == http.StatusTooManyRequests || status >= 500 || slices.Contains(passing, p.Type) || slices.Contains(passing, fmt.Sprint(p.Code))}
 	full := slices.ContainsFunc(windowFull, func(part string) bool { return strings.Contains(text, part) })
 	if full && !f.again || status == http.StatusRequestEntityTooLarge {
 		f.cause = ErrWindowFull
 	}
 	return f
+}
+
+// hints are questions for the person, by the status.
+var hints = map[int]string{
+	http.StatusUnauthorized: " (is the value of its key right?)",
+	http.StatusNotFound:     " (are its url and model right?)",
 }
 
 // refusal returns the error of a response without a stream.
@@ -68,11 +74,11 @@ func refusal(answer *http.Response) error {
 	if json.Unmarshal(text, &found) != nil || found.Error.Message == "" {
 		found.Error.Message = string(text)
 	}
-	shown := "it answers " + answer.Status
+	shown := "it answers " + strings.TrimSpace(answer.Status) + hints[answer.StatusCode]
 	if answer.StatusCode == http.StatusOK {
 		shown += " without a stream"
 	}
-	found.Error.Message = shown + ": " + found.Error.Message
+	found.Error.Message = strings.TrimSuffix(shown+": "+strings.TrimSpace(found.Error.Message), ": ")
 	f := found.Error.failure(answer.StatusCode)
 	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 31); err == nil {
 		f.after = time.Duration(seconds) * time.Second

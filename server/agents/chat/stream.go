@@ -66,7 +66,7 @@ func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err e
 // decode decodes the data of an event.
 func decode(data []byte, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
-		return &failure{text: fmt.Sprintf("its stream has an event that is not understood (%v): %s", err, data)}
+		return &failure{text: fmt.Sprintf("its stream has an event that is not understood: %s", data)}
 	}
 	return nil
 }

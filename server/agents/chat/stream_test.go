@@ -2,7 +2,11 @@ package chat
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -81,6 +85,44 @@ func TestStreams(t *testing.T) {
 	}
 	test(readOpenAI, openAIStreams)
 	test(readAnthropic, anthropicStreams)
+}
+
+// TestPassing: which errors in a stream may be gone at the next attempt.
+func TestPassing(t *testing.T) {
+	t.Parallel()
+	for event, want := range map[string]bool{
+		`{"error":{"message":"busy","type":"overloaded_error"}}`:      true,
+		`{"error":{"message":"busy","code":502}}`:                     true,
+		`{"error":{"message":"busy","code":"429"}}`:                   true,
+		`{"error":{"message":"busy","code":"rate_limit_exceeded"}}`:   true,
+		`{"error":{"message":"no such parameter","code":400}}`:        false,
+		`{"error":{"message":"no such parameter","code":"bad_name"}}`: false,
+	} {
+		_, err := readOpenAI(stream(event))
+		if f, ok := errors.AsType[*failure](err); !ok || f.again != want {
+			t.Errorf("%s is %#v", event, err)
+		}
+	}
+}
+
+// TestAnswers: the words for responses without a stream.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[[2]string]string{
+		{"401 Unauthorized", `{"error":{"message":"invalid x-api-key"}}`}: "it answers 401 Unauthorized (is the value of its key right?): invalid x-api-key",
+		{"404 Not Found", `{"detail":"Not Found"}`}:                       `it answers 404 Not Found (are its url and model right?): {"detail":"Not Found"}`,
+		{"529 ", `{"error":{"message":"Overloaded"}}`}:                    "it answers 529: Overloaded",
+		{"503 Service Unavailable", "\n"}:                                 "it answers 503 Service Unavailable",
+	} {
+		code, _ := strconv.Atoi(answer[0][:3])
+		err := refusal(&http.Response{Status: answer[0], StatusCode: code, Body: io.NopCloser(strings.NewReader(answer[1]))})
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := readOpenAI(stream(`{"error":"the engine has died"}`)); err.Error() != "its stream has an event that is not understood: {\"error\":\"the engine has died\"}\n" {
+		t.Error(err)
+	}
 }
 
 func shown(r *Reply, err error) string {
