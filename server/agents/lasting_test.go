@@ -75,8 +75,9 @@ func TestKilledProcess(t *testing.T) {
 	s, late := newSessions(t, Options{Store: one}), newSessions(t, Options{Store: other})
 	<-s.swept
 	<-late.swept
-	if list, err := s.List(t.Context(), annLater, Failed); len(list) != 2 || err != nil || list[0].Ended.IsZero() || list[0].Result != "Its server ended before it." {
-		t.Error(list, err)
+	list, err := s.List(t.Context(), annLater, Failed)
+	if len(list) != 2 || err != nil || list[0].Ended.IsZero() || list[0].Result != "Its server ended before it." {
+		t.Fatal(list, err)
 	}
 	const lost = ` (error). Result: Its server ended before it.`
 	got := taken(t, s, annLater) + taken(t, late, annLater)
@@ -85,6 +86,9 @@ func TestKilledProcess(t *testing.T) {
 [Subagent Complete] "top"` + lost + `
 [Subagent Complete] "below"` + lost); sorted(got) != want {
 		t.Errorf("%s\nwant %s", sorted(got), want)
+	}
+	if text, err := s.History(t.Context(), annLater, list[0].RunID); text != "[user] wait" || err != nil {
+		t.Errorf("the history of one that was lost is %q, %v", text, err)
 	}
 	if got, want := taken(t, late, bob), `[Subagent Complete] "bob's"`+lost; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -204,6 +208,20 @@ func TestSweep(t *testing.T) {
 			t.Error(found, err)
 		}
 		spawn(t, s, ann, SpawnRequest{Label: "top", Task: "done 3"}) // the label is free
+		for who, want := range map[string]int{"s1": 3, "s2": 0} {
+			if list, err := s.List(t.Context(), ann.In(who), ""); len(list) != want || err != nil {
+				t.Errorf("%s sees %d sessions, %v, want %d", who, len(list), err, want)
+			}
+		}
+		s.Leave(ann.Key())
+		for who, want := range map[string]int{"s1": 3, "s2": 1} { // others have not what ended long ago
+			if list, err := s.List(t.Context(), ann.In(who), ""); len(list) != want || err != nil {
+				t.Errorf("after the leave %s sees %d sessions, %v, want %d", who, len(list), err, want)
+			}
+		}
+		if found, err := s.History(t.Context(), annLater, top.RunID); found != "[user] wait" || err != nil {
+			t.Error(found, err)
+		}
 		step(6*24*time.Hour, 0, 3)
 		step(23*time.Hour, 0, 1)
 		s.Close()

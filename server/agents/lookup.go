@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/store"
@@ -34,7 +35,8 @@ func over(one *Session) error {
 }
 
 // List returns the sessions that who sees, the newest first, at most 100, without their
-// messages. A status of "" is any. An agent sees those below it.
+// messages. A status of "" is any. An agent sees those below it. Those of clients that have
+// left are listed for as long as sessions stay in memory: they are of other conversations.
 func (s *Sessions) List(ctx context.Context, who identity.Principal, status Status) ([]*Session, error) {
 	return s.list(ctx, func(l *live) bool { return l.isSeenBy(who) }, seenBy(who), status)
 }
@@ -60,7 +62,7 @@ func (s *Sessions) list(ctx context.Context, isSeen func(*live) bool, f *store.S
 	<-s.swept
 	var rows []*store.Subagent
 	if f != nil {
-		f.Status, f.Limit = string(status), maxListed
+		f.Status, f.Limit, f.Since = string(status), maxListed, time.Now().Add(-s.options.Keep)
 		if rows, err = s.table.List(ctx, *f); err != nil {
 			return nil, err
 		}
@@ -148,6 +150,9 @@ func (s *Sessions) History(ctx context.Context, who identity.Principal, name str
 		return "", err
 	}
 	var lines []string
+	if len(one.Messages) == 0 { // its server ended before it
+		one.Messages = []chat.Message{{Role: chat.User, Text: one.Task}}
+	}
 	for _, m := range one.Messages {
 		lines = append(lines, line(m))
 	}
@@ -195,7 +200,10 @@ func (s *Sessions) Stop(ctx context.Context, runID string) error {
 // reply: its next text without calls. With a wait of 0, and when it is over, the reply is "".
 // The error of a session that ends without one leaves its announcement to the others.
 func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, message string, wait time.Duration) (reply string, err error) {
-	if strings.TrimSpace(message) == "" || len(message) > maxText || !utf8.ValidString(message) {
+	if strings.TrimSpace(message) == "" {
+		return "", refuse(run.InvalidParam, "the message is empty")
+	}
+	if len(message) > maxText || !utf8.ValidString(message) {
 		return "", refuse(run.InvalidParam, "the message has to be a text of at most %d KB", maxText>>10)
 	}
 	l, one, err := s.lookup(ctx, who, name)

@@ -402,7 +402,9 @@ func TestDeferred(t *testing.T) {
 	if reply, err := s.Send(t.Context(), ann, "two", "hello", time.Minute); reply != "you said hello" || err != nil {
 		t.Error(reply, err)
 	}
-	_, err := s.Send(t.Context(), ann, "two", " end", time.Minute)
+	_, err := s.Send(t.Context(), ann, "two", " \n", time.Minute)
+	isRefused(t, err, run.InvalidParam, "the message is empty")
+	_, err = s.Send(t.Context(), ann, "two", " end", time.Minute)
 	isRefused(t, err, run.InvalidParam, "is over (done)")
 	if got, want := taken(t, s, ann), `[Subagent Complete] "two" (done). Result: hello end`; got != want {
 		t.Errorf("%s, want %s", got, want)

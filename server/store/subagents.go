@@ -157,9 +157,10 @@ type SubagentFilter struct {
 	RunID, Status string
 	// Owner selects the sessions of an owner; nil selects those of all.
 	Owner *string
-	// Root selects, of these, those of one client, and those whose client is gone; nil
-	// selects those of all.
+	// Root selects, of these, those of one client, and those whose client is gone and that
+	// ended at Since or later; nil selects those of all.
 	Root  *string
+	Since time.Time
 	Limit int
 }
 
@@ -177,7 +178,9 @@ func (t Subagents) List(ctx context.Context, f SubagentFilter) ([]*Subagent, err
 	add(f.RunID != "", "run_id = ?", &f.RunID)
 	add(f.Status != "", "status = ?", &f.Status)
 	add(f.Owner != nil, "owner = ?", f.Owner)
-	add(f.Root != nil, "(pid = 0 OR root = ?)", f.Root)
+	if f.Root != nil {
+		where, values = where+" AND (root = ? OR pid = 0 AND ended >= ?)", append(values, *f.Root, f.Since.UnixMilli())
+	}
 	return collect(ctx, t.store.stateFile, scanSubagent, "SELECT "+subagentColumns+" FROM subagents WHERE "+where+" ORDER BY ended <> 0, created DESC, run_id LIMIT ?", append(values, f.Limit)...)
 }
 
