@@ -6,6 +6,7 @@ import (
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
 
+	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/describe"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -23,7 +24,7 @@ type fixedTools struct {
 	code         mcpserver.ServerTool   // run_code
 	codeRuns     func(v *view) bool     // reports whether there is run_code
 	subagents    *subagentTools         // nil are none
-	agents       func(*skills.Catalog) []string
+	agents       func(*skills.Catalog) []*agents.Role
 	searchSkills func(_ *view, room int) mcpserver.ServerTool
 }
 
@@ -65,8 +66,8 @@ func (t *fixedTools) tools(v *view) []mcpserver.ServerTool {
 		all = append(all, t.code)
 	}
 	if t.subagents != nil && t.agents != nil {
-		if names := t.agents(v.catalog); len(names) > 0 {
-			all = append(all, t.subagents.spawn(names))
+		if roles := t.agents(v.catalog); len(roles) > 0 {
+			all = append(all, t.subagents.spawn(roles))
 		}
 	}
 	return append(all, t.searchSkills(v, descriptionRoom(all)))

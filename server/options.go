@@ -62,9 +62,9 @@ type Options struct {
 	// Subagents offers the tools sessions_spawn, sessions_send, sessions_list, sessions_history
 	// and sessions_kill, which take [exposure.SubagentChars] of the room; nil offers none.
 	Subagents Subagents
-	// Agents returns the names of the agents that clients of this server may spawn. Where
-	// there are none, or it is nil, there is no sessions_spawn. It must be fast.
-	Agents func(*skills.Catalog) []string
+	// Agents returns the agents that clients of this server may spawn. Where there are none,
+	// or it is nil, there is no sessions_spawn. It must be fast.
+	Agents func(*skills.Catalog) []*agents.Role
 	// Channel announces the ends of subagents to a Claude Code that started this process, and
 	// listens to it as a channel (its option --channels).
 	Channel bool

@@ -142,7 +142,9 @@ func (c *crew) Take(_ context.Context, who identity.Principal, use func([]agents
 
 func (c *crew) Watch() (<-chan struct{}, func()) { return c.ready, func() {} }
 
-func reviewer(*skills.Catalog) []string { return []string{"demo/reviewer"} }
+func reviewer(*skills.Catalog) []*agents.Role {
+	return []*agents.Role{{Agent: agents.Agent{Name: "demo/reviewer", Description: "Reviews a change.\nUse it " + strings.Repeat("after writing code, ", 20)}}, {Agent: agents.Agent{Name: "helper"}}}
+}
 
 // The tools, and all that they answer.
 func TestSubagentTools(t *testing.T) {
@@ -182,18 +184,18 @@ func TestSubagentTools(t *testing.T) {
 // Without subagents there are no such tools, and without agents no sessions_spawn. A name
 // among many is cut off, not the list of tools.
 func TestWhichSubagentTools(t *testing.T) {
-	many := func(*skills.Catalog) (names []string) {
+	many := func(*skills.Catalog) (roles []*agents.Role) {
 		for i := range 300 {
-			names = append(names, fmt.Sprintf("plugin-%d/agent", i))
+			roles = append(roles, &agents.Role{Agent: agents.Agent{Name: fmt.Sprintf("plugin-%d/agent", i), Description: "Does one thing."}})
 		}
-		return names
+		return roles
 	}
 	for name, test := range map[string]struct {
 		options Options
 		want    int
 	}{
 		"none":      {Options{Agents: reviewer}, 0},
-		"no agents": {Options{Subagents: newCrew(), Agents: func(*skills.Catalog) []string { return nil }}, 4},
+		"no agents": {Options{Subagents: newCrew(), Agents: func(*skills.Catalog) []*agents.Role { return nil }}, 4},
 		"nil":       {Options{Subagents: newCrew()}, 4},
 		"many":      {Options{Subagents: newCrew(), Agents: many, Expose: exposure.Options{Chars: exposure.DefaultChars - exposure.SubagentChars}, RunCode: true, KeptSandboxes: true, Feedback: newBook(t), MatchSkills: true}, 5},
 	} {
@@ -210,7 +212,7 @@ func TestWhichSubagentTools(t *testing.T) {
 			if found != test.want || size > maxToolsList {
 				t.Errorf("%d tools, and the list has %d bytes", found, size)
 			}
-			if spawn := string(tools["sessions_spawn"]); name == "many" && (!strings.Contains(spawn, "plugin-0/agent, plugin-1/agent") || !strings.Contains(spawn, "…")) {
+			if spawn := string(tools["sessions_spawn"]); name == "many" && (!strings.Contains(spawn, `\n- plugin-0/agent\n- plugin-1/agent\n`) || !strings.Contains(spawn, "…")) {
 				t.Error(spawn)
 			}
 		})

@@ -82,7 +82,7 @@ func read(front map[string]any) (d Definition, notes []string) {
 	}
 	d = Definition{Tools: list("tools"), DisallowedTools: list("disallowedtools"), AllowAgents: list("allowagents"), Skills: list("skills")}
 	if mode := fields["permissionmode"]; mode != nil {
-		d.PermissionMode = strings.ToLower(strings.TrimSpace(fmt.Sprint(mode)))
+		d.PermissionMode = strings.TrimSpace(fmt.Sprint(mode))
 	}
 	if most := fields["maxchildren"]; most != nil {
 		n, err := strconv.Atoi(fmt.Sprint(most))
@@ -146,9 +146,10 @@ func (d *Definition) profile(catalog *skills.Catalog) (p policy.Profile, notes [
 	if allow := named("tools", d.Tools); d.Tools != nil && !slices.Contains(allow, "*") {
 		p.Allow = allow
 	}
-	if deny := named("disallowedtools", d.DisallowedTools); len(deny) > 0 || len(d.DisallowedTools) > 0 {
+	if deny := named("disallowed_tools", d.DisallowedTools); len(deny) > 0 || len(d.DisallowedTools) > 0 {
 		p.Deny = deny
 	}
+	named("skills", d.Skills)
 	return p, notes
 }
 
@@ -234,6 +235,13 @@ type Role struct {
 	Notes     []string       `json:"notes,omitempty"` // what of its definition has no counterpart
 }
 
+// Idle reports whether the agent has no skill and no agent, as those of its definition are not
+// there.
+func (r *Role) Idle() bool {
+	p := r.Profile
+	return p.Allow != nil && len(p.Allow) == 0 && r.AllowAgents != nil && len(r.AllowAgents) == 0 && len(r.Notes) > 0
+}
+
 // OfConfiguration is the source of the agents that the configuration defines.
 const OfConfiguration = "configuration"
 
@@ -302,10 +310,12 @@ func (r *Roster) newRole(name string, catalog *skills.Catalog) *Role {
 	return role
 }
 
-// named returns the qualified names of the agents that a name means: its own, or those with
-// that name in a plugin. Untrusted ones count where no other has the name.
+// named returns the qualified names of the agents that a name means: its own, also as
+// plugin:name, or those with that name in a plugin. Untrusted ones count where no other has
+// the name.
 func (r *Roster) named(catalog *skills.Catalog, name string) (all []string) {
 	var untrusted []string
+	name = strings.Replace(name, ":", "/", 1) // as Claude Code writes it
 	for _, one := range r.names(catalog) {
 		if one == name {
 			return []string{name}
@@ -355,26 +365,15 @@ func (r *Roster) Roles(catalog *skills.Catalog) (all []*Role) {
 	return all
 }
 
-// Names returns the qualified names of the agents that sessions may have, as [Roster.Roles] does.
-func (r *Roster) Names(catalog *skills.Catalog) (all []string) {
-	for _, role := range r.Roles(catalog) {
-		if !role.Untrusted {
-			all = append(all, role.Name)
-		}
+// Spawnable returns those of [Roster.Roles] that sessions may have, and that the last agent of
+// a chain may spawn; a chain of none may spawn all.
+func (r *Roster) Spawnable(chain []string, catalog *skills.Catalog) []*Role {
+	by := &Role{}
+	if len(chain) > 0 {
+		by = r.role(chain[len(chain)-1])
 	}
-	return all
-}
-
-// Spawnable returns those of [Roster.Names] that the last agent of a chain may spawn; a chain
-// of none may spawn all.
-func (r *Roster) Spawnable(chain []string, catalog *skills.Catalog) []string {
-	all := r.Names(catalog)
-	if len(chain) == 0 {
-		return all
-	}
-	by := r.role(chain[len(chain)-1])
-	return slices.DeleteFunc(all, func(name string) bool {
-		return by == nil || by.AllowAgents != nil && !slices.Contains(by.AllowAgents, name)
+	return slices.DeleteFunc(r.Roles(catalog), func(role *Role) bool {
+		return role.Untrusted || by == nil || by.AllowAgents != nil && !slices.Contains(by.AllowAgents, role.Name)
 	})
 }
 
@@ -391,7 +390,11 @@ func (r *Roster) Find(catalog *skills.Catalog, name string) (*Agent, error) {
 	}
 	switch {
 	case role == nil:
-		return nil, &run.Error{Code: run.NotFound, Message: fmt.Sprintf("there is no agent %.100q; there are: %s", name, truncate.String(cmp.Or(strings.Join(r.Names(catalog), ", "), "none"), 1000))}
+		var all []string
+		for _, one := range r.Spawnable(nil, catalog) {
+			all = append(all, one.Name)
+		}
+		return nil, &run.Error{Code: run.NotFound, Message: fmt.Sprintf("there is no agent %.100q; there are: %s", name, truncate.String(cmp.Or(strings.Join(all, ", "), "none"), 1000))}
 	case role.Untrusted:
 		return nil, &run.Error{Code: run.PermissionDenied, Message: fmt.Sprintf("the agent %q is of a workspace that the person does not trust; they alone can change that, with trust on a terminal of theirs", role.Name)}
 	}

@@ -37,6 +37,7 @@ func TestFrontmatterProfile(t *testing.T) {
 		"tools: deploy Bash(rm -rf *, ls)":              {policy.Profile{Allow: []string{"deploy"}}, 1},
 		"tools: [mcp__s__office__report, deploy]":       {policy.Profile{Allow: []string{"deploy", "office/report"}}, 0},
 		"tools: report":                                 {policy.Profile{Allow: []string{"office/report", "report"}}, 0},
+		"skills: [report, nothing]":                     {policy.Profile{}, 1},
 		"tools: strange":                                {policy.Profile{Allow: []string{}}, 1},
 		"tools: Skill":                                  {},
 		"tools: 'Read, *'":                              {policy.Profile{}, 1},
@@ -112,13 +113,23 @@ func newRoster(t *testing.T) *Roster {
 // defines; those of an untrusted workspace are refused, whatever they allow.
 func TestRoster(t *testing.T) {
 	r, c := newRoster(t), rosterCatalog()
-	if diff := cmp.Diff([]string{"reviewer", "office/critic", "writer"}, r.Names(c)); diff != "" {
+	names := func(roles []*Role) (all []string) {
+		for _, role := range roles {
+			all = append(all, role.Name)
+		}
+		return all
+	}
+	if diff := cmp.Diff([]string{"reviewer", "office/critic", "writer"}, names(r.Spawnable(nil, c))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"office/critic"}, names(r.Spawnable([]string{"reviewer", "writer"}, c))); diff != "" {
 		t.Error(diff)
 	}
 	for name, want := range map[string]*Agent{
 		"reviewer":      {Name: "reviewer", Prompt: "You review.", AllowAgents: []string{}},
 		"office/critic": {Name: "office/critic", Description: "criticises", Prompt: "You criticise.", AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"}},
 		"critic":        {Name: "office/critic", Description: "criticises", Prompt: "You criticise.", AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"}},
+		"office:critic": {Name: "office/critic", Description: "criticises", Prompt: "You criticise.", AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"}},
 		"writer":        {Name: "writer", Model: "sonnet", Prompt: "You write.", AllowAgents: []string{"office/critic"}},
 	} {
 		got, err := r.Find(c, name)
@@ -157,7 +168,7 @@ func TestRoster(t *testing.T) {
 		t.Errorf("the notes are %q", notes)
 	}
 	r.Apply(t.Context(), agentCatalog())
-	if _, known := r.Profile("writer"); known || len(r.Names(agentCatalog())) != 1 {
+	if _, known := r.Profile("writer"); known || len(r.Roles(agentCatalog())) != 1 {
 		t.Error("an agent is known whose file is gone")
 	}
 }

@@ -33,7 +33,7 @@ const (
 	DefaultTools = 40     // tools of skills
 	DefaultChars = 12_000 // their descriptions together, in bytes
 	// SubagentChars are the characters that the tools for subagents take from the skills.
-	SubagentChars = 3500
+	SubagentChars = 4300
 )
 
 // Options configure [Choose]. The zero value is usable.
