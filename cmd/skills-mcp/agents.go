@@ -39,7 +39,7 @@ With --json also what of an agent's file has no counterpart here.`,
 type agentInfo struct {
 	*agents.Role
 	Model string `json:"model,omitempty"` // the default where the agent names none
-	State string `json:"state"`           // "ready", or why it cannot run
+	State string `json:"state"`           // "ready", or its problem
 }
 
 // tools returns the skills that the agent may use, in words.
@@ -64,7 +64,7 @@ func (c *agentsCommand) run(ctx context.Context) error {
 	}
 	var all []agentInfo
 	for _, role := range s.Roster.Roles(catalog) {
-		all = append(all, agentInfo{role, cmp.Or(role.Model, s.Config.Agents.Default()), cmp.Or(s.CannotRun(role), "ready")})
+		all = append(all, agentInfo{role, cmp.Or(role.Model, s.Config.Agents.Default()), cmp.Or(s.AgentProblem(role), "ready")})
 	}
 	return listing[agentInfo]{
 		key: "agents", none: "there are no agents; agents.define of the configuration has some, and files agents/*.md", headings: "NAME\tMODEL\tSOURCE\tTOOLS\tSTATE", optional: []string{"SOURCE", "TOOLS"},

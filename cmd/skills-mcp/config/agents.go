@@ -73,7 +73,7 @@ func (a *Agents) validate() error {
 			return err
 		}
 		if policy.CheckProfileName(name) != nil || name == agents.Inherit {
-			return fmt.Errorf("agents.models has %q; name it by letters, digits, dots, - and _", name)
+			return fmt.Errorf("agents.models has %q; name it by letters, digits, dots, - and _, and not inherit", name)
 		}
 	}
 	switch why := a.Missing(a.Model); {
@@ -85,11 +85,13 @@ func (a *Agents) validate() error {
 		return fmt.Errorf("agents.timeout is %s; write at most %s", a.Timeout, agents.MaxTimeout)
 	case a.Budget.Turns < 0 || a.Budget.Tokens < 0 || a.Budget.Cost < 0:
 		return fmt.Errorf("agents.budget has a number below 0; write 0 for no bound")
+	case a.Budget.Cost > 0 && len(a.Models) > 0 && !slices.ContainsFunc(a.names(), func(name string) bool { return a.Models[name].Price != Price{} }):
+		return fmt.Errorf("agents.budget.cost bounds nothing, as no model has a price; write agents.models.%s.price", a.names()[0])
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Define)) {
 		d := a.Define[name]
 		if policy.CheckProfileName(name) != nil || name == agents.Auto {
-			return fmt.Errorf("agents.define has %q; name it by letters, digits, dots, - and _", name)
+			return fmt.Errorf("agents.define has %q; name it by letters, digits, dots, - and _, and not auto", name)
 		}
 		if err := d.Check("agents.define." + name); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package diagnosis
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -9,9 +11,6 @@ import (
 	"github.com/skillsmcp/skills-mcp/sandbox"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
-
-// maxAgents bounds the agents that findings name.
-const maxAgents = 5
 
 // checkAgents checks the models and the agents. Without a model there are no findings. Models
 // are not asked.
@@ -31,13 +30,15 @@ func checkAgents(s *setup.Settings, catalog *skills.Catalog) (findings []sandbox
 			findings = append(findings, sandbox.Warning(subject, "its key "+m.Key+" has no value", "skills-mcp secret set "+m.Key))
 		}
 	}
-	ready, broken := 0, []sandbox.Finding{}
-	for _, role := range s.Roster.Roles(catalog) {
-		if why := s.CannotRun(role); why == "" {
-			ready++
-		} else if len(broken) < maxAgents {
-			broken = append(broken, sandbox.Warning("agent "+role.Name, why, "skills-mcp agents lists them all"))
+	all, broken, first := s.Roster.Roles(catalog), 0, ""
+	for _, role := range all {
+		if why := s.AgentProblem(role); why != "" {
+			broken, first = broken+1, cmp.Or(first, role.Name+": "+why)
 		}
 	}
-	return append(append(findings, sandbox.OK("agents", "%s ready", plain.Count(ready, "agent"))), broken...)
+	ready := fmt.Sprintf("%d of %s ready", len(all)-broken, plain.Count(len(all), "agent"))
+	if broken == 0 {
+		return append(findings, sandbox.OK("agents", "%s", ready))
+	}
+	return append(findings, sandbox.Warning("agents", ready+"; "+first, "skills-mcp agents lists them all"))
 }

@@ -51,12 +51,12 @@ func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) 
 
 // spawnable returns the function for the agents that the clients of a view may spawn; nil is
 // none, whatever there is.
-func spawnable(s *setup.Settings, k viewKey) func(*skills.Catalog) []string {
+func spawnable(s *setup.Settings, k viewKey) func(*skills.Catalog) []*agents.Role {
 	chain := k.principal().Agents
 	if len(chain) >= s.Config.Agents.Depth {
 		return nil
 	}
-	return func(catalog *skills.Catalog) []string { return s.Roster.Spawnable(chain, catalog) }
+	return func(catalog *skills.Catalog) []*agents.Role { return s.Roster.Spawnable(chain, catalog) }
 }
 
 // catalog returns the view of a principal, with its catalog once there is one.

@@ -36,8 +36,8 @@ func modelKey(kept *secrets.Store, name string) func(context.Context) (string, e
 	}
 }
 
-// CannotRun returns why no session can have an agent, or "".
-func (s *Settings) CannotRun(role *agents.Role) string {
+// AgentProblem returns why no session can have an agent, or why one can do nothing, or "".
+func (s *Settings) AgentProblem(role *agents.Role) string {
 	c := &s.Config.Agents
 	name := cmp.Or(role.Model, c.Default())
 	switch key := c.Models[name].Key; {
@@ -49,6 +49,8 @@ func (s *Settings) CannotRun(role *agents.Role) string {
 		return c.Missing(role.Model)
 	case key != "" && !s.Secrets.Store.Has("", key):
 		return fmt.Sprintf("the model %s has no key: skills-mcp secret set %s", name, key)
+	case role.Idle():
+		return "it can do nothing: none of its tools is a skill"
 	}
 	return ""
 }
