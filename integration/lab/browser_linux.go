@@ -26,7 +26,7 @@ type Browser struct {
 }
 
 // browserPatience bounds each step in a browser.
-const browserPatience = 30 * time.Second
+const browserPatience = 2 * time.Minute
 
 // NewBrowser starts a browser, which ends with the test.
 func NewBrowser(t *testing.T) *Browser {

@@ -9,6 +9,25 @@ import (
 // program's.
 const ReadTime = 1100 * time.Millisecond
 
+// instantTime is the time in which nobody reads a question: a client that declines it faster
+// cannot ask.
+const instantTime = 300 * time.Millisecond
+
+// DeclineAtOnce calls a tool with a text, and answers the question before a person has read
+// it; on a busy machine, which may be slower than that, of a later call. It returns the
+// call's arguments, and what it ended with.
+func (c *ToolClient) DeclineAtOnce(tool, text, answer string) (args map[string]any, r Reply) {
+	c.t.Helper()
+	for n, took := 0, instantTime; took >= instantTime; n++ {
+		args = Text(fmt.Sprint(text, " ", n))
+		asked := c.Call(tool, args)
+		began := time.Now()
+		r = c.Answer(asked, answer)
+		took = time.Since(began)
+	}
+	return args, r
+}
+
 // Burst sends equal calls at once, answers the one form, if there is one, with a choice
 // after a time, and returns the results.
 func (c *ToolClient) Burst(calls int, tool, args, choice string) (results []Message, forms int) {
