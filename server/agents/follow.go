@@ -11,37 +11,32 @@ const following = time.Second
 // follow reports the usage of sessions to other processes of the same store, and ends the
 // sessions that they ask for, and those of clients whose credential was revoked.
 func (r *registry) follow() {
-	used, running := r.changed()
+	used, watched, running := r.changed()
 	if !running {
 		return
 	}
 	stop, err := r.table.Follow(r.ctx, used)
-	if err != nil {
+	if err != nil { // and nobody knows what else is in it
 		r.logger.Debug("the usage of subagents is not stored", "error", err)
+		return
 	}
-	var watched []*live
-	r.mu.Lock()
-	for _, id := range stop {
-		if l := r.live[id]; l != nil {
-			l.cancel(errKilled)
-		}
-	}
-	for _, l := range r.live {
-		if err == nil && l.counts != nil && !l.hasEnded() { // else the store cannot be read
-			watched = append(watched, l)
-		}
-	}
-	r.mu.Unlock()
 	for _, l := range watched {
 		if !l.counts(r.ctx) {
 			l.cancel(errRevoked)
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range stop {
+		if l := r.live[id]; l != nil {
+			l.cancel(errKilled)
+		}
+	}
 }
 
-// changed returns the usage of sessions that the store does not have yet, by run ID, and
-// whether one runs.
-func (r *registry) changed() (used map[string]string, running bool) {
+// changed returns the usage of sessions that the store does not have yet, by run ID, the
+// sessions whose credential can be revoked, and whether one runs.
+func (r *registry) changed() (used map[string]string, watched []*live, running bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	used = map[string]string{}
@@ -49,11 +44,14 @@ func (r *registry) changed() (used map[string]string, running bool) {
 		if l.hasEnded() {
 			continue
 		}
+		if l.counts != nil {
+			watched = append(watched, l)
+		}
 		if spent := l.ledger.spent(); spent != l.followed {
 			l.followed = spent
 			text, _ := json.Marshal(spent) // numbers can be encoded
 			used[id] = string(text)
 		}
 	}
-	return used, r.running > 0
+	return used, watched, r.running > 0
 }
