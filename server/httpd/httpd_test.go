@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -230,6 +231,52 @@ func serve(t *testing.T, s *Server, mounted ...io.Closer) (address string, stop 
 	}
 }
 
+// servePipes is serve without a network, where time is virtual.
+func servePipes(t *testing.T, s *Server) (dial func() (net.Conn, error), stop func() error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &pipeListener{conns: make(chan net.Conn)}
+	l.ctx, l.end = context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	return l.dial, func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+// A pipeListener accepts the pipes of dial until it is closed, which ends ctx.
+type pipeListener struct {
+	conns chan net.Conn
+	ctx   context.Context
+	end   context.CancelFunc
+}
+
+func (l *pipeListener) dial() (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case l.conns <- theirs:
+		return ours, nil
+	case <-l.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.end()
+	return nil
+}
+
+func (*pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 443} }
+
 // The end of a server ends what is mounted first: a request that would last for good
 // is answered.
 func TestServeEnds(t *testing.T) {
@@ -298,26 +345,32 @@ func TestAbsoluteURL(t *testing.T) {
 // A client that does not send what it has announced is let go, whatever its request
 // was answered with: net/http waits without end for what is left.
 func TestSlowWriters(t *testing.T) {
-	s := New(&Options{Patience: 200 * time.Millisecond})
-	s.Handle("/who", who)
-	address, stop := serve(t, s)
-	for _, request := range []string{
-		"POST /who", "POST /none", "GET " + HealthPath, "POST /who HTTP/1.1\r\nOrigin: https://evil.example.com",
-	} {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := New(nil)
+		s.Handle("/who", who)
+		dial, stop := servePipes(t, s)
+		for _, request := range []string{
+			"POST /who", "POST /none", "GET " + HealthPath, "POST /who HTTP/1.1\r\nOrigin: https://evil.example.com",
+		} {
+			c, err := dial()
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			line, more, _ := strings.Cut(request, " HTTP/1.1")
+			fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: localhost%s\r\nContent-Length: 100\r\n\r\n", line, more)
+			if _, err := io.Copy(io.Discard, c); err != nil { // until the server closes it
+				t.Errorf("%s: %v", request, err)
+			}
+			if took := time.Since(began); took > s.options.Patience+time.Second {
+				t.Errorf("%s: it was let go after %s", request, took)
+			}
+			c.Close()
 		}
-		line, more, _ := strings.Cut(request, " HTTP/1.1")
-		fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: localhost%s\r\nContent-Length: 100\r\n\r\n", line, more)
-		if _, err := io.Copy(io.Discard, c); err != nil { // until the server closes it
-			t.Errorf("%s: %v", request, err)
+		if err := stop(); err != nil {
+			t.Error(err)
 		}
-		c.Close()
-	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
+	})
 }
 
 // Without credentials, a page of another port is refused, and who connects must be the

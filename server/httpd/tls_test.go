@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -21,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -124,47 +126,54 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const patience = 500 * time.Millisecond
-	s := New(&Options{TLS: c.Config(), Patience: patience})
-	s.Handle("/stream", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		err := errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
-		_, _ = io.WriteString(w, r.Proto+" "+r.URL.Scheme)
-		err = errors.Join(err, control.Flush())
-		<-time.After(patience * 3 / 2)
-		if err = errors.Join(err, r.Context().Err()); err != nil {
-			_, _ = io.WriteString(w, err.Error())
+	synctest.Test(t, func(t *testing.T) {
+		s := New(&Options{TLS: c.Config()})
+		patience := s.options.Patience
+		s.Handle("/stream", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			control := http.NewResponseController(w)
+			err := errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
+			_, _ = io.WriteString(w, r.Proto+" "+r.URL.Scheme)
+			err = errors.Join(err, control.Flush())
+			time.Sleep(patience * 3 / 2)
+			if err = errors.Join(err, r.Context().Err()); err != nil {
+				_, _ = io.WriteString(w, err.Error())
+			}
+		}))
+		dial, stop := servePipes(t, s)
+		pool := x509.NewCertPool()
+		pool.AddCert(c.current().Leaf)
+		var all sync.WaitGroup
+		for want, config := range map[string]*http.Transport{
+			"HTTP/1.1 https": {TLSClientConfig: &tls.Config{RootCAs: pool}},
+			"HTTP/2.0 https": {TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true},
+		} {
+			config.DialContext = func(context.Context, string, string) (net.Conn, error) { return dial() }
+			all.Go(func() {
+				defer config.CloseIdleConnections()
+				response, err := (&http.Client{Transport: config}).Get("https://127.0.0.1/stream")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer response.Body.Close()
+				if got, err := io.ReadAll(response.Body); err != nil || string(got) != want {
+					t.Errorf("%q, %v; want %q", got, err, want)
+				}
+			})
 		}
-	}))
-	address, stop := serve(t, s)
-	pool := x509.NewCertPool()
-	pool.AddCert(c.current().Leaf)
-	var all sync.WaitGroup
-	for want, config := range map[string]*http.Transport{
-		"HTTP/1.1 https": {TLSClientConfig: &tls.Config{RootCAs: pool}},
-		"HTTP/2.0 https": {TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true},
-	} {
-		all.Go(func() {
-			defer config.CloseIdleConnections()
-			response, err := (&http.Client{Transport: config}).Get("https://" + address + "/stream")
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer response.Body.Close()
-			if got, err := io.ReadAll(response.Body); err != nil || string(got) != want {
-				t.Errorf("%q, %v; want %q", got, err, want)
-			}
-		})
-	}
-	all.Wait()
-	if old, err := tls.Dial("tcp", address, &tls.Config{RootCAs: pool, MaxVersion: tls.VersionTLS11}); err == nil {
-		old.Close()
-		t.Error("TLS 1.1 is let in")
-	}
-	if err := stop(); err != nil {
-		t.Error(err)
-	}
+		all.Wait()
+		old, err := dial()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer old.Close()
+		if tls.Client(old, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1", MaxVersion: tls.VersionTLS11}).Handshake() == nil {
+			t.Error("TLS 1.1 is let in")
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A server that drains fails its readiness alone, still answers, and asks for no more requests
