@@ -154,7 +154,7 @@ func (t *subagentTools) send(r *request, args sendArgs) (any, error) {
 	defer p.close()
 	defer p.wait("the subagent's answer")()
 	answer, err := t.sessions.Send(r.ctx, r.principal, args.Session, args.Message, wait)
-	return mcp.NewToolResultText(cmp.Or(answer, "The message is sent; there is no answer yet.")), err
+	return mcp.NewToolResultText(cmp.Or(answer, "The message is sent; there is no answer yet. Later sessions_history has it.")), err
 }
 
 // maxTaskText bounds the task of a session in a list, in bytes.

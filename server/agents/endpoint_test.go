@@ -105,7 +105,7 @@ func TestEndpoint(t *testing.T) {
 		"instructions without room": {
 			script:   func(*modelserver.Request) reply { return reply{Text: "no"} },
 			window:   100,
-			requests: 0, result: "the conversation does not fit the window of the model fake",
+			requests: 0, result: "the conversation does not fit the window of the model fake; raise it in agents.models, or give the agent fewer tools",
 		},
 		"nearly full": {
 			script: func(r *modelserver.Request) reply {

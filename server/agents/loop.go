@@ -66,6 +66,8 @@ func (l *loop) answer(ctx context.Context) (string, error) {
 		case reply.Cut && !cut:
 			begun, cut = reply.Text, true
 			l.add(reply.Message, chat.Message{Role: chat.User, Text: goOn})
+		case reply.Cut && begun+reply.Text == "": // it has only thought
+			return "", fmt.Errorf("the model %s spent all of its max_tokens, %d, before any text; raise them in agents.models", l.model.Name, l.MaxTokens)
 		default:
 			text := l.hooked(ctx, "message_sending", "message", begun+reply.Text, nil)
 			if text != begun+reply.Text {
@@ -90,7 +92,7 @@ func (l *loop) ask(ctx context.Context) (*chat.Reply, error) {
 			return nil, err
 		}
 		if l.size() >= limit {
-			return nil, fmt.Errorf("the conversation does not fit the window of the model %s", l.model.Name)
+			return nil, fmt.Errorf("the conversation does not fit the window of the model %s; raise it in agents.models, or give the agent fewer tools", l.model.Name)
 		}
 	}
 	reply, err := l.request(ctx, l.Request, l.size())

@@ -169,6 +169,15 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRunThoughtAlone: a model that spends each reply on thoughts has no result.
+func TestRunThoughtAlone(t *testing.T) {
+	none := &chat.Reply{Message: chat.Message{Role: chat.Assistant}, Cut: true}
+	l, _ := newLoop(replies(none, none))
+	if result, err := l.run(t.Context()); err == nil || !strings.Contains(err.Error(), "spent all of its max_tokens, 4096, before any text") {
+		t.Errorf("%q, %v", result, err)
+	}
+}
+
 func TestRunEmptyReply(t *testing.T) {
 	l, _ := newLoop(&fakeModel{script: func(int, chat.Request) (*chat.Reply, error) {
 		return &chat.Reply{Message: chat.Message{Role: chat.Assistant}}, nil
