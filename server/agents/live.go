@@ -21,7 +21,7 @@ import (
 
 const (
 	maxResult = 64 << 10 // bytes of a result in the store
-	maxMails  = 100      // messages that wait for a session
+	maxMails  = 10       // messages that wait for a session, of 100 KB each
 )
 
 // The causes for which a session ends before its loop does.

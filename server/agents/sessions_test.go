@@ -274,6 +274,23 @@ func TestShare(t *testing.T) {
 	spawn(t, s, annLater, SpawnRequest{})
 }
 
+// Messages to a session that does not read them are bounded, in size and number.
+func TestInbox(t *testing.T) {
+	s := newSessions(t, Options{})
+	one := spawn(t, s, ann, SpawnRequest{})
+	send := func(size int) error {
+		_, err := s.Send(t.Context(), ann, one.RunID, strings.Repeat("x", size), 0)
+		return err
+	}
+	isRefused(t, send(maxText+1), run.InvalidParam, "100 KB")
+	for range maxMails {
+		if err := send(maxText); err != nil {
+			t.Fatal(err)
+		}
+	}
+	isRefused(t, send(1), run.Busy, fmt.Sprintf("%d messages wait", maxMails))
+}
+
 // While sessions are spawned and killed below one that is killed itself, it never has more children
 // than it may, none outlives it, and no count is left.
 func TestKillWhileSpawning(t *testing.T) {
