@@ -42,7 +42,7 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
 	}
 	address := strings.TrimSuffix(c.options.URL, "/") + path
 	for try := 1; ; try++ {
-		reply, err := c.attempt(ctx, address, body)
+		reply, err := c.attempt(ctx, address, body, r.MaxTokens)
 		if err == nil {
 			return reply, nil
 		}
@@ -59,7 +59,7 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
 }
 
 // attempt makes one request. Its errors do not have the key.
-func (c *Client) attempt(ctx context.Context, address string, body []byte) (*Reply, error) {
+func (c *Client) attempt(ctx context.Context, address string, body []byte, most int) (*Reply, error) {
 	var key string
 	if c.options.Key != nil {
 		var err error
@@ -83,7 +83,7 @@ func (c *Client) attempt(ctx context.Context, address string, body []byte) (*Rep
 	default:
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
-	reply, err := c.do(r)
+	reply, err := c.do(r, most)
 	if f, ok := errors.AsType[*failure](err); ok {
 		if key != "" {
 			f.text = strings.ReplaceAll(f.text, key, "[key]")
@@ -93,7 +93,7 @@ func (c *Client) attempt(ctx context.Context, address string, body []byte) (*Rep
 	return reply, err
 }
 
-func (c *Client) do(r *http.Request) (*Reply, error) {
+func (c *Client) do(r *http.Request, most int) (*Reply, error) {
 	answer, err := c.http.Do(r)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // without the address, which may hold a key
@@ -105,7 +105,7 @@ func (c *Client) do(r *http.Request) (*Reply, error) {
 	if err := refusal(answer); err != nil {
 		return nil, err
 	}
-	d := &draft{}
+	d := &draft{most: most}
 	if c.options.API == Anthropic {
 		return d.read(answer.Body, d.anthropic)
 	}

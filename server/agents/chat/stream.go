@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	maxReply  = 4 << 20 // bytes of a stream
+	maxReply  = 4 << 20 // bytes of a stream, or more where the reply may have more tokens
+	perToken  = 1 << 10 // bytes of a stream: OpenAI's has about 330, with an event for each
 	maxCalls  = 128     // of one reply
 	maxTokens = 1 << 40 // that an endpoint's usage can name
 )
@@ -29,14 +30,16 @@ type draft struct {
 	usage Usage
 	cut   bool
 	ended bool // it is complete
+	most  int  // tokens of the reply
 }
 
 // read passes the data of each event of a stream to event, until the reply is complete.
 // Source: the HTML standard, 9.2.6, as far as endpoints use it.
 func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err error)) (*Reply, error) {
-	body := &io.LimitedReader{R: stream, N: maxReply}
+	size := max(maxReply, d.most*perToken)
+	body := &io.LimitedReader{R: stream, N: int64(size)}
 	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, maxReply+1)
+	lines.Buffer(nil, size+1)
 	d.open = map[int]*Call{}
 	var data []byte
 	for lines.Scan() {
@@ -55,7 +58,7 @@ func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err e
 	}
 	switch err := cmp.Or(lines.Err(), io.ErrUnexpectedEOF); {
 	case body.N <= 0:
-		return nil, &failure{text: fmt.Sprintf("its reply is larger than %d MiB", maxReply>>20)}
+		return nil, &failure{text: fmt.Sprintf("its reply is larger than %d MiB", size>>20)}
 	case d.ended:
 		return d.reply()
 	default:

@@ -162,6 +162,11 @@ func TestBounds(t *testing.T) {
 	if r, err := readOpenAI(text(maxReply)); err != nil || len(r.Text) < maxReply-100 {
 		t.Error(err)
 	}
+	d := &draft{most: 2 * maxReply / perToken} // a large reply in small events
+	events := strings.Repeat(stream(`{"choices":[{"delta":{"content":"a"},"logprobs":null}],"usage":null}`), maxReply/70)
+	if r, err := d.read(strings.NewReader(events+"data: [DONE]\n\n"), d.openAI); len(events) <= maxReply || err != nil || len(r.Text) != maxReply/70 {
+		t.Errorf("%v of %d bytes", err, len(events))
+	}
 	if _, err := readOpenAI(text(maxReply + 1)); err == nil || !strings.Contains(err.Error(), "4 MiB") {
 		t.Error(err)
 	}
