@@ -235,13 +235,6 @@ type Role struct {
 	Notes     []string       `json:"notes,omitempty"` // what of its definition has no counterpart
 }
 
-// Idle reports whether the agent has no skill and no agent, as those of its definition are not
-// there.
-func (r *Role) Idle() bool {
-	p := r.Profile
-	return p.Allow != nil && len(p.Allow) == 0 && r.AllowAgents != nil && len(r.AllowAgents) == 0 && len(r.Notes) > 0
-}
-
 // OfConfiguration is the source of the agents that the configuration defines.
 const OfConfiguration = "configuration"
 

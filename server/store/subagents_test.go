@@ -77,6 +77,12 @@ func testSubagents(t *testing.T, newStore opener) {
 	if rows, err := other.List(ctx, SubagentFilter{Owner: &ann, Root: &next, Limit: 9}); err != nil || cmp.Diff([]*Subagent{b, a}, rows) != "" {
 		t.Error(cmp.Diff([]*Subagent{b, a}, rows), err)
 	}
+	if got := ids(t, other, SubagentFilter{Owner: &ann, Root: &next, Since: time.Now().Add(time.Hour)}); got != "" {
+		t.Errorf("%s ended long ago, and its client is another", got)
+	}
+	if got := ids(t, other, SubagentFilter{Owner: &ann, Root: &root, Since: time.Now().Add(time.Hour)}); got != "a" {
+		t.Errorf("the client of a has %q", got)
+	}
 	var mu sync.Mutex
 	var told []string
 	var all sync.WaitGroup

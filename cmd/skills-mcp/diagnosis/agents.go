@@ -21,12 +21,9 @@ func checkAgents(s *setup.Settings, catalog *skills.Catalog) (findings []sandbox
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		subject, m := "model "+name, c.Models[name]
-		switch {
-		case m.Key == "":
-			findings = append(findings, sandbox.OK(subject, "%s at %s, without a key", m.Model, m.URL))
-		case s.Secrets.Store.Has("", m.Key):
-			findings = append(findings, sandbox.OK(subject, "%s at %s, with the key %s", m.Model, m.URL, m.Key))
-		default:
+		if m.Key == "" || s.Secrets.Store.Has("", m.Key) {
+			findings = append(findings, sandbox.OK(subject, "%s at %s", m.Model, m.URL))
+		} else {
 			findings = append(findings, sandbox.Warning(subject, "its key "+m.Key+" has no value", "skills-mcp secret set "+m.Key))
 		}
 	}

@@ -49,7 +49,7 @@ func (s *Settings) AgentProblem(role *agents.Role) string {
 		return c.Missing(role.Model)
 	case key != "" && !s.Secrets.Store.Has("", key):
 		return fmt.Sprintf("the model %s has no key: skills-mcp secret set %s", name, key)
-	case role.Idle():
+	case role.Profile.Allow != nil && role.AllowAgents != nil && len(role.Profile.Allow)+len(role.AllowAgents) == 0 && len(role.Notes) > 0:
 		return "it can do nothing: none of its tools is a skill"
 	}
 	return ""
