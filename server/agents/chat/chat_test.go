@@ -297,6 +297,33 @@ func TestKey(t *testing.T) {
 	})
 }
 
+// TestHidden: an endpoint gets nothing that a person cannot see, wherever it is.
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	eachAPI(t, func(t *testing.T, api chat.API) {
+		const text = "se\U000e0041\u200ben \u202e\x1b[8m<naïve> \u2764\ufe0f" // tags, a space without width, another direction, an escape sequence
+		var got []byte
+		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+			var err error
+			got, err = io.ReadAll(r.Body)
+			return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody}, err
+		})
+		c := chat.New(chat.Options{URL: "https://a.test/v1", API: api, Model: "m", HTTP: &http.Client{Transport: transport}})
+		schema, err := json.Marshal(map[string]any{"type": "object", "description": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := chat.Request{System: text, MaxTokens: 100, Tools: []chat.Definition{{Name: "a", Description: text, Schema: schema}}, Messages: []chat.Message{
+			{Role: chat.User, Text: text}, {Role: chat.Assistant, Text: text, Calls: []chat.Call{{ID: "1", Name: "a", Args: json.RawMessage("{}")}}}, {Role: chat.Tool, CallID: "1", Text: text}}}
+		if _, err := c.Complete(t.Context(), r); err == nil {
+			t.Error("no error of the endpoint")
+		}
+		if n := strings.Count(string(got), "seen <naïve> \u2764\ufe0f\""); n != 6 || !json.Valid(got) {
+			t.Errorf("%d of 6 texts are visible: %s", n, got)
+		}
+	})
+}
+
 // TestEndpoints: the number of tokens has another name at OpenAI's own endpoint.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()

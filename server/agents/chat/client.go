@@ -36,10 +36,13 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
 	if c.options.API == Anthropic {
 		path, encoded = "/messages", anthropicBody(c.options, r)
 	}
-	body, err := json.Marshal(encoded)
-	if err != nil {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // termtext looks at what is escaped
+	if err := e.Encode(encoded); err != nil {
 		return nil, fmt.Errorf("encode the request to a model: %w", err)
 	}
+	body := termtext.JSON(text.Bytes(), nil) // a model reads nothing that a person cannot see
 	address := strings.TrimSuffix(c.options.URL, "/") + path
 	for try := 1; ; try++ {
 		reply, err := c.attempt(ctx, address, body, r.MaxTokens)
