@@ -28,7 +28,7 @@ const (
 	// secretPrefix begins each secret; no script knows the rest.
 	secretPrefix = "host-secret-"
 	// settle bounds the time in which the remains of an attack disappear.
-	settle = 20 * time.Second
+	settle = 2 * time.Minute
 	// noise is the memory that other processes may allocate meanwhile, in kB.
 	noise = 3 << 20
 )
