@@ -79,6 +79,9 @@ func (p *Page) subagents(ctx context.Context, above string) (trees []*subagentNo
 	}
 	ended := slices.DeleteFunc(slices.Clone(trees), func(n *subagentNode) bool { return n.Status == agents.Running })
 	trees = slices.DeleteFunc(trees, func(n *subagentNode) bool { return n.Status != agents.Running })
+	if above == "" {
+		ended = ended[:min(len(ended), 10)] // the runs are below them
+	}
 	return append(trees, ended...), err
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -119,6 +120,23 @@ func TestSubagents(t *testing.T) {
 		}
 		if text := v.get(subagentPath(lead)); !strings.Contains(text, ">killed<") || strings.Contains(text, "/stop") {
 			t.Error(text)
+		}
+	})
+}
+
+// However many subagents have ended, the runs are below ten of them, the newest.
+func TestManySubagents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newReview(t, nil, nil)
+		v.spawn()
+		ann, _, _, _ := team()
+		for i := range 12 {
+			one := &agents.Session{RunID: fmt.Sprintf("%012x", i), Label: "old", Status: agents.Done, Created: time.Now(), Ended: time.Now(), Owner: ann.Owner()}
+			v.subagents.all = append(v.subagents.all, one)
+		}
+		text := v.as(ann, Path+"runs").Body.String()
+		if old := strings.Count(text, ">old</bdi>"); old != 10 || strings.Contains(text, "00000000000a") || !strings.Contains(text, "whole") {
+			t.Errorf("%d that ended are shown: %s", old, text)
 		}
 	})
 }
