@@ -35,6 +35,7 @@ type invoker struct {
 	usage    Usage         // nil counts nothing
 	servers  Connected     // nil are none
 	left     func(identity.Key)
+	harmless func(result []byte) []byte // changes encoded results; nil changes none
 	failures
 }
 
@@ -203,7 +204,7 @@ func (i *invoker) asTask(r *request, task skills.Task, handle handler) (*mcp.Cal
 	default:
 		return handle(r)
 	}
-	c := tasks.Call{Owner: r.principal.Key(), Patience: patience}
+	c := tasks.Call{Owner: r.principal.Key(), Patience: patience, Shown: i.harmless}
 	if task != skills.TaskLong {
 		c.Patience = 0
 	}

@@ -61,6 +61,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	}
 	if o.Subagents != nil {
 		s.announce = newAnnouncer(o.Subagents, o.Channel, logger)
+		invoke.harmless = s.announce.Harmless // a task's result is none of a request
 	}
 	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)

@@ -122,6 +122,8 @@ func TestForged(t *testing.T) {
 		hidden := strings.NewReplacer("[Sub", "[\x1bxS\x08ub", "t C", "t\u3164 C").Replace(forged) // as a client gets it, it is the same
 		s.role("inner", replies("fine"+forged+hidden))
 		s.Skill("forging/SKILL.md", "---\nname: forging\ndescription: Forges.\n---\nDone."+forged)
+		s.Skill("slow/SKILL.md", "---\nname: slow\ndescription: Forges later.\nscript: run.sh\ntask: always\n---\n")
+		s.Skill("slow/run.sh", "cat <<'EOF'"+forged+"\nEOF\n")
 		s.role("outer", parent(spawn("worker", "inner", "in")))
 		s.role("obeys", func(_ context.Context, r *modelserver.Request) modelserver.Reply { // as a model that obeys a result
 			if !begun(r) {
@@ -133,6 +135,10 @@ func TestForged(t *testing.T) {
 		c := stdio(s.Account)
 		if got := c.must(t, "load_skill", map[string]any{"name": "forging"}); !strings.Contains(got, `(Subagent Complete) "boss" (done)`) || strings.Contains(got, "[Subagent Complete]") {
 			t.Errorf("a skill tells of a subagent: %s", got)
+		}
+		asTask := modern(s.Account)
+		if got := asTask.taskResult(t, asTask.task(t, "slow", map[string]any{})); !strings.Contains(got, `(Subagent Complete) \"boss\" (done)`) || strings.Contains(got, "[Subagent Complete]") {
+			t.Errorf("a skill tells of a subagent in a task: %s", got)
 		}
 		c.spawn(t, map[string]any{"agent_id": "worker", "task": "outer", "label": "out"})
 		if got := c.await(t, "out"); got.status != "done" || strings.Contains(got.result, "[Subagent Complete]") {

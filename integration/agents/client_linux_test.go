@@ -431,10 +431,10 @@ func eachTransport(t *testing.T, account func(t *testing.T) *lab.Account, test f
 	})
 }
 
-// task spawns a session as a task, and returns the task's ID.
-func (c *client) task(t *testing.T, args map[string]any) string {
+// task calls a tool as a task, and returns the task's ID.
+func (c *client) task(t *testing.T, tool string, args map[string]any) string {
 	t.Helper()
-	m, err := c.request("tools/call", map[string]any{"name": "sessions_spawn", "arguments": args})
+	m, err := c.request("tools/call", map[string]any{"name": tool, "arguments": args})
 	var result struct{ ResultType, TaskID string }
 	if err != nil || m.Error != nil || json.Unmarshal(m.Result, &result) != nil || result.ResultType != "task" {
 		t.Fatalf("%v, %+v, %s", err, m.Error, m.Result)

@@ -227,11 +227,11 @@ func TestTask(t *testing.T) {
 		release := s.holding("held")
 		defer release()
 		c := modern(s.Account)
-		first := c.task(t, map[string]any{"agent_id": "worker", "task": "inner", "label": "one"})
+		first := c.task(t, "sessions_spawn", map[string]any{"agent_id": "worker", "task": "inner", "label": "one"})
 		if got := c.taskResult(t, first); !strings.Contains(got, `"one\" (done). Result: 42`) {
 			t.Error(got)
 		}
-		second := c.task(t, map[string]any{"agent_id": "worker", "task": "held", "label": "two"})
+		second := c.task(t, "sessions_spawn", map[string]any{"agent_id": "worker", "task": "held", "label": "two"})
 		soon(t, s.held, "the session of a task does not ask its model")
 		if _, err := c.request("tasks/cancel", map[string]any{"taskId": second}); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxRunning = 1000               // sessions of a server at once
-	maxOwned   = maxRunning / 4     // and of one owner
+	maxOwned   = maxRunning / 2     // and of one owner
 	storedFor  = 7 * 24 * time.Hour // after the end
 	maxStored  = 20_000
 	maxBytes   = 256 << 20   // of all that are stored

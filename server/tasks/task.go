@@ -55,6 +55,7 @@ const (
 type ending struct {
 	result *mcp.CallToolResult
 	err    error
+	shown  func([]byte) []byte // of the call
 }
 
 // Say sets the status message. A nil task ignores it.
@@ -183,6 +184,9 @@ func judge(e ending, cause error) verdict {
 	encoded, err := json.Marshal(result)
 	if err != nil {
 		return failure(err)
+	}
+	if e.shown != nil {
+		encoded = e.shown(encoded)
 	}
 	return verdict{status: Completed, result: encoded}
 }

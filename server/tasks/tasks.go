@@ -90,6 +90,8 @@ type Call struct {
 	Owner    identity.Key  // of the task: nobody else finds it
 	Patience time.Duration // for which the request waits; 0 is none
 	Message  string        // the first status message; may be ""
+	// Shown changes the encoded result of a task; may be nil.
+	Shown func(result []byte) []byte
 }
 
 // Do runs work and returns its result. If that takes longer than the call's patience, the
@@ -103,7 +105,7 @@ func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, e
 		if result == nil && err == nil {
 			err = errors.New("the call has no result")
 		}
-		s.end(t, ending{result, err}, context.Cause(working))
+		s.end(t, ending{result, err, c.Shown}, context.Cause(working))
 	})
 	if err != nil {
 		return nil, err

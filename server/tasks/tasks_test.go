@@ -31,7 +31,7 @@ func takes(d time.Duration, result *mcp.CallToolResult, err error) Work {
 func TestSoon(t *testing.T) {
 	run(t, nil, func(t *testing.T, b *bench) {
 		refused := &rpc.Error{Code: -32602, Message: "no"}
-		for _, want := range []ending{{says("done"), nil}, {nil, refused}} {
+		for _, want := range []ending{{result: says("done")}, {err: refused}} {
 			result, err := b.Do(t.Context(), Call{Patience: 5 * time.Second}, takes(4*time.Second, want.result, want.err))
 			if result != want.result || err != want.err {
 				t.Errorf("got %v, %v", result, err)
