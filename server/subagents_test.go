@@ -156,7 +156,7 @@ func TestSubagentTools(t *testing.T) {
 	}
 	for _, call := range []struct{ tool, args string }{
 		{"sessions_spawn", `{"agent_id": "demo/reviewer", "task": "Review it.", "label": "first", "timeout": 90, "cleanup": "delete"}`},
-		{"sessions_spawn", `{"agent_id": "demo/reviewer", "task": "` + strings.Repeat("long ", 100) + `", "timeout": "90"}`},
+		{"sessions_spawn", `{"agent_id": "demo/reviewer", "task": "` + strings.Repeat("long ", 100) + `", "timeout": "90", "label": null, "model": null}`},
 		{"sessions_spawn", `{"agent_id": "demo/other", "task": "Review it."}`},
 		{"sessions_spawn", `{"task": "Review it."}`},
 		{"sessions_spawn", `{"agent_id": "demo/reviewer", "task": "Review it.", "timeout": 0}`},

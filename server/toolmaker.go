@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -137,9 +138,10 @@ func newArguments[T any](hidden ...string) *arguments[T] {
 const otherLimit = "max_results"
 
 // decode validates a call's arguments and decodes them. A number that was written
-// as a text, as some models do, becomes one.
+// as a text, as some models do, becomes one, and null counts as absent, as for skills.
 func (a *arguments[T]) decode(given map[string]any) (T, error) {
 	var args T
+	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
 	if n, other := given[otherLimit]; other && given["limit"] == nil && slices.Contains(a.names, "limit") {
 		given["limit"] = n
 		delete(given, otherLimit)
