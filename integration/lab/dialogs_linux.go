@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -137,12 +138,28 @@ func (a *Account) newDisplay(environ []string, name string, args ...string) *dis
 // leave removes the home folder, in which programs that the client has started may still
 // write for a moment.
 func (a *Account) leave() {
+	Awaits(a.T, "^$", a.endDaemons)
 	Awaits(a.T, "^$", func() string {
 		if err := os.RemoveAll(a.Home); err != nil {
 			return err.Error()
 		}
 		return ""
 	})
+}
+
+// endDaemons kills the programs that run from the home folder, which would go on for good,
+// with servers of their own. It returns those that it found.
+func (a *Account) endDaemons() (found string) {
+	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range commands {
+		line, _ := os.ReadFile(name)
+		id, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err == nil && strings.HasPrefix(string(line), a.Home+"/") {
+			found += string(line) + "\n"
+			_ = syscall.Kill(id, syscall.SIGKILL)
+		}
+	}
+	return found
 }
 
 func (s *display) tmux(args ...string) (string, error) {
