@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,8 +15,8 @@ import (
 )
 
 const (
-	maxReply  = 4 << 20 // bytes of a stream, or more where the reply may have more tokens
-	perToken  = 1 << 10 // bytes of a stream: OpenAI's has about 330, with an event for each
+	maxReply  = 4 << 20 // bytes of a text, with those of an event
+	perToken  = 1 << 10 // bytes of a stream, at least maxReply in all: OpenAI's has about 330, with an event for each
 	maxCalls  = 128     // of one reply
 	maxTokens = 1 << 40 // that an endpoint's usage can name
 )
@@ -39,10 +40,11 @@ func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err e
 	size := max(maxReply, d.most*perToken)
 	body := &io.LimitedReader{R: stream, N: int64(size)}
 	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, size+1)
+	lines.Buffer(nil, maxReply+1)
 	d.open = map[int]*Call{}
 	var data []byte
-	for lines.Scan() {
+	kept := func() bool { return d.text.Len()+len(data) <= maxReply }
+	for kept() && lines.Scan() {
 		name, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
 		switch {
 		case string(name) == "data":
@@ -55,6 +57,9 @@ func (d *draft) read(stream io.Reader, event func(data []byte) (done bool, err e
 			}
 			data = data[:0]
 		}
+	}
+	if !kept() || errors.Is(lines.Err(), bufio.ErrTooLong) {
+		size, body.N = maxReply, 0
 	}
 	switch err := cmp.Or(lines.Err(), io.ErrUnexpectedEOF); {
 	case body.N <= 0:

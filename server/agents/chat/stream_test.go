@@ -167,6 +167,15 @@ func TestBounds(t *testing.T) {
 	if r, err := d.read(strings.NewReader(events+"data: [DONE]\n\n"), d.openAI); len(events) <= maxReply || err != nil || len(r.Text) != maxReply/70 {
 		t.Errorf("%v of %d bytes", err, len(events))
 	}
+	for _, large := range []string{text(2 * maxReply), strings.Repeat(text(maxReply/2), 3), strings.Repeat("data: {}\n", maxReply/3), events} { // that has more tokens than it may
+		d := &draft{most: 16 * maxReply / perToken}
+		if large == events {
+			d.most = 0
+		}
+		if _, err := d.read(strings.NewReader(strings.ReplaceAll(large, "data: [DONE]\n\n", "")), d.openAI); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
+			t.Errorf("%v of %d bytes", err, len(large))
+		}
+	}
 	if _, err := readOpenAI(text(maxReply + 1)); err == nil || !strings.Contains(err.Error(), "4 MiB") {
 		t.Error(err)
 	}
