@@ -167,7 +167,7 @@ func TestBounds(t *testing.T) {
 	if r, err := d.read(strings.NewReader(events+"data: [DONE]\n\n"), d.openAI); len(events) <= maxReply || err != nil || len(r.Text) != maxReply/70 {
 		t.Errorf("%v of %d bytes", err, len(events))
 	}
-	for _, large := range []string{text(2 * maxReply), strings.Repeat(text(maxReply/2), 3), strings.Repeat("data: {}\n", maxReply/3), events} { // that has more tokens than it may
+	for _, large := range []string{text(2 * maxReply), strings.Repeat(text(maxReply/2), 3), strings.Repeat("data: {}\n", maxReply/2), events} { // that has more tokens than it may
 		d := &draft{most: 16 * maxReply / perToken}
 		if large == events {
 			d.most = 0
