@@ -15,6 +15,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/server/identity"
+	"github.com/skillsmcp/skills-mcp/server/identity/tokens"
 )
 
 // trees are the skills that the models of these tests try to load.
@@ -94,6 +95,11 @@ agents:
 		}
 	}
 	s := openSettings(t, setup.Flags{Config: filepath.Join(home, "config.yaml"), Workspaces: []string{filepath.Join(home, "project")}})
+	for _, profile := range []string{"north", "south"} { // the subagents of a token that does not count are ended
+		if _, err := s.Tokens.Add(t.Context(), tokens.Token{Name: "ci-" + profile, Profiles: []string{profile}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	b, err := NewBackend(t.Context(), s, Options{})
 	if err != nil {
 		t.Fatal(err)
