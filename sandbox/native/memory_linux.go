@@ -216,6 +216,9 @@ func (u *usage) add(p process) {
 		}
 	}
 	u.addMapped(p)
+	if filepath.Base(string(p)) == "1" { // ours, which hides and has no such files
+		return
+	}
 	for _, thread := range processesIn(string(p) + "/task") { // which may have descriptors of its own
 		u.addOpened(thread)
 	}

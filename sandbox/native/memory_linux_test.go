@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/skillsmcp/skills-mcp/sandbox"
 )
 
@@ -100,6 +102,28 @@ for n in range(8):
 for n in range(8):
     os.wait()
 print("ended")`},
+		Limits: sandbox.Limits{Memory: 192 << 20},
+	})
+	if got.err != nil || got.stdout != "ended\n" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestMemoryOfOthers has another program of the machine take shared memory meanwhile, which does
+// not count.
+func TestMemoryOfOthers(t *testing.T) {
+	d := newWarmDriver(t, -1)
+	useCgroups(t, d)
+	got := try(t, d, sandbox.Command{
+		Argv: []string{"bash", "-c", "sleep 0.5; echo ended"},
+		Started: func() {
+			shared, err := unix.Mmap(-1, 0, 256<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS|unix.MAP_POPULATE)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = unix.Munmap(shared) })
+		},
 		Limits: sandbox.Limits{Memory: 192 << 20},
 	})
 	if got.err != nil || got.stdout != "ended\n" {
