@@ -138,10 +138,12 @@ func newArguments[T any](hidden ...string) *arguments[T] {
 const otherLimit = "max_results"
 
 // decode validates a call's arguments and decodes them. A number that was written
-// as a text, as some models do, becomes one, and null counts as absent, as for skills.
+// as a text, as some models do, becomes one. Absent are null, as for skills, and an optional "".
 func (a *arguments[T]) decode(given map[string]any) (T, error) {
 	var args T
-	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+	maps.DeleteFunc(given, func(name string, value any) bool {
+		return value == nil || value == "" && !slices.Contains(a.document.Required, name)
+	})
 	if n, other := given[otherLimit]; other && given["limit"] == nil && slices.Contains(a.names, "limit") {
 		given["limit"] = n
 		delete(given, otherLimit)
