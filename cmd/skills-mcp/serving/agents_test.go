@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -218,15 +219,34 @@ func TestAgentsViewsAreEvicted(t *testing.T) {
 	if open(north) != first || open(busy) != used || len(b.views.open) > maxViews+2 {
 		t.Errorf("a view that is used has ended, or %d are open", len(b.views.open))
 	}
-	for i := range maxViews - 1 {
-		_, leave, err := b.views.enter(t.Context(), chain(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer leave()
+	use := func(id string, i int) (leave func(), err error) {
+		who := chain(i)
+		who.Kind, who.ID, who.Session = identity.Token, id, strconv.Itoa(i)
+		_, leave, err = b.views.enter(t.Context(), who)
+		return leave, err
 	}
-	if _, err := b.views.of(t.Context(), chain(maxViews)); err == nil {
-		t.Errorf("one more than %d is in use", maxViews)
+	leaves := map[string]func(){}
+	for _, step := range []struct {
+		id          string
+		first, most int    // chains
+		refused     string // the last
+	}{
+		{"ann", 0, maxOwned - 1, ""},
+		{"ann", maxOwned - 1, 2, "subagents of yours run in 32 different chains already"},
+		{"ann", 0, 2, ""}, // which are used already
+		{"bob", maxOwned, maxOwned, "too many profiles"}, // one is of busy
+		{"bob", 0, 1, ""}, // which is another's, too
+	} {
+		for i := step.first; i < step.first+step.most; i++ {
+			leave, err := use(step.id, i)
+			switch refused := step.refused != "" && i == step.first+step.most-1; {
+			case refused && (err == nil || !strings.Contains(err.Error(), step.refused)), !refused && err != nil:
+				t.Errorf("%+v: %d: %v", step, i, err)
+			case err == nil:
+				leaves[step.id] = leave
+				defer leave()
+			}
+		}
 	}
 	open(identity.Principal{Kind: identity.Token, ReadOnly: true})
 }

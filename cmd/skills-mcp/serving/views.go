@@ -22,8 +22,11 @@ import (
 )
 
 // maxViews bounds the profiles that are served at once, and the chains of agents. One more ends
-// the view of its kind that has been idle longest.
-const maxViews = 64
+// the view of its kind that has been idle longest. The agents of one owner use half.
+const (
+	maxViews = 64
+	maxOwned = maxViews / 2
+)
 
 // views are the servers of one backend, one for each profile that somebody uses. They share
 // the scan, the runner, the approvals and the record.
@@ -68,9 +71,9 @@ type view struct {
 	stays  bool    // it is the first
 	server *server.Server
 
-	clients *transport.HTTP // nil over stdio
-	users   int             // requests, streams and sessions of agents; guarded by the mutex of views
-	used    time.Time       // the last of them began; likewise
+	clients *transport.HTTP      // nil over stdio
+	users   map[identity.Key]int // requests, streams and sessions of agents, by owner; guarded by the mutex of views
+	used    time.Time            // the last of them began; likewise
 }
 
 // principal returns a client of the view, for what exists for all of them.
@@ -119,7 +122,7 @@ func (s *views) at(ctx context.Context, who identity.Principal) (*view, error) {
 		case s.closed, !s.room(key.agents != ""):
 			return nil, &run.Error{Code: run.Busy, Message: "too many profiles are in use at once; try again later", Retryable: true}
 		}
-		v = &view{views: s, key: key, filter: policy.NewFilter(s.decider, key.principal()), offers: s.offers(ctx, key), stays: s.first == nil}
+		v = &view{views: s, key: key, filter: policy.NewFilter(s.decider, key.principal()), offers: s.offers(ctx, key), stays: s.first == nil, users: map[identity.Key]int{}}
 		v.live = s.reloader.View(v)
 		v.server = s.newServer(v)
 		if s.clients != nil {
@@ -139,15 +142,31 @@ func (s *views) at(ctx context.Context, who identity.Principal) (*view, error) {
 func (s *views) enter(ctx context.Context, who identity.Principal) (v *view, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	owner := who.Owner()
+	if len(who.Agents) > 0 && s.owned(owner, keyOf(who)) >= maxOwned {
+		return nil, nil, &run.Error{Code: run.Busy, Message: fmt.Sprintf("subagents of yours run in %d different chains already; wait for one to end, or end one with sessions_kill", maxOwned), Retryable: true}
+	}
 	if v, err = s.at(ctx, who); err != nil {
 		return nil, nil, err
 	}
-	v.users++
+	v.users[owner]++
 	return v, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		v.users--
+		if v.users[owner]--; v.users[owner] == 0 {
+			delete(v.users, owner)
+		}
 	}, nil
+}
+
+// owned returns the number of views, but one, that agents of an owner use. The caller holds mu.
+func (s *views) owned(owner identity.Key, but viewKey) (count int) {
+	for key, v := range s.open {
+		if key.agents != "" && key != but && v.users[owner] > 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // room makes room for a view, of agents or of clients: nobody's agents shut out a client. It
@@ -159,7 +178,7 @@ func (s *views) room(agents bool) bool {
 		if (v.key.agents != "") != agents {
 			continue
 		}
-		if count++; !v.stays && v.users == 0 && (oldest == nil || v.used.Before(oldest.used)) {
+		if count++; !v.stays && len(v.users) == 0 && (oldest == nil || v.used.Before(oldest.used)) {
 			oldest = v
 		}
 	}
