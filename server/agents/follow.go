@@ -21,7 +21,7 @@ func (r *registry) follow() {
 		return
 	}
 	for _, l := range watched {
-		if !l.counts(r.ctx) {
+		if counts, err := l.counts(r.ctx); err == nil && !counts {
 			l.cancel(errRevoked)
 		}
 	}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -62,20 +63,28 @@ func TestOtherProcess(t *testing.T) {
 // second; nobody else does.
 func TestRevoked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var revoked atomic.Bool
-		s := newSessions(t, Options{Watch: func(_ context.Context, who identity.Principal) func(context.Context) bool {
+		var revoked, unread atomic.Bool
+		s := newSessions(t, Options{Watch: func(_ context.Context, who identity.Principal) func(context.Context) (bool, error) {
 			if who.ID != ann.ID {
 				return nil
 			}
-			return func(context.Context) bool { return !revoked.Load() }
+			return func(context.Context) (bool, error) {
+				if unread.Load() {
+					return false, errors.New("the store is busy")
+				}
+				return !revoked.Load(), nil
+			}
 		}})
 		defer s.Close()
 		top, other := spawn(t, s, ann, SpawnRequest{}), spawn(t, s, bob, SpawnRequest{})
 		child := spawn(t, s, agentOf(s, top), SpawnRequest{})
-		time.Sleep(2 * following)
-		synctest.Wait()
-		if all, err := s.All(t.Context(), nil, Running); err != nil || len(all) != 3 {
-			t.Errorf("%v run before it, %v", all, err)
+		for _, busy := range []bool{false, true, false} {
+			unread.Store(busy)
+			time.Sleep(2 * following)
+			synctest.Wait()
+			if all, err := s.All(t.Context(), nil, Running); err != nil || len(all) != 3 {
+				t.Errorf("%v run before it, %v; unread: %t", all, err, busy)
+			}
 		}
 		revoked.Store(true)
 		time.Sleep(following)

@@ -66,8 +66,8 @@ type live struct {
 	agent      *Agent
 	model      *Model
 	ledger     *ledger
-	counts     func(context.Context) bool // the credential of its client does; nil is that it does
-	ctx        context.Context            // done at its deadline, and when it is killed
+	counts     func(context.Context) (bool, error) // the credential of its client does; nil is that it does
+	ctx        context.Context                     // done at its deadline, and when it is killed
 	cancel     func(cause error)
 	ended      chan struct{} // closed when it has ended, after all its descendants
 	news       chan struct{} // of capacity 1: the inbox or the number of children has changed

@@ -20,8 +20,8 @@ type Options struct {
 	// the [SpawnRequest].
 	Connect func(ctx context.Context, who identity.Principal, workspaces []string) (Tools, error)
 	// Watch returns a function that reports whether the credential of a client still counts;
-	// nil is one that cannot be revoked. Watch may be nil.
-	Watch func(ctx context.Context, who identity.Principal) (counts func(context.Context) bool)
+	// nil is one that cannot be revoked. An error revokes none. Watch may be nil.
+	Watch func(ctx context.Context, who identity.Principal) (counts func(context.Context) (bool, error))
 
 	Models        map[string]*Model // by name
 	Model         string            // the name of the default

@@ -37,7 +37,7 @@ func newSubagents(s *setup.Settings, executor *run.Executor, all func() *views) 
 		Connect: func(ctx context.Context, who identity.Principal, workspaces []string) (agents.Tools, error) {
 			return all().connect(ctx, who, workspaces) // there are no views yet
 		},
-		Watch: func(ctx context.Context, who identity.Principal) func(context.Context) bool {
+		Watch: func(ctx context.Context, who identity.Principal) func(context.Context) (bool, error) {
 			if who.Kind != identity.Token || !who.Named() {
 				return nil
 			}

@@ -93,7 +93,8 @@ func New(tokens, links Rows, generation func(context.Context) (int64, error)) *T
 	return &Tokens{tokens: tokens, links: links, generation: generation, read: -1}
 }
 
-// List returns the tokens by name. The caller must not change them.
+// List returns the tokens by name, with an error those of before. The caller must not change
+// them.
 func (t *Tokens) List(ctx context.Context) ([]Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +104,7 @@ func (t *Tokens) List(ctx context.Context) ([]Token, error) {
 	}
 	rows, err := t.tokens.List(ctx, store.DecisionFilter{})
 	if err != nil {
-		return nil, fmt.Errorf("read the tokens: %w", err)
+		return t.all, fmt.Errorf("read the tokens: %w", err)
 	}
 	all := make([]Token, 0, len(rows))
 	for _, row := range rows {
@@ -135,29 +136,32 @@ func (t *Tokens) Principal(ctx context.Context, text string) (p identity.Princip
 
 // Named returns the holder of the token of a name, while it counts.
 func (t *Tokens) Named(ctx context.Context, name string) (p identity.Principal, ok bool) {
-	all, err := t.List(ctx)
-	i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
-	if err != nil || i < 0 || all[i].Expired() {
+	one, err := t.named(ctx, name)
+	if err != nil || one == nil {
 		return p, false
 	}
-	return all[i].Principal(), true
+	return one.Principal(), true
 }
 
 // Watch returns a function that reports whether the token of a name, as it is now, still
-// counts: a later one of the same name is another one.
-func (t *Tokens) Watch(ctx context.Context, name string) (counts func(context.Context) bool) {
-	sum := t.sumOf(ctx, name)
-	return func(ctx context.Context) bool { return sum != nil && bytes.Equal(sum, t.sumOf(ctx, name)) }
+// counts: a later one of the same name is another one. An error says that nobody knows.
+func (t *Tokens) Watch(ctx context.Context, name string) (counts func(context.Context) (bool, error)) {
+	first, _ := t.named(ctx, name) // at worst as it was when it was proved
+	return func(ctx context.Context) (bool, error) {
+		now, err := t.named(ctx, name)
+		return first != nil && now != nil && bytes.Equal(first.Sum, now.Sum), err
+	}
 }
 
-// sumOf returns the hash of the token of a name; nil if it does not count.
-func (t *Tokens) sumOf(ctx context.Context, name string) []byte {
+// named returns the token of a name; nil if it does not count. With an error, it is one of
+// the last that could be read.
+func (t *Tokens) named(ctx context.Context, name string) (*Token, error) {
 	all, err := t.List(ctx)
 	i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
-	if err != nil || i < 0 || all[i].Expired() {
-		return nil
+	if i < 0 || all[i].Expired() {
+		return nil, err
 	}
-	return all[i].Sum
+	return &all[i], err
 }
 
 // ErrTaken is returned for a second token of a name.

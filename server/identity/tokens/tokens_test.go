@@ -1,6 +1,9 @@
 package tokens_test
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,8 +85,15 @@ func TestTokens(t *testing.T) {
 	if _, ok := server.Named(ctx, "eve"); ok {
 		t.Error("a copied row counts")
 	}
-	counts := server.Watch(ctx, "ann")
-	if !counts(ctx) || server.Watch(ctx, "late")(ctx) || server.Watch(ctx, "eve")(ctx) {
+	watch := func(name string) func(context.Context) bool {
+		counts := server.Watch(ctx, name)
+		return func(ctx context.Context) bool {
+			now, err := counts(ctx)
+			return now && err == nil
+		}
+	}
+	counts := watch("ann")
+	if !counts(ctx) || watch("late")(ctx) || watch("eve")(ctx) {
 		t.Error("ann's token alone counts")
 	}
 	if found, err := command.Revoke(ctx, "ann"); !found || err != nil {
@@ -107,6 +117,67 @@ func TestTokens(t *testing.T) {
 	if found, err := command.Revoke(ctx, "ann"); found || err != nil {
 		t.Error(found, err)
 	}
+}
+
+// A token that cannot be looked at is neither valid nor revoked, and one that could be looked
+// at before is watched.
+func TestWatchUnread(t *testing.T) {
+	ctx := t.Context()
+	s := store.New(filepath.Join(t.TempDir(), "state.db"), nil)
+	defer s.Close()
+	rows := &busyRows{Table: seal.NewTable(tokens.TokenRow, s, seal.New(filepath.Join(t.TempDir(), "key"), nil), nil)}
+	var generation error
+	all := tokens.New(rows, rows, func(ctx context.Context) (int64, error) {
+		now, err := s.Generation(ctx)
+		return now, cmp.Or(generation, err)
+	})
+	text, err := all.Add(ctx, tokens.Token{Name: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := all.Principal(ctx, text); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	before, errBusy := all.Watch(ctx, "ann"), errors.New("the store is busy")
+	for _, step := range []struct {
+		do               func() error
+		generation, rows error
+		want             bool // the token counts, if there is no error
+	}{
+		{nil, nil, nil, true},
+		{nil, errBusy, nil, true},
+		{func() error { _, err := all.Add(ctx, tokens.Token{Name: "bob"}); return err }, nil, errBusy, true}, // rows are read after changes
+		{nil, nil, nil, true},
+		{func() error { _, err := all.Revoke(ctx, "ann"); return err }, errBusy, nil, true},
+		{nil, nil, errBusy, true},
+		{nil, nil, nil, false},
+	} {
+		generation, rows.err = nil, nil
+		if step.do != nil {
+			if err := step.do(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		generation, rows.err = step.generation, step.rows
+		for name, counts := range map[string]func(context.Context) (bool, error){"before": before, "now": all.Watch(ctx, "ann")} {
+			if got, err := counts(ctx); !errors.Is(err, cmp.Or(step.generation, step.rows)) || got != step.want {
+				t.Errorf("%+v: %s: %t, %v", step, name, got, err)
+			}
+		}
+	}
+}
+
+// busyRows are rows that cannot be listed while there is an error.
+type busyRows struct {
+	*seal.Table
+	err error
+}
+
+func (r *busyRows) List(ctx context.Context, f store.DecisionFilter) ([]store.Decision, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.Table.List(ctx, f)
 }
 
 // A link signs in once, for the holder of its token alone; a new one and the end of the

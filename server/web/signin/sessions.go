@@ -52,8 +52,8 @@ type Options struct {
 	// Links uses up the link of a named token; nil is none.
 	Links func(ctx context.Context, text string) (p identity.Principal, ok bool)
 	// Watch returns a function that reports whether the token of a name, as it is now, still
-	// counts; nil is that all do.
-	Watch func(ctx context.Context, name string) (counts func(context.Context) bool)
+	// counts; nil is that all do. An error refuses a request, and ends no session.
+	Watch func(ctx context.Context, name string) (counts func(context.Context) (bool, error))
 	// Provider signs people in elsewhere; nil is none.
 	Provider Provider
 	// Profile bounds the calls of the sessions whose principal has none; "" is the default
@@ -82,7 +82,7 @@ type Sessions struct {
 // A session is that of a signed-in browser.
 type session struct {
 	identity.Principal
-	counts func(context.Context) bool // its token does; nil is that none can end it
+	counts func(context.Context) (bool, error) // its token does; nil is that none can end it
 }
 
 // owner returns the principal whose sessions are counted together.

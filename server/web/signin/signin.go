@@ -98,11 +98,14 @@ func (s *Sessions) session(r *http.Request) (known held[session], ok bool) {
 		known = *found
 	}
 	s.mu.Unlock()
-	one := known.value
+	one, counts := known.value, true
+	if one.counts != nil {
+		counts, err = one.counts(r.Context())
+	}
 	switch {
-	case found == nil:
+	case found == nil, err != nil: // nobody knows whether its token was revoked
 		return known, false
-	case !one.Expires.IsZero() && !time.Now().Before(one.Expires), one.counts != nil && !one.counts(r.Context()):
+	case !one.Expires.IsZero() && !time.Now().Before(one.Expires), !counts:
 		s.endSession(cookie.Value)
 		return known, false
 	}

@@ -403,7 +403,7 @@ func TestSignOutEndsRequests(t *testing.T) {
 // it uses nothing up. The session ends with the token, and with the token's time.
 func TestTokenLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		unused, alive := map[string]bool{"first": true, "second": true, "third": true}, true
+		unused, alive, unread := map[string]bool{"first": true, "second": true, "third": true}, true, error(nil)
 		s := New(Options{
 			Links: func(_ context.Context, text string) (p identity.Principal, ok bool) {
 				ok = unused[text]
@@ -414,8 +414,8 @@ func TestTokenLink(t *testing.T) {
 				p.Kind, p.ID = identity.Token, "ann"
 				return p, ok
 			},
-			Watch: func(_ context.Context, name string) func(context.Context) bool {
-				return func(context.Context) bool { return name == "ann" && alive }
+			Watch: func(_ context.Context, name string) func(context.Context) (bool, error) {
+				return func(context.Context) (bool, error) { return name == "ann" && alive && unread == nil, unread }
 			},
 		})
 		b := newBrowser(t, s)
@@ -434,6 +434,12 @@ func TestTokenLink(t *testing.T) {
 		thief := newBrowser(t, s)
 		if code := use(thief, "first"); code != 401 || len(thief.cookies) > 0 {
 			t.Errorf("again: %d", code)
+		}
+		if unread = errors.New("the store is busy"); b.served("token/ann") {
+			t.Error("served without a look at the token")
+		}
+		if unread = nil; !b.served("token/ann") {
+			t.Error("an error has ended the session")
 		}
 		alive = false
 		if b.served("token/ann") {
