@@ -222,20 +222,18 @@ func (s *Sessions) Send(ctx context.Context, who identity.Principal, name, messa
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	select {
-	case reply := <-answer:
-		return harmless(reply), nil
+	case reply = <-answer:
 	case <-limit.C:
-		return "", nil
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		err = context.Cause(ctx)
 	case <-l.ended:
+		select {
+		case reply = <-answer: // at the same time
+		default:
+			err = over(l.read())
+		}
 	}
-	select {
-	case reply := <-answer: // at the same time
-		return harmless(reply), nil
-	default:
-		return "", over(l.read())
-	}
+	return harmless(reply), err
 }
 
 // send puts a message into the inbox of a session, if it takes more.
