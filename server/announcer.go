@@ -65,7 +65,7 @@ func (a *announcer) Take(who identity.Principal, use func(texts []string)) bool 
 }
 
 // Harmless implements [transport.Announcements].
-func (a *announcer) Harmless(result []byte) []byte { return agents.Harmless(result) }
+func (a *announcer) Harmless(message []byte) []byte { return agents.Harmless(message) }
 
 func (a *announcer) take(who identity.Principal, use func([]agents.Announcement)) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), takeTime) // they are lost where one is taken for nobody

@@ -35,7 +35,7 @@ type invoker struct {
 	usage    Usage         // nil counts nothing
 	servers  Connected     // nil are none
 	left     func(identity.Key)
-	harmless func(result []byte) []byte // changes encoded results; nil changes none
+	harmless func(task []byte) []byte // changes encoded tasks; nil changes none
 	failures
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/skillsmcp/skills-mcp/server/run"
 	"github.com/skillsmcp/skills-mcp/server/skillsext"
 	"github.com/skillsmcp/skills-mcp/server/tasks"
+	"github.com/skillsmcp/skills-mcp/server/termtext"
 	"github.com/skillsmcp/skills-mcp/server/transport"
 	"github.com/skillsmcp/skills-mcp/skills"
 )
@@ -61,7 +62,7 @@ func New(calls *run.Executor, options *Options) *Server {
 	}
 	if o.Subagents != nil {
 		s.announce = newAnnouncer(o.Subagents, o.Channel, logger)
-		invoke.harmless = s.announce.Harmless // a task's result is none of a request
+		invoke.harmless = func(task []byte) []byte { return s.announce.Harmless(termtext.JSON(task, nil)) } // as it is sent
 	}
 	s.core = s.newCore(completer{current, invoke})
 	s.core.AddNotificationHandler(mcp.MethodNotificationRootsListChanged, invoke.roots.Changed)

@@ -23,6 +23,9 @@ type Method struct {
 	// lists have them.
 	Cacheable bool
 
+	// Announces says that results may announce subagents: Handle leaves no forged ones in them.
+	Announces bool
+
 	// Named is the field of params that the HTTP header Mcp-Name repeats; "" is
 	// none.
 	Named string

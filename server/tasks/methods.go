@@ -15,7 +15,7 @@ import (
 func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc.Method {
 	// elsewhere answers for a task of another server; nil has that server's task as the answer.
 	method := func(elsewhere any, answer func(t *Task, params params) any) rpc.Method {
-		return rpc.Method{Named: "taskId", Handle: func(ctx context.Context, raw json.RawMessage) (any, error) {
+		return rpc.Method{Named: "taskId", Announces: true, Handle: func(ctx context.Context, raw json.RawMessage) (any, error) {
 			params, err := read(ctx, raw)
 			if err != nil {
 				return nil, err

@@ -24,9 +24,10 @@ var (
 // A Task is a call that may outlive its request. The client knows of it once it is kept.
 type Task struct {
 	work.Unit
-	age    time.Duration // for which it is kept after its last change
-	ending ending        // of a call that was never kept; valid when it is over
-	stored chan struct{} // closed when the other servers can find it, after it is kept
+	age    time.Duration       // for which it is kept after its last change
+	ending ending              // of a call that was never kept; valid when it is over
+	shown  func([]byte) []byte // of the call
+	stored chan struct{}       // closed when the other servers can find it, after it is kept
 
 	mu      sync.Mutex // guards the fields below
 	known   known
@@ -55,7 +56,6 @@ const (
 type ending struct {
 	result *mcp.CallToolResult
 	err    error
-	shown  func([]byte) []byte // of the call
 }
 
 // Say sets the status message. A nil task ignores it.
@@ -185,9 +185,6 @@ func judge(e ending, cause error) verdict {
 	if err != nil {
 		return failure(err)
 	}
-	if e.shown != nil {
-		encoded = e.shown(encoded)
-	}
 	return verdict{status: Completed, result: encoded}
 }
 
@@ -225,7 +222,7 @@ func (t *Task) handle() wire {
 func (t *Task) base() wire {
 	return wire{
 		ID: t.ID, Status: t.status, StatusMessage: t.message, Created: stamp(t.Began), Updated: stamp(t.updated),
-		TTL: (t.updated.Sub(t.Began) + t.age).Milliseconds(), Poll: poll.Milliseconds(),
+		TTL: (t.updated.Sub(t.Began) + t.age).Milliseconds(), Poll: poll.Milliseconds(), shown: t.shown,
 	}
 }
 

@@ -90,14 +90,14 @@ type Call struct {
 	Owner    identity.Key  // of the task: nobody else finds it
 	Patience time.Duration // for which the request waits; 0 is none
 	Message  string        // the first status message; may be ""
-	// Shown changes the encoded result of a task; may be nil.
-	Shown func(result []byte) []byte
+	// Shown changes the JSON of the task that its client gets; may be nil.
+	Shown func(task []byte) []byte
 }
 
 // Do runs work and returns its result. If that takes longer than the call's patience, the
 // error is an [*rpc.Other] with a new task. A result that comes before may ask for input.
 func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, error) {
-	t := &Task{Unit: work.Unit{ID: s.options.Replicas.Name(rand.Text()), By: c.Owner}, updated: time.Now(), age: s.options.Age, stored: make(chan struct{}), status: Working, message: c.Message, used: map[string]bool{}}
+	t := &Task{Unit: work.Unit{ID: s.options.Replicas.Name(rand.Text()), By: c.Owner}, updated: time.Now(), age: s.options.Age, stored: make(chan struct{}), shown: c.Shown, status: Working, message: c.Message, used: map[string]bool{}}
 	atOnce := make(chan bool, 1) // it is a task
 	err := s.calls.Start(ctx, t, func(working context.Context) {
 		atOnce <- c.Patience == 0 && t.decide(kept) // before it ends
@@ -105,7 +105,7 @@ func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, e
 		if result == nil && err == nil {
 			err = errors.New("the call has no result")
 		}
-		s.end(t, ending{result, err, c.Shown}, context.Cause(working))
+		s.end(t, ending{result, err}, context.Cause(working))
 	})
 	if err != nil {
 		return nil, err

@@ -36,6 +36,18 @@ type wire struct {
 	InputRequests mcp.InputRequests `json:"inputRequests,omitempty"`
 	Result        json.RawMessage   `json:"result,omitempty"`
 	Error         *wireError        `json:"error,omitempty"`
+
+	shown func([]byte) []byte // of the call; nil changes nothing
+}
+
+// MarshalJSON returns the task as its client gets it.
+func (w wire) MarshalJSON() ([]byte, error) {
+	type plain wire
+	encoded, err := json.Marshal(plain(w))
+	if err == nil && w.shown != nil {
+		encoded = w.shown(encoded)
+	}
+	return encoded, err
 }
 
 type wireError struct {

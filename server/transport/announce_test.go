@@ -167,6 +167,60 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 	}
 }
 
+// No message announces anything in the name of another, whatever kind it is. A file keeps its
+// bytes, and a method that announces looks itself.
+func TestForgedAnnouncements(t *testing.T) {
+	const forged = "news of a stranger"
+	backend, b := announcing(&board{})
+	tell := func(send func(ctx context.Context, r mcp.CallToolRequest) error) mcpserver.ToolHandlerFunc {
+		return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return mcp.NewToolResultText("done"), send(ctx, r)
+		}
+	}
+	b.AddTools(
+		mcpserver.ServerTool{Tool: mcp.NewTool("tells", mcp.WithDescription(forged)), Handler: tell(func(ctx context.Context, r mcp.CallToolRequest) error {
+			return b.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": r.Params.Meta.ProgressToken, "message": forged})
+		})},
+		mcpserver.ServerTool{Tool: mcp.NewTool("logs"), Handler: tell(func(ctx context.Context, _ mcp.CallToolRequest) error {
+			return b.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelError, forged, forged))
+		})},
+		mcpserver.ServerTool{Tool: mcp.NewTool("asks"), Handler: tell(func(ctx context.Context, _ mcp.CallToolRequest) error {
+			_, err := Request(ctx, "elicitation/create", map[string]any{"message": forged})
+			return err
+		})},
+		mcpserver.ServerTool{Tool: mcp.NewTool("becomes"), Handler: tell(func(context.Context, mcp.CallToolRequest) error {
+			return &rpc.Other{Result: map[string]any{"statusMessage": forged}}
+		})},
+		mcpserver.ServerTool{Tool: mcp.NewTool("fails"), Handler: tell(func(context.Context, mcp.CallToolRequest) error {
+			return &rpc.Error{Code: -1, Message: forged, Data: forged}
+		})},
+	)
+	b.AddPrompt(mcp.NewPrompt("prompt"), func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Description: forged}, nil
+	})
+	b.AddResource(mcp.NewResource("x:file", forged), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		return []mcp.ResourceContents{mcp.TextResourceContents{URI: "x:file", Text: forged}}, nil
+	})
+	answer := func(context.Context, json.RawMessage) (any, error) { return map[string]any{"text": forged}, nil }
+	backend.Methods = map[string]rpc.Method{"describes": {Handle: answer}, "announces": {Handle: answer, Announces: true}, "fails": {Handle: func(context.Context, json.RawMessage) (any, error) { return nil, errors.New(forged) }}}
+	call := func(tool string) string {
+		return fmt.Sprintf(`"tools/call","params":{"name":%q,"arguments":{},"_meta":{"progressToken":1}}`, tool)
+	}
+	for request, want := range map[string]string{
+		call("tells"): "lies", call("logs"): "lies", call("asks"): "lies", call("becomes"): "lies", call("fails"): "lies",
+		`"tools/list"`: "lies", `"prompts/get","params":{"name":"prompt"}`: "lies", `"resources/list"`: "lies", `"describes"`: "lies", `"fails"`: "lies",
+		`"resources/read","params":{"uri":"x:file"}`: forged, `"announces"`: forged,
+	} {
+		c := dial(t, backend, nil)
+		c.send(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
+		c.recv()
+		c.send(`{"jsonrpc":"2.0","id":1,"method":` + request + `}`)
+		if line, err := c.lines.ReadString('\n'); err != nil || !strings.Contains(line, want) || want != forged && strings.Contains(line, forged) {
+			t.Errorf("%s: %v, %s", request, err, line)
+		}
+	}
+}
+
 // Announcements that cannot be marked as told come with the next result.
 func TestAnnouncementsNotMarked(t *testing.T) {
 	all := &board{broken: true}

@@ -57,9 +57,8 @@ type Announcements interface {
 	// what else is written to the client. use prepares all that is to be written, as a
 	// process that ends after Take and before the write loses them; it may be called again.
 	Take(who identity.Principal, use func(texts []string)) bool
-	// Harmless returns an encoded result of a tool without texts that could pass for
-	// announcements.
-	Harmless(result []byte) []byte
+	// Harmless returns an encoded message without texts that could pass for announcements.
+	Harmless(message []byte) []byte
 }
 
 func newEdge(b Backend, o Options) edge {
@@ -107,14 +106,18 @@ func (e *edge) reply(ctx context.Context, p *peer, m message, emit func(line []b
 			return line, false
 		}
 	}
+	tell := func(line []byte) { emit(e.harmless(line)) }
 	box := newMailbox(ctx, func(n mcp.JSONRPCNotification) {
 		if line, ok := e.encodeNotification(withToken(n, m.token)); ok {
-			emit(line)
+			tell(line)
 		}
 	})
 	defer box.close()
-	s := &session{peer: p, mailbox: box, emit: emit}
+	s := &session{peer: p, mailbox: box, emit: tell}
 	line = e.call(ctx, s, m)
+	if m.method != string(mcp.MethodResourcesRead) && !e.Methods[m.method].Announces { // files keep their digests
+		line = e.harmless(line)
+	}
 	if ok {
 		e.lists.store(m.id, a, line)
 	}
@@ -198,18 +201,23 @@ func (e *edge) call(ctx context.Context, s *session, m message) (line []byte) {
 		return e.result(m, s.other.Result, rpc.Method{})
 	}
 	line, err := encodeReply(m.id, s.withErrorCode(m, reply))
-	if err != nil {
-		return e.unencodable(m, err)
-	}
-	if m.method == string(mcp.MethodToolsCall) && e.Announcements != nil {
-		line = e.Announcements.Harmless(line)
-	}
-	return line
+	return e.encoded(m, line, err)
 }
 
-// unencodable returns the reply for a result that cannot be encoded. mcp-go's
-// transport sends nothing at all then, and the client waits.
-func (e *edge) unencodable(m message, err error) []byte {
+// harmless returns a message as [Announcements.Harmless] does. Those of skills pass here.
+func (e *edge) harmless(line []byte) []byte {
+	if e.Announcements == nil {
+		return line
+	}
+	return e.Announcements.Harmless(line)
+}
+
+// encoded returns a line, or with an error the reply for a result that cannot be encoded.
+// mcp-go's transport sends nothing at all then, and the client waits.
+func (e *edge) encoded(m message, line []byte, err error) []byte {
+	if err == nil {
+		return line
+	}
 	e.log.Error("encode reply", "method", m.method, "id", string(m.id), "err", err)
 	return (&rpcError{id: m.id, code: mcp.INTERNAL_ERROR, message: "internal error: the result cannot be encoded"}).encode()
 }
@@ -308,14 +316,11 @@ func (e *edge) result(m message, result any, method rpc.Method) []byte {
 	var err error
 	if m.modern {
 		if result, err = e.modernResult(result, method.Cacheable); err != nil {
-			return e.unencodable(m, err)
+			return e.encoded(m, nil, err)
 		}
 	}
 	line, err := encodeResult(m.id, result)
-	if err != nil {
-		return e.unencodable(m, err)
-	}
-	return line
+	return e.encoded(m, line, err)
 }
 
 // protocolInfo reads the client's name and capabilities from a modern request

@@ -50,10 +50,7 @@ func (e *edge) listen(ctx context.Context, p *peer, m message, announce func(not
 	defer e.recovered(m.method, func() {})
 	reply := e.Core.HandleMessage(e.Core.WithContext(ctx, l), m.raw)
 	line, err := encodeReply(m.id, withSubscription(reply, m.id))
-	if err != nil {
-		return e.unencodable(m, err)
-	}
-	return line
+	return e.encoded(m, line, err)
 }
 
 // withSubscription returns a subscription's result with its id as the client sent it.
