@@ -10,7 +10,8 @@ import (
 // TestConversations runs the scripts in which a client speaks with a server, with
 // each driver. Their command mcp reads a conversation from a file:
 //
-//	mcp talk                    a modern client that can be asked, and knows tasks
+//	mcp talk                    a modern client that can be asked
+//	mcp --tasks talk            one that knows tasks: each call that takes 5 s is one
 //	mcp --legacy talk           a client of 2025-11-25
 //	mcp talk --workspace DIR    more arguments are those of skills-mcp serve
 //

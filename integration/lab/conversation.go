@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ type conversation struct {
 	in     io.Writer
 	out    *bufio.Reader
 	modern bool
+	tasks  bool // a modern client knows them: a call that takes long is one
 
 	names   map[string]string // what {{name}} matched
 	asked   json.RawMessage   // the id of the server's last request
@@ -28,12 +30,12 @@ type conversation struct {
 
 // talk is the command mcp.
 func talk(ts *testscript.TestScript, neg bool, args []string) {
-	modern := true
-	if len(args) > 0 && args[0] == "--legacy" {
-		modern, args = false, args[1:]
+	kind := ""
+	if len(args) > 0 && strings.HasPrefix(args[0], "--") {
+		kind, args = args[0], args[1:]
 	}
-	if neg || len(args) == 0 {
-		ts.Fatalf("usage: mcp [--legacy] FILE [arguments of serve...]")
+	if neg || len(args) == 0 || !slices.Contains([]string{"", "--legacy", "--tasks"}, kind) {
+		ts.Fatalf("usage: mcp [--legacy|--tasks] FILE [arguments of serve...]")
 	}
 	steps := ts.ReadFile(args[0])
 	cmd := exec.Command(Binary, append([]string{"serve"}, args[1:]...)...)
@@ -53,8 +55,8 @@ func talk(ts *testscript.TestScript, neg bool, args []string) {
 			_ = cmd.Wait()
 		}
 	})
-	c := &conversation{ts: ts, in: in, out: bufio.NewReader(out), modern: modern, names: map[string]string{}}
-	if !modern {
+	c := &conversation{ts: ts, in: in, out: bufio.NewReader(out), modern: kind != "--legacy", tasks: kind == "--tasks", names: map[string]string{}}
+	if !c.modern {
 		c.initialize()
 	}
 	for n, line := range strings.Split(steps, "\n") {
@@ -117,10 +119,14 @@ func (c *conversation) send(method, params string) {
 	var fields map[string]any
 	c.ts.Check(json.Unmarshal([]byte(params), &fields))
 	if c.modern {
+		capabilities := `{"elicitation":{},"sampling":{},"roots":{}}`
+		if c.tasks {
+			capabilities = `{"elicitation":{},"sampling":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+		}
 		fields["_meta"] = map[string]any{
 			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
 			"io.modelcontextprotocol/clientInfo":         map[string]string{"name": "t", "version": "1"},
-			"io.modelcontextprotocol/clientCapabilities": json.RawMessage(`{"elicitation":{},"sampling":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`),
+			"io.modelcontextprotocol/clientCapabilities": json.RawMessage(capabilities),
 		}
 	}
 	encoded, err := json.Marshal(fields)
