@@ -277,12 +277,14 @@ func TestNetwork(t *testing.T) {
 	})
 	refused := httptest.NewServer(nil)
 	refused.Close()
-	c := chat.New(chat.Options{URL: refused.URL + "/v1/", Model: "m1"})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // the first delay is at least 500 ms
-	defer cancel()
-	if _, err := c.Complete(ctx, user("go")); err == nil || !strings.Contains(err.Error(), "refused") {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) { // a connection takes no time of the deadline
+		c := chat.New(chat.Options{URL: refused.URL + "/v1/", Model: "m1", HTTP: &http.Client{Transport: &http.Transport{}}})
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond) // the first delay is at least 500 ms
+		defer cancel()
+		if _, err := c.Complete(ctx, user("go")); err == nil || !strings.Contains(err.Error(), "refused") {
+			t.Error(err)
+		}
+	})
 }
 
 // TestKey: a key that cannot be had is the caller's error, at once.
