@@ -175,9 +175,12 @@ func TestFaults(t *testing.T) {
 			host := proxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				return test.fault(w, r, int(n.Add(1)))
 			})
-			o := download.Options{Transport: &http.Transport{ResponseHeaderTimeout: 2 * time.Second}}
-			if strings.HasSuffix(test.want, "2s") {
+			var o download.Options
+			switch {
+			case strings.HasSuffix(test.want, "2s"):
 				o.Slow = 2 * time.Second
+			case strings.HasSuffix(test.want, "response headers"):
+				o.Transport = &http.Transport{ResponseHeaderTimeout: 2 * time.Second}
 			}
 			f := newFetcher(t, o, "")
 			_, files, err := fetch(t, f, named(at(host, a.location()), "1.0"))
