@@ -346,5 +346,6 @@ func TestPageSubagents(t *testing.T) {
 	v.Fits("a subagent")
 	v.Show("/ui/runs")
 	v.Await(`document.querySelectorAll("#subagents .tree .badge-bad").length === 2 && document.querySelector("#subagents form") === null`)
-	c.Succeeds(c.Call("sessions_list", map[string]any{}), `[Subagent Complete] "whole" (killed).`)
+	// The row that the page shows is stored before the client is told.
+	lab.Awaits(t, `\[Subagent Complete\] "whole" \(killed\)\.`, func() string { return c.Call("sessions_list", map[string]any{}).Text() })
 }
