@@ -22,7 +22,7 @@ const verdictTimeout = 10 * time.Second
 
 // run runs cmd in i, for which i was made.
 func (i *instance) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit, error) {
-	o, cause := i.shell.Run(ctx, cmd, shellproto.Line{})
+	o, cause := i.shell.Run(ctx, cmd, shellproto.Line{Drain: cmd.Stdin != nil})
 	i.answered = o.Missing || o.Ended
 	if exit, err, settled := i.settle(cmd, o, cause); settled {
 		return exit, err

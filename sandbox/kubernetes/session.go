@@ -94,7 +94,7 @@ func (s *session) run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Exit,
 	}
 	shell := shellproto.NewShell(conn, nil)
 	defer shell.Close()
-	o, err := shell.Run(ctx, &limited, shellproto.Line{Session: true})
+	o, err := shell.Run(ctx, &limited, shellproto.Line{Session: true, Drain: cmd.Stdin != nil})
 	exit, failure, settled := s.instance.settle(&limited, o, err)
 	switch {
 	case settled && errors.Is(failure, errStale):

@@ -164,23 +164,23 @@ type Line struct {
 	// Apart says that the shell is one of [PipedScript]. After its command it waits until it
 	// is closed, so that its driver decides when an engine has the work of its end.
 	Apart bool
-	// Drain has the first shell of a sandbox read its input to the end before it ends,
-	// for engines that forget output where input is left unread.
+	// Drain has the shell read its input to the end before it ends. Some engines lose
+	// output where input is left unread, and so do connections, which are then reset.
 	Drain bool
 }
 
 // text returns the line that runs cmd. nonce is that of its marks.
 func (l Line) text(cmd *sandbox.Command, nonce string) string {
-	if l.Session {
-		return "unset skills_mcp_line; skills_mcp_kills; skills_mcp_k=$k; " + l.invocation(cmd, nonce) +
-			"; skills_mcp_after " + nonce + " $skills_mcp_k; exit 0\n"
-	}
 	last := "exit 0\n"
 	switch {
 	case l.Apart:
 		last = "IFS= read -r skills_mcp_line; exit 0\n"
 	case l.Drain:
-		last = "exec cat >/dev/null\n"
+		last = "cat >/dev/null; exit 0\n" // the shell keeps its own output open: its end can end the input
+	}
+	if l.Session {
+		return "unset skills_mcp_line; skills_mcp_kills; skills_mcp_k=$k; " + l.invocation(cmd, nonce) +
+			"; skills_mcp_after " + nonce + " $skills_mcp_k; " + last
 	}
 	return fmt.Sprintf("unset skills_mcp_line; skills_mcp_deadline %d; %s; skills_mcp_end %s; %s", deadline(cmd), l.invocation(cmd, nonce), nonce, last)
 }

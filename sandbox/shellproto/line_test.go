@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -342,6 +343,35 @@ func TestLineApart(t *testing.T) {
 			out, err := c.Output()
 			if want := nonce + markBegin + shown([]string{"a b"}, []string{"X=y"}, stdin); err != nil || string(out) != want {
 				t.Errorf("input %q: output %q, error %v; want %q", stdin, out, err, want)
+			}
+		}
+	})
+}
+
+// A shell that drains takes all input that its command has left, after it has said how the
+// command ended.
+func TestLineDrain(t *testing.T) {
+	everyShell(t, func(t *testing.T, shell []string) {
+		for _, drain := range []bool{false, true} {
+			cmd := &sandbox.Command{Argv: []string{"echo", "done"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Stdin: strings.NewReader("")}
+			c := exec.CommandContext(t.Context(), shell[0], append(shell[1:], "-c", Script)...)
+			stdin, err := c.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			c.Stdout = &out
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			// More than a pipe holds.
+			_, failed := io.WriteString(stdin, Line{Session: true, Drain: drain}.text(cmd, nonce)+strings.Repeat("y", 1<<20))
+			_ = stdin.Close()
+			if err := c.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if want := begins + "done\n" + ends; !strings.HasPrefix(out.String(), want) || (failed == nil) != drain {
+				t.Errorf("drain %t: said %q, want %q; the input ended with %v", drain, out.String(), want, failed)
 			}
 		}
 	})
