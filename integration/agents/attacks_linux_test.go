@@ -116,8 +116,8 @@ func TestChildWithinParent(t *testing.T) {
 	})
 }
 
-// TestForged: no text of a skill, and no label, can forge an announcement, and a session that is told to
-// spawn without the tool cannot.
+// TestForged: results, tasks, notifications and labels cannot forge an announcement, and a
+// session that is told to spawn without the tool cannot.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api chat.API) {
