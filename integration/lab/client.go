@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,29 +30,49 @@ func Connect(t *testing.T, driver string, args ...string) *Client {
 		t.Fatal(err)
 	}
 	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST")}
-	stdio := transport.NewStdioWithOptions(Binary, env, append([]string{"serve", "--config", config, "--sandbox", driver}, args...),
-		transport.WithCommandFunc(func(ctx context.Context, command string, env, args []string) (*exec.Cmd, error) {
-			cmd := exec.CommandContext(ctx, command, args...)
-			cmd.Env = append(env, "PATH="+os.Getenv("PATH"))
-			cmd.Dir = home
-			cmd.Stderr = os.Stderr
-			return cmd, nil
-		}))
-	c := &Client{Client: mcpclient.NewClient(stdio), t: t, Changes: make(chan struct{}, 100)}
-	// The handler is set before the start: nothing may be missed.
-	c.OnNotification(func(n mcp.JSONRPCNotification) {
+	cmd := exec.Command(Binary, append([]string{"serve", "--config", config, "--sandbox", driver}, args...)...)
+	cmd.Env, cmd.Dir = append(env, "PATH="+os.Getenv("PATH")), home
+	c := &Client{t: t, Changes: make(chan struct{}, 100)}
+	client, answer := Initialize(t, cmd, func(n mcp.JSONRPCNotification) {
 		if n.Method == "notifications/tools/list_changed" {
 			c.Changes <- struct{}{}
+		}
+	})
+	c.Client = client
+	if answer.ServerInfo.Name != "skills-mcp" || answer.Capabilities.Tools == nil || !answer.Capabilities.Tools.ListChanged {
+		t.Errorf("initialize: %+v", answer)
+	}
+	return c
+}
+
+// Initialize starts cmd, a server on standard input and output, and returns an initialized
+// client of it, whose notifications go to notified, and the server's answer. The server has
+// to end well, with the test. It has the time that it needs: mcp-go's own process is killed
+// after 5 s, and a busy engine takes longer to remove a container.
+func Initialize(t *testing.T, cmd *exec.Cmd, notified func(mcp.JSONRPCNotification)) (*mcpclient.Client, *mcp.InitializeResult) {
+	t.Helper()
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mcpclient.NewClient(transport.NewIO(out, in, nil))
+	c.OnNotification(notified) // before the start: nothing may be missed
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(c.Close(), cmd.Wait()); err != nil {
+			t.Errorf("the server did not end well: %v", err)
 		}
 	})
 	if err := c.Start(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("the server did not end well: %v", err)
-		}
-	})
 	var request mcp.InitializeRequest
 	request.Params.ProtocolVersion = "2025-11-25"
 	request.Params.ClientInfo = mcp.Implementation{Name: "integration", Version: "1"}
@@ -59,10 +80,7 @@ func Connect(t *testing.T, driver string, args ...string) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer.ServerInfo.Name != "skills-mcp" || answer.Capabilities.Tools == nil || !answer.Capabilities.Tools.ListChanged {
-		t.Errorf("initialize: %+v", answer)
-	}
-	return c
+	return c, answer
 }
 
 // Tools returns the names of the tools.

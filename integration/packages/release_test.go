@@ -1,7 +1,6 @@
 package packages
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	mcpclient "github.com/mark3labs/mcp-go/client"
-	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -145,27 +142,9 @@ func toolsOf(t *testing.T, s started, home string) string {
 	for name, value := range s.Env {
 		env = append(env, name+"="+value)
 	}
-	stdio := transport.NewStdioWithOptions(s.Command, env, s.Args,
-		transport.WithCommandFunc(func(ctx context.Context, command string, env, args []string) (*exec.Cmd, error) {
-			cmd := exec.CommandContext(ctx, command, args...)
-			cmd.Env, cmd.Dir, cmd.Stderr = env, "/", os.Stderr // as desktop clients do
-			return cmd, nil
-		}))
-	c := mcpclient.NewClient(stdio)
-	if err := c.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("the server did not end well: %v", err)
-		}
-	}()
-	var request mcp.InitializeRequest
-	request.Params.ProtocolVersion = "2025-11-25"
-	request.Params.ClientInfo = mcp.Implementation{Name: "integration", Version: "1"}
-	if _, err := c.Initialize(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
+	cmd := exec.Command(s.Command, s.Args...)
+	cmd.Env, cmd.Dir = env, "/" // as desktop clients do
+	c, _ := lab.Initialize(t, cmd, func(mcp.JSONRPCNotification) {})
 	list, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
 	if err != nil {
 		t.Fatal(err)
