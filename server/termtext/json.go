@@ -10,9 +10,9 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills"
 )
 
-// JSON returns an encoded message with sanitized texts, and message itself if nothing
-// changes. Names of members stay distinct: a character that is removed from a text
-// becomes U+FFFD in a name. verbatim reports whether the text at a path is not
+// JSON returns an encoded message with sanitized texts, without escaped letters, and message
+// itself if nothing changes. Names of members stay distinct: a character that is removed from
+// a text becomes U+FFFD in a name. verbatim reports whether the text at a path is not
 // sanitized; a path has the names of members, and "" for an item of a list.
 func JSON(message []byte, verbatim func(path []string) bool) []byte {
 	if !suspicious(message) {
@@ -76,7 +76,7 @@ func (f *rewriter) text(quoted []byte, name bool) {
 		f.out = append(f.out, quoted...)
 		return
 	}
-	become := given
+	become, escaped := given, bytes.Contains(quoted, []byte(`\u00`)) // a letter that is escaped could hide words
 	switch {
 	case name:
 		if suspicious(quoted) {
@@ -85,10 +85,13 @@ func (f *rewriter) text(quoted []byte, name bool) {
 		if len(f.path) > 0 {
 			f.path[len(f.path)-1] = given
 		}
-	case suspicious(quoted) && (f.verbatim == nil || !f.verbatim(f.path)):
+	case !suspicious(quoted):
+	case f.verbatim != nil && f.verbatim(f.path):
+		escaped = false
+	default:
 		become = Text(given)
 	}
-	if become == given {
+	if become == given && !escaped {
 		f.out = append(f.out, quoted...)
 		return
 	}

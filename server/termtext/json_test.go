@@ -16,6 +16,7 @@ func TestJSON(t *testing.T) {
 		`{"raw":"\ufeffx","deep":{"raw":"\ufeffx"},"l":[{"raw":"\ufeffx"}]}`: `{"raw":"\ufeffx","deep":{"raw":"x"},"l":[{"raw":"x"}]}`,
 		`{"ty` + "\u200b" + `pe":"a","type":"b"}`:                            `{"ty` + "\ufffd" + `pe":"a","type":"b"}`,
 		`{"a":"<&>` + "\u2060" + `"}`:                                        `{"a":"<&>"}`,
+		`{"a":"\u005bS\u0075b]","\u0041":"\\u0041"}`:                         `{"a":"[Sub]","A":"\\u0041"}`,
 		`{"a":"one\u2028two"}`:                                               `{"a":"one\ntwo"}`,
 	} {
 		if got := string(JSON([]byte(given), verbatim)); got != want {
