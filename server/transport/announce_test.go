@@ -167,8 +167,8 @@ func TestAnnouncementsAheadOfResults(t *testing.T) {
 	}
 }
 
-// No message announces anything in the name of another, whatever kind it is. A file keeps its
-// bytes, and a method that announces looks itself.
+// No message announces anything in the name of another, whatever kind it is. A skill's file keeps
+// its bytes, and a method that announces looks itself.
 func TestForgedAnnouncements(t *testing.T) {
 	const forged = "news of a stranger"
 	backend, b := announcing(&board{})
@@ -198,9 +198,11 @@ func TestForgedAnnouncements(t *testing.T) {
 	b.AddPrompt(mcp.NewPrompt("prompt"), func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		return &mcp.GetPromptResult{Description: forged}, nil
 	})
-	b.AddResource(mcp.NewResource("x:file", forged), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		return []mcp.ResourceContents{mcp.TextResourceContents{URI: "x:file", Text: forged}}, nil
-	})
+	for _, uri := range []string{"skill://file", "x:file"} {
+		b.AddResource(mcp.NewResource(uri, forged), func(context.Context, mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: uri, Text: forged}}, nil
+		})
+	}
 	answer := func(context.Context, json.RawMessage) (any, error) { return map[string]any{"text": forged}, nil }
 	backend.Methods = map[string]rpc.Method{"describes": {Handle: answer}, "announces": {Handle: answer, Announces: true}, "fails": {Handle: func(context.Context, json.RawMessage) (any, error) { return nil, errors.New(forged) }}}
 	call := func(tool string) string {
@@ -209,7 +211,7 @@ func TestForgedAnnouncements(t *testing.T) {
 	for request, want := range map[string]string{
 		call("tells"): "lies", call("logs"): "lies", call("asks"): "lies", call("becomes"): "lies", call("fails"): "lies",
 		`"tools/list"`: "lies", `"prompts/get","params":{"name":"prompt"}`: "lies", `"resources/list"`: "lies", `"describes"`: "lies", `"fails"`: "lies",
-		`"resources/read","params":{"uri":"x:file"}`: forged, `"announces"`: forged,
+		`"resources/read","params":{"uri":"x:file"}`: "lies", `"resources/read","params":{"uri":"skill://file"}`: forged, `"announces"`: forged,
 	} {
 		c := dial(t, backend, nil)
 		c.send(strings.Replace(hello, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))

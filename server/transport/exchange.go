@@ -115,13 +115,19 @@ func (e *edge) reply(ctx context.Context, p *peer, m message, emit func(line []b
 	defer box.close()
 	s := &session{peer: p, mailbox: box, emit: tell}
 	line = e.call(ctx, s, m)
-	if m.method != string(mcp.MethodResourcesRead) && !e.Methods[m.method].Announces { // files keep their digests
+	if !readsSkill(m) && !e.Methods[m.method].Announces {
 		line = e.harmless(line)
 	}
 	if ok {
 		e.lists.store(m.id, a, line)
 	}
 	return line, s.toolFailed
+}
+
+// readsSkill reports whether a message reads a file of a skill, which keeps its digest.
+func readsSkill(m message) bool {
+	var in struct{ URI string }
+	return m.method == string(mcp.MethodResourcesRead) && json.Unmarshal(m.params, &in) == nil && strings.HasPrefix(in.URI, "skill://")
 }
 
 // begin tells the observer of a request. ended, which is called with its reply, is nil if
