@@ -183,7 +183,7 @@ var walls = map[string]string{
 	"server/exposure":             "server/termtext skills",
 	"server/feedback":             "server/audit server/identity server/run server/store server/termtext skills skills/truncate",
 	"server/agents":               "server/agents/chat server/audit server/identity server/policy server/run server/store server/termtext server/work skills skills/lazyregexp skills/manifest skills/truncate",
-	"server/agents/chat":          "server/termtext skills/lazyregexp",
+	"server/agents/chat":          "sandbox/redact server/termtext skills/lazyregexp",
 	"server/httpd":                "server/identity",
 	"server/identity":             "",
 	"server/identity/oauth":       "server/identity",

@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,7 +142,7 @@ func TestFaults(t *testing.T) {
 		{modelserver.Overloaded, true, nil, "529"},
 		{modelserver.Broken, true, nil, "500 Internal Server Error: internal error"},
 		{modelserver.Cut, false, chat.ErrCut, "breaks off"},
-		{modelserver.Drop, true, nil, "unexpected EOF"},
+		{modelserver.Drop, true, nil, "it does not answer: unexpected EOF"},
 		{modelserver.InStream, true, nil, "overloaded"},
 		{modelserver.HugeError, true, nil, "no no no"},
 		{modelserver.Refused, false, nil, "400 Bad Request: not so"},
@@ -283,6 +284,21 @@ func TestNetwork(t *testing.T) {
 		defer cancel()
 		if _, err := c.Complete(ctx, user("go")); err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Error(err)
+		}
+	})
+}
+
+// TestEchoedKey: a reply has no key, in whatever spelling its endpoint echoes it.
+func TestEchoedKey(t *testing.T) {
+	t.Parallel()
+	eachAPI(t, func(t *testing.T, api chat.API) {
+		c, _ := connect(t, api, func(_ context.Context, r *modelserver.Request) modelserver.Reply {
+			encoded := base64.StdEncoding.EncodeToString([]byte(r.Key))
+			return modelserver.Reply{Text: r.Key + " " + encoded, Calls: []chat.Call{{ID: "a", Name: "read", Args: json.RawMessage(`{"path":"` + r.Key + `"}`)}, {ID: "b", Name: "read", Args: json.RawMessage(r.Key)}}}
+		})
+		reply, err := c.Complete(t.Context(), user("go"))
+		if got := fmt.Sprintf("%+v", reply); err != nil || strings.Contains(got, key[3:]) || !strings.HasPrefix(reply.Text, "[key] [key]") || string(reply.Calls[0].Args) != `{"path":"[key]"}` || reply.Calls[1].Broken != "[key]" {
+			t.Errorf("%s, %v", got, err)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/skillsmcp/skills-mcp/sandbox/redact"
 	"github.com/skillsmcp/skills-mcp/server/termtext"
 )
 
@@ -61,7 +62,8 @@ func (c *Client) Complete(ctx context.Context, r Request) (*Reply, error) {
 	}
 }
 
-// attempt makes one request. Its errors do not have the key.
+// attempt makes one request. Neither the reply nor an error has the key: an endpoint may echo
+// it, and the client does not know it.
 func (c *Client) attempt(ctx context.Context, address string, body []byte, most int) (*Reply, error) {
 	var key string
 	if c.options.Key != nil {
@@ -87,13 +89,18 @@ func (c *Client) attempt(ctx context.Context, address string, body []byte, most 
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	reply, err := c.do(r, most)
+	mask := redact.New(map[string]string{key: "[key]"})
 	if f, ok := errors.AsType[*failure](err); ok {
-		if key != "" {
-			f.text = strings.ReplaceAll(f.text, key, "[key]")
-		}
-		f.text = termtext.Line(f.text, maxShown)
+		f.text = termtext.Line(mask.String(f.text), maxShown)
 	}
-	return reply, err
+	if err != nil {
+		return nil, err
+	}
+	reply.Text = mask.String(reply.Text)
+	for i, call := range reply.Calls {
+		reply.Calls[i].Args, reply.Calls[i].Broken = json.RawMessage(mask.String(string(call.Args))), mask.String(call.Broken)
+	}
+	return reply, nil
 }
 
 func (c *Client) do(r *http.Request, most int) (*Reply, error) {
@@ -102,7 +109,7 @@ func (c *Client) do(r *http.Request, most int) (*Reply, error) {
 		err = failed.Err // without the address, which may hold a key
 	}
 	if err != nil {
-		return nil, &failure{text: err.Error(), again: true}
+		return nil, &failure{text: "it does not answer: " + err.Error(), again: true}
 	}
 	defer answer.Body.Close()
 	if err := refusal(answer); err != nil {
