@@ -53,11 +53,13 @@ func TestEditRace(t *testing.T) {
 		for range 2 {
 			takers.Go(func() {
 				for left.Add(-1) >= 0 {
-					least := editor.Least(time.Now())
+					began := time.Now()
+					least := editor.Least(began)
 					snap, err := s.Take(t.Context(), skillfs.DirFS(dir), Use{Skill: fmt.Sprint(i), Lease: time.Hour})
+					gaveUp := time.Since(began) >= settleTimeout // waiting for the end of the edits
 					if err != nil {
 						t.Error(err)
-					} else if fault := editor.Fault(versionsIn(snap.Dir, files), least); fault != "" {
+					} else if fault := editor.Fault(versionsIn(snap.Dir, files), least); fault != "" && !gaveUp {
 						t.Error(fault)
 					}
 				}
