@@ -314,7 +314,7 @@ func hostile(t *testing.T) io.ReadWriteCloser {
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		if took := time.Since(begin); took > sendTimeout/2 {
+		if took := time.Since(begin); took >= sendTimeout {
 			t.Errorf("Close waited %v for a sandbox", took)
 		}
 	})
@@ -523,7 +523,7 @@ func TestForwardedDeadlines(t *testing.T) {
 	if _, err := server.Read(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Read: %v", err)
 	}
-	_ = server.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = server.SetReadDeadline(time.Now().Add(5 * time.Minute))
 	if _, err := io.WriteString(client, "more"); err != nil {
 		t.Fatal(err)
 	}

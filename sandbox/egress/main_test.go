@@ -198,7 +198,7 @@ func (r *running) dial() net.Conn {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
 	return conn
@@ -212,7 +212,7 @@ func (r *running) get(address string) (status int, body string) {
 	client := &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return nil },
-		Timeout:       30 * time.Second,
+		Timeout:       5 * time.Minute,
 	}
 	response, err := client.Get(address)
 	if err != nil {

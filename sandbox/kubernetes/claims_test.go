@@ -147,7 +147,7 @@ mv $1/.git $1/.gone 2>/dev/null && echo moved; echo x 2>/dev/null >$2/.skills-mc
 		}
 	}
 	// The guard's folders go when nothing of the command runs.
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for _, err := os.Stat(filepath.Join(first, ".claude")); err == nil && time.Now().Before(deadline); _, err = os.Stat(filepath.Join(first, ".claude")) {
 		sleep(t.Context(), 100*time.Millisecond)
 	}

@@ -166,7 +166,7 @@ func TestServerKilled(t *testing.T) {
 	}
 	// The next server clears away what this one left, once the last process has
 	// ended, for which there is no event.
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for leftOf(t, server.Process.Pid) > 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("cgroups are left")

@@ -68,7 +68,7 @@ for n in range(8):
 		t.Run(name, func(t *testing.T) {
 			d := newWarmDriver(t, -1)
 			useCgroups(t, d)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			got := tryContext(t, ctx, d, sandbox.Command{
 				Argv:   []string{"python3", "-c", take + script + "\nsignal.pause()"},
@@ -142,10 +142,10 @@ func TestMemoryOfKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	_, err = k.Run(ctx, &sandbox.Command{RunID: "test", Folder: folder, Stdout: io.Discard, Stderr: io.Discard,
-		Argv: []string{"bash", "-c", `python3 -c 'import mmap; m = mmap.mmap(-1, 400 << 20); [m.write(b"x" * (1 << 20)) for n in range(400)]; import signal; signal.pause()' & sleep 60`}})
+		Argv: []string{"bash", "-c", `python3 -c 'import mmap; m = mmap.mmap(-1, 400 << 20); [m.write(b"x" * (1 << 20)) for n in range(400)]; import signal; signal.pause()' & sleep 600`}})
 	wantMemoryLimit(t, err)
 }
 

@@ -34,7 +34,7 @@ func (s suite) protected(t *testing.T) {
 		return dir
 	}
 	python := func(script string, args ...string) sandbox.Command {
-		return sandbox.Command{Argv: append([]string{"python3", "-c", script}, args...), Limits: sandbox.Limits{Timeout: time.Minute}}
+		return sandbox.Command{Argv: append([]string{"python3", "-c", script}, args...), Limits: sandbox.Limits{Timeout: 5 * time.Minute}}
 	}
 	// run runs commands at once with a driver that is closed then.
 	run := func(t *testing.T, want string, commands ...sandbox.Command) {

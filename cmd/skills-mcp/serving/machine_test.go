@@ -74,7 +74,7 @@ func putFile(t *testing.T, name, text string) {
 // await returns the state of an operation once it waits for an answer or has ended.
 func await(t *testing.T, o *installation.Operation) installation.Snapshot {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if s := o.Snapshot(); s.Change != nil || !s.Ended.IsZero() {
 			return s
 		}
