@@ -9,21 +9,30 @@ import (
 // program's.
 const ReadTime = 1100 * time.Millisecond
 
-// instantTime is the time in which nobody reads a question: a client that declines it faster
-// cannot ask.
-const instantTime = 300 * time.Millisecond
+// A client that declines a question within instantTime cannot ask, and one that says yes
+// within UnreadTime is a program.
+const (
+	instantTime = 300 * time.Millisecond
+	UnreadTime  = time.Second
+)
+
+// AnswerAtOnce calls a tool with arguments, and answers the question. It reports whether that
+// took less than a time: a busy machine may be as slow as a person.
+func (c *ToolClient) AnswerAtOnce(within time.Duration, tool string, args map[string]any, answer string) (r Reply, inTime bool) {
+	c.t.Helper()
+	began := time.Now() // before the server puts the question
+	r = c.Answer(c.Call(tool, args), answer)
+	return r, time.Since(began) < within
+}
 
 // DeclineAtOnce calls a tool with a text, and answers the question before a person has read
 // it; on a busy machine, which may be slower than that, of a later call. It returns the
 // call's arguments, and what it ended with.
 func (c *ToolClient) DeclineAtOnce(tool, text, answer string) (args map[string]any, r Reply) {
 	c.t.Helper()
-	for n, took := 0, instantTime; took >= instantTime; n++ {
+	for n, inTime := 0, false; !inTime; n++ {
 		args = Text(fmt.Sprint(text, " ", n))
-		asked := c.Call(tool, args)
-		began := time.Now()
-		r = c.Answer(asked, answer)
-		took = time.Since(began)
+		r, inTime = c.AnswerAtOnce(instantTime, tool, args, answer)
 	}
 	return args, r
 }
