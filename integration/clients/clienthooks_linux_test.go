@@ -35,14 +35,18 @@ no | mcp__skills__greet) echo "not that" >&2; exit 2 ;;
 fail) echo "no jq here" >&2; exit 7 ;;
 garbage) echo '{"decision": }' ;;
 flood) echo '{"reason": "'; yes | head -c 40000000; echo '"}' ;;
-hang) sleep 60 ;;
+hang) sleep 600 ;;
 write) echo x > /skill/x || echo x > "$CLAUDE_PROJECT_DIR/x" || echo "cannot write" ;;
 esac
 `)
 		groups := make(map[string][]any)
 		for event, words := range hooks {
 			for _, word := range words {
-				groups[event] = append(groups[event], map[string]any{"matcher": word, "hooks": []any{map[string]any{"type": "command", "command": `sh "${CLAUDE_PLUGIN_ROOT}/act.sh" ` + word, "timeout": 5}}})
+				limit := 60
+				if word == "hang" {
+					limit = 1
+				}
+				groups[event] = append(groups[event], map[string]any{"matcher": word, "hooks": []any{map[string]any{"type": "command", "command": `sh "${CLAUDE_PLUGIN_ROOT}/act.sh" ` + word, "timeout": limit}}})
 			}
 		}
 		data, err := json.Marshal(map[string]any{"hooks": groups})
@@ -152,7 +156,7 @@ func TestClientHooks(t *testing.T) {
 			t.Errorf("the event that a hook reads: %+v, %v", echoed, err)
 		}
 		for name, want := range map[string]string{
-			"fail": "exit code 7: no jq here", "garbage": "JSON that is not valid", "flood": "its output limit", "hang": "its time limit of 5s",
+			"fail": "exit code 7: no jq here", "garbage": "JSON that is not valid", "flood": "its output limit", "hang": "its time limit of 1s",
 		} {
 			h := hooks["alpha "+name]
 			start := time.Now()
@@ -160,8 +164,8 @@ func TestClientHooks(t *testing.T) {
 			if !strings.HasPrefix(got, `{"systemMessage":"skills-mcp: the hook alpha pretooluse-`) || !strings.Contains(got, " has no effect: ") || !strings.Contains(got, want) {
 				t.Errorf("%s: %s", name, got)
 			}
-			if took := time.Since(start); took > 15*time.Second {
-				t.Errorf("%s took %v, which is longer than its client waits", name, took)
+			if took := time.Since(start); took > lab.Patience {
+				t.Errorf("%s took %v", name, took)
 			}
 		}
 	})

@@ -25,21 +25,24 @@ if given.startswith(name + "{"):
     print(given[len(name):])
 `
 
-// hookedPlugins writes the plugins alpha and beta with the same hooks, and a skill say, which
-// prints its text.
+// hookedPlugins writes the plugins alpha and beta with the same hooks, and the skills say and
+// late, which print their text. A hook around late alone ends at its time limit; the others
+// have as long as a busy machine needs to start them.
 func hookedPlugins(t *testing.T, a *lab.Account) {
 	t.Helper()
 	for _, name := range []string{"alpha", "beta"} {
 		dir := filepath.Join(a.Home, "plugins", name)
 		lab.WriteFile(t, filepath.Join(dir, ".claude-plugin", "plugin.json"), fmt.Sprintf(`{"name": %q, "version": "1.0.0", "description": "d"}`, name))
-		run := `{"type": "command", "command": "python3 \"${CLAUDE_PLUGIN_ROOT}/hook.py\"", "timeout": 3}`
+		run := `{"type": "command", "command": "python3 \"${CLAUDE_PLUGIN_ROOT}/hook.py\"", "timeout": 60}`
 		lab.WriteFile(t, filepath.Join(dir, "hooks", "hooks.json"), `{"hooks": {
-			"PreToolUse": [{"matcher": "mcp__skills__.*", "hooks": [`+run+`, {"type": "prompt", "prompt": "Is it right?"}]}, {"matcher": "Bash|Write", "hooks": [{"command": "exit 2"}]}],
+			"PreToolUse": [{"matcher": "mcp__skills__.*", "hooks": [`+run+`, {"type": "prompt", "prompt": "Is it right?"}]}, {"matcher": "Bash|Write", "hooks": [{"command": "exit 2"}]}, {"matcher": "mcp__skills__late", "hooks": [{"command": "sleep 600; exit 2", "timeout": 1}]}],
 			"PostToolUse": [{"hooks": [`+run+`]}], "PostToolUseFailure": [{"hooks": [`+run+`]}], "SessionStart": [{"hooks": [`+run+`]}], "Stop": [{"hooks": [{"command": "exit 2"}]}]}}`)
 		lab.WriteFile(t, filepath.Join(dir, "hook.py"), hookedScript)
 	}
-	a.Skill("say/SKILL.md", "---\nname: say\ndescription: Says a text.\nclass: safe\nscript: say.py\nparams: {text: {type: string, max_length: 5000}}\n---\n")
-	a.Skill("say/say.py", "import os, json, sys\nprint(os.environ['SKILL_PARAMS'])\nsys.exit(7 if 'die' in os.environ['SKILL_PARAMS'] else 0)\n")
+	for _, name := range []string{"say", "late"} {
+		a.Skill(name+"/SKILL.md", "---\nname: "+name+"\ndescription: Says a text.\nclass: safe\nscript: say.py\nparams: {text: {type: string, max_length: 5000}}\n---\n")
+		a.Skill(name+"/say.py", "import os, json, sys\nprint(os.environ['SKILL_PARAMS'])\nsys.exit(7 if 'die' in os.environ['SKILL_PARAMS'] else 0)\n")
+	}
 }
 
 // Hooks see calls and decide about them. One that fails is skipped, whatever it does.
@@ -90,14 +93,16 @@ func TestHooks(t *testing.T) {
 			"another type": `PreToolUse{"continue": "never"}`,
 			"a flood":      `any!sys.stdout.write("x" * (1 << 26))`,
 			"forks":        `any![os.fork() for _ in range(12)]; sys.exit(1)`,
-			"too late":     `PreToolUse!__import__("time").sleep(60)`,
 			"a signal":     `any!os.kill(os.getpid(), 9)`,
 		} {
-			start := time.Now()
-			c.Succeeds(say(text), "text")
-			if took := time.Since(start); took > 30*time.Second {
-				t.Errorf("%s took %s", name, took)
+			if r := say(text); r.Error != nil || r.Result.IsError || !strings.Contains(r.Text(), "text") {
+				t.Errorf("%s: %s", name, r.Text())
 			}
+		}
+		start := time.Now()
+		c.Succeeds(c.Call("late", lab.Text("not refused")), "not refused")
+		if took := time.Since(start); took < time.Second || took > lab.Patience {
+			t.Errorf("a hook with a limit of a second took %s", took)
 		}
 		// Nothing of the person is in reach, and no hook runs around a hook.
 		c.Succeeds(say(`PostToolUse!print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": " ".join(sorted(os.environ)) + str(os.path.exists("`+a.Home+`/.config"))}}))`), "CLAUDE_PLUGIN_ROOT CLAUDE_PROJECT_DIR HOME")
@@ -218,7 +223,7 @@ func TestHookSessions(t *testing.T) {
 	lab.Drivers(t, func(t *testing.T, driver string) {
 		a := lab.NewAccount(t, driver, "")
 		hookedPlugins(t, a)
-		log := `{"hooks": {"SessionEnd": [{"matcher": "other", "hooks": [{"command": "cat >> ${CLAUDE_PLUGIN_DATA}/log"}]}], "PreToolUse": [{"hooks": [{"command": "cat >> ${CLAUDE_PLUGIN_DATA}/log"}]}]}}`
+		log := `{"hooks": {"SessionEnd": [{"matcher": "other", "hooks": [{"command": "cat >> ${CLAUDE_PLUGIN_DATA}/log"}]}], "PreToolUse": [{"hooks": [{"command": "cat >> ${CLAUDE_PLUGIN_DATA}/log", "timeout": 60}]}]}}`
 		lab.WriteFile(t, filepath.Join(a.Home, "plugins", "alpha", "hooks", "hooks.json"), log)
 		theirs := filepath.Join(a.Workspace, "theirs", "plugin")
 		lab.WriteFile(t, filepath.Join(a.Workspace, ".skills-mcp.yaml"), "plugins: [theirs]\n")
@@ -236,15 +241,18 @@ print(sys.stdin.readline())
 		}
 		c := a.Start("legacy", `{}`)
 		c.Succeeds(c.Call("outer", none), "a hook of the plugin beta refuses the call")
+		began := time.Now()
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
+		// Hooks of the end have two seconds, in which a busy machine may start nothing.
+		ran := time.Since(began) < 2*time.Second
 		logs, err := filepath.Glob(a.State("plugin-data", "*", "log"))
 		if err != nil || len(logs) != 1 {
 			t.Fatalf("logs %q, %v", logs, err)
 		}
 		text, err := os.ReadFile(logs[0])
-		if err != nil || strings.Count(string(text), "PreToolUse\"") != 2 || strings.Count(string(text), "SessionEnd") != 1 {
+		if err != nil || strings.Count(string(text), "PreToolUse\"") != 2 || strings.Count(string(text), "SessionEnd") != 1 && ran {
 			t.Errorf("%s, %v", text, err)
 		}
 		if out, code := a.Run("run", "say", "--text", "PreToolUse!sys.exit(2)"); code == 0 || !strings.Contains(out, "a hook of the plugin beta refuses") {

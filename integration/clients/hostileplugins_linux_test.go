@@ -37,9 +37,9 @@ def fork():
 async def wait():
     global waiting
     waiting += 1
-    await asyncio.sleep(15)
+    await asyncio.sleep(1000)
 async def doom():
-    while waiting < 40: await asyncio.sleep(0.01)
+    while waiting < 50: await asyncio.sleep(0.01)
     os._exit(9)
 def fill():
     for i in range(5):
@@ -76,8 +76,8 @@ const tools = {
     for (let i = 0; i < 3; i++) spawn("sh", ["-c", "echo garbage; sleep 1000"], { stdio: "inherit", detached: true })
     return "forked"
   },
-  wait() { waiting++; return new Promise((done) => setTimeout(done, 15000)) },
-  doom() { setInterval(() => { if (waiting >= 40) process.exit(9) }, 10); return new Promise(() => {}) },
+  wait() { waiting++; return new Promise(() => {}) },
+  doom() { setInterval(() => { if (waiting >= 50) process.exit(9) }, 10); return new Promise(() => {}) },
   fill() {
     for (let i = 0; i < 5; i++) {
       const file = openSync("/plugin-data/" + i, "w")
@@ -133,7 +133,7 @@ func answersOnce(t *testing.T, c *lab.ToolClient, tools []string) []lab.Message 
 	return answers
 }
 
-// dies checks that a server that ends while forty of a hundred calls wait costs its own calls
+// dies checks that a server that ends while fifty of a hundred calls wait costs its own calls
 // alone. Its tools have a prefix.
 func dies(t *testing.T, c *lab.ToolClient, prefix, other string) {
 	t.Helper()
@@ -150,8 +150,8 @@ func dies(t *testing.T, c *lab.ToolClient, prefix, other string) {
 			failed++
 		}
 	}
-	if failed < 41 {
-		t.Errorf("%d calls of a server that has died with 41 of them failed", failed)
+	if failed < 51 {
+		t.Errorf("%d calls of a server that has died with 51 of them failed", failed)
 	}
 }
 
@@ -239,12 +239,16 @@ export function register(api) { api.register_hook("on_shutdown", () => writeFile
 				c.Succeeds(c.Call(plugin+"__tools", none), "has started")
 			}
 			began := time.Now()
-			if err := c.Close(); err != nil || time.Since(began) > time.Minute {
-				t.Errorf("%v after %s", err, time.Since(began))
+			err := c.Close()
+			took := time.Since(began)
+			if err != nil || took > lab.Patience {
+				t.Errorf("%v after %s", err, took)
 			}
-			t.Logf("%v: %s", plugins, time.Since(began))
+			t.Logf("%v: %s", plugins, took)
 			files, err := filepath.Glob(a.State("plugin-data", "*", "over"))
-			if want := 2 - i; err != nil || len(files) != want {
+			// A busy machine may need longer than the two seconds, and then than this.
+			inTime := took < time.Duration(2+i)*time.Second
+			if want := 2 - i; err != nil || len(files) != want && inTime {
 				t.Errorf("%v: on_shutdown has written %v, %v, want %d files", plugins, files, err, want)
 			}
 			if err := os.RemoveAll(a.State("plugin-data")); err != nil {

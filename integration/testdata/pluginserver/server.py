@@ -30,8 +30,8 @@ TOOLS = [
   T("keep", "Keeps a text in the data folder", {"text":{"type":"string"}}),
   T("counter", "Counts calls"),
   T("sleep", "Takes a while"),
-  T("wait", "Takes fifteen seconds"),
-  T("doom", "Ends the server when forty calls wait"),
+  T("wait", "Never answers"),
+  T("doom", "Ends the server when fifty calls wait"),
   T("big", "Has a schema that is too large", {"a": {"description": "x" * (1 << 20)}}) if os.environ.get("BIG") else T("small", "Is small"),
 ]
 PNG="iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -89,9 +89,9 @@ def call(id, p):
     elif n == "counter": text(str(count))
     elif n == "wait":
         with lock: waiting += 1
-        time.sleep(15); text("waited")
+        time.sleep(1000)
     elif n == "doom":
-        while waiting < 40: time.sleep(0.01)
+        while waiting < 50: time.sleep(0.01)
         os._exit(9)
     elif n == "sleep": time.sleep(0.05); text("slept")
     else: send(dict(jsonrpc="2.0", id=id, error=dict(code=-32602, message="unknown tool")))
