@@ -56,7 +56,7 @@ func (o *operated) said() string {
 // until waits for a condition that has no event.
 func (o *operated) until(what string, holds func() bool) {
 	o.t.Helper()
-	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(lab.Patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			o.t.Fatalf("not %s:\n%s", what, o.said())
 		}
@@ -265,7 +265,7 @@ func TestSecondSignal(t *testing.T) {
 		if err != nil || !strings.Contains(o.said(), "calls that still run are cancelled") {
 			t.Errorf("%v:\n%s", err, o.said())
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(lab.Patience):
 		t.Error("it still runs")
 	}
 }

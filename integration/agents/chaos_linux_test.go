@@ -139,7 +139,7 @@ func (x *chaos) live(requests int, step func() step) time.Duration {
 	if requests > 0 {
 		select {
 		case <-due:
-		case <-time.After(patience):
+		case <-time.After(lab.Patience):
 			x.T.Errorf("%d requests to the model do not come: %.2000s", requests, c.server.log)
 		}
 		c.server.kill()

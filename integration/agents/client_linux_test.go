@@ -162,13 +162,10 @@ func (c *client) list(status string) ([]session, error) {
 	return list.Sessions, nil
 }
 
-// patience bounds how long a session may take on a busy machine.
-const patience = 2 * time.Minute
-
 // await returns the announcement of a label, which has to come ahead of a result.
 func (c *client) await(t *testing.T, label string) announcement {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < patience; {
+	for began := time.Now(); time.Since(began) < lab.Patience; {
 		c.mu.Lock()
 		for i, a := range c.announced {
 			if a.label == label {
@@ -455,7 +452,7 @@ func (c *client) taskResult(t *testing.T, id string) string {
 // taskWhen returns a task when it is as is reports, as JSON.
 func (c *client) taskWhen(t *testing.T, id string, is func(task string) bool) string {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < patience; {
+	for began := time.Now(); time.Since(began) < lab.Patience; {
 		m, err := c.request("tasks/get", map[string]any{"taskId": id})
 		if err != nil || m.Error != nil {
 			t.Fatalf("%v, %+v", err, m.Error)

@@ -105,7 +105,7 @@ func soon(t *testing.T, c <-chan string, what string) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience):
+	case <-time.After(lab.Patience):
 		t.Error(what)
 	}
 }

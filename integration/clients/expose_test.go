@@ -37,7 +37,7 @@ func TestExposure(t *testing.T) {
 		for !there() {
 			select {
 			case <-c.Changes:
-			case <-time.After(time.Minute):
+			case <-time.After(lab.Patience):
 				t.Fatalf("%s, and no notice came", what)
 			}
 		}

@@ -342,7 +342,7 @@ func (c *teammate) yes(question, params string) string {
 // until polls a task until it has a text.
 func (c *teammate) until(s *lab.HttpServer, named, text string) string {
 	c.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(lab.Patience); ; time.Sleep(200 * time.Millisecond) {
 		got := c.ask(s, "tasks/get", named)
 		if strings.Contains(got, text) {
 			return got

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	wire "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -46,7 +45,7 @@ func newCollector(t *testing.T) *collector {
 // await waits until there is a span of each name.
 func (c *collector) await(t *testing.T, names ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	for slices.ContainsFunc(names, func(name string) bool { return c.spans[name] == nil }) {
 		select {

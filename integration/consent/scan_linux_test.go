@@ -41,7 +41,7 @@ func TestScanned(t *testing.T) {
 	c = a.Serve("legacy", `{}`)
 	until := func(listed bool) {
 		t.Helper()
-		for deadline := time.Now().Add(2 * time.Minute); strings.Contains(c.Listed("tools/list"), "The words of harmful") != listed; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(lab.Patience); strings.Contains(c.Listed("tools/list"), "The words of harmful") != listed; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the tool of harmful is listed: %t", !listed)
 			}

@@ -25,9 +25,6 @@ type Browser struct {
 	Ctx context.Context
 }
 
-// browserPatience bounds each step in a browser.
-const browserPatience = 2 * time.Minute
-
 // NewBrowser starts a browser, which ends with the test.
 func NewBrowser(t *testing.T) *Browser {
 	t.Helper()
@@ -35,6 +32,7 @@ func NewBrowser(t *testing.T) *Browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.WSURLReadTimeout(Patience), // its own is 20 s, in which a busy machine may not start one
 	)
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, closeWindow := chromedp.NewContext(ctx)
@@ -51,7 +49,7 @@ func NewBrowser(t *testing.T) *Browser {
 // Do runs steps, and fails the test unless all succeed in time.
 func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.Seen())
@@ -60,7 +58,7 @@ func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 
 // Seen returns the address and the text of the window, for failures.
 func (b *Browser) Seen() string {
-	ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 	if err != nil {
@@ -94,7 +92,7 @@ func (b *Browser) insist(press func()) {
 		b.Await(`document.readyState === "complete"`)
 		b.Do(chromedp.Evaluate[chromedp.Void](status + `?.replaceChildren()`)) // it may still speak of an earlier press
 		press()
-		ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 		refused, err := chromedp.Run(ctx, chromedp.Evaluate[bool](status+`?.textContent.includes("press once more") ?? false`))
 		cancel()
 		if err != nil || !refused { // an error is of a page that is being replaced
@@ -107,7 +105,7 @@ func (b *Browser) insist(press func()) {
 // chromedp, which makes functions of texts.
 func (b *Browser) Await(expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 	defer cancel()
 	for {
 		// An error is of a page that is being replaced.
@@ -135,7 +133,7 @@ func (b *Browser) Says(text string) {
 // Value returns the value of an expression, which may be a promise.
 func Value[T any](b *Browser, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 	defer cancel()
 	result, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -158,7 +156,7 @@ func (b *Browser) Size(width, height int64, scheme string) {
 // screenshot returns the window as a WebP image.
 func (b *Browser) screenshot() []byte {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 	defer cancel()
 	quality := int64(80)
 	image, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: &quality})

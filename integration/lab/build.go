@@ -10,7 +10,12 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
+
+// Patience bounds a wait for something that comes on any machine, so that a test that hangs
+// says what it waits for. It is shorter than the skills sleep that are not to end by themselves.
+const Patience = 5 * time.Minute
 
 // Binary is the program under test. Only Main writes it.
 var Binary string

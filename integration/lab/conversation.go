@@ -98,15 +98,11 @@ func (c *conversation) step(at, kind, rest string) {
 	}
 }
 
-// pollTime bounds how long ~ repeats a request: a skill may wait for a sandbox on a busy
-// machine.
-const pollTime = 2 * time.Minute
-
 func (c *conversation) poll(at, rest string) {
 	pattern := c.pattern(rest)
 	line := c.receive(at)
 	for began := time.Now(); !c.match(pattern, line); {
-		if time.Since(began) > pollTime || strings.Contains(line, `"error":`) {
+		if time.Since(began) > Patience || strings.Contains(line, `"error":`) {
 			c.ts.Fatalf("%s: the server sent\n%s\nwhich does not match\n%s", at, line, rest)
 		}
 		c.repeat()

@@ -74,7 +74,7 @@ func (s *HttpServer) Said() string {
 // Says waits until the server has printed something.
 func (s *HttpServer) Says(what *regexp.Regexp) []string {
 	s.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if found := what.FindStringSubmatch(s.Said()); found != nil {
 			return found
 		}

@@ -9,7 +9,7 @@ import (
 // Awaits waits until a pattern matches a text, and returns the text.
 func Awaits(t *testing.T, pattern string, text func() string) string {
 	t.Helper()
-	deadline := time.After(2 * time.Minute)
+	deadline := time.After(Patience)
 	for tick := time.NewTicker(100 * time.Millisecond); ; {
 		seen := text()
 		if regexp.MustCompile(pattern).MatchString(seen) {

@@ -140,7 +140,7 @@ func (v *Visit) Watch() {
 // Opens opens a file that a skill left, as far as the browser shows it: most are saved.
 func (v *Visit) Opens(link string) {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(v.Ctx, Patience)
 	defer cancel()
 	_ = chromedp.Do(ctx, chromedp.Navigate(link)) // fails for a file that is saved
 	if title := Value[string](v.Browser, "document.title"); title == "ran" {

@@ -63,7 +63,7 @@ func (c *ToolClient) Lists(tool string) bool {
 // Cookie returns the cookie of the session, as it is sent.
 func (v *Visit) Cookie() string {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.Ctx, browserPatience)
+	ctx, cancel := context.WithTimeout(v.Ctx, Patience)
 	defer cancel()
 	jar, err := chromedp.Call(ctx, network.GetCookies, network.GetCookiesParams{})
 	if err != nil || len(jar.Cookies) != 1 {

@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 	"github.com/skillsmcp/skills-mcp/sandbox"
@@ -16,7 +15,7 @@ import (
 // reading returns a command that prints files of secrets.
 func reading(t *testing.T, script string, files ...egress.File) sandbox.Command {
 	t.Helper()
-	cmd, err := egress.Equip(&sandbox.Command{RunID: "places", Skill: "places", Folder: openFolder(t), Argv: []string{"sh", "-c", script}, Limits: sandbox.Limits{Timeout: time.Minute}}, files...)
+	cmd, err := egress.Equip(&sandbox.Command{RunID: "places", Skill: "places", Folder: openFolder(t), Argv: []string{"sh", "-c", script}, Limits: sandbox.Limits{Timeout: lab.Patience}}, files...)
 	if err != nil {
 		t.Fatal(err)
 	}

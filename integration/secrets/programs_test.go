@@ -389,7 +389,7 @@ code=$?
 env; cat /proc/self/environ | tr '\0' '\n'; grep -c BEGIN ` + egress.Trust + `
 exit $code`},
 						Env:    env,
-						Limits: sandbox.Limits{Timeout: time.Minute, Memory: 4 << 30}, // Java reserves much, which counts where there is no cgroup
+						Limits: sandbox.Limits{Timeout: lab.Patience, Memory: 4 << 30}, // Java reserves much, which counts where there is no cgroup
 						Grant:  sandbox.Grant{Hosts: []string{host}, Secrets: &sandbox.Secrets{List: list}},
 					}, files...)
 					if err != nil {

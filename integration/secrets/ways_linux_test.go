@@ -104,7 +104,7 @@ policy:
 	r := modern.Call("leaky", how("slow"))
 	_, id, _ = strings.Cut(everything["the tasks"].String(), `"taskId":"`)
 	id, _, _ = strings.Cut(id, `"`)
-	for deadline := time.Now().Add(2 * time.Minute); !strings.Contains(everything["the tasks"].String(), "late [secret NAMED]"); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(lab.Patience); !strings.Contains(everything["the tasks"].String(), "late [secret NAMED]"); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) || id == "" {
 			t.Fatalf("no task has ended: %+v, %s", r, everything["the tasks"])
 		}

@@ -275,7 +275,7 @@ func (s *soak) command(c soakCall, live *soakWriter, started func()) sandbox.Com
 		Argv:   []string{"bash", "run.sh", s.mark, c.token, fmt.Sprint(c.code), c.mode},
 		Folder: s.folder,
 		// Long enough that nothing but a call that hangs gets there.
-		Limits: sandbox.Limits{Timeout: 5 * time.Minute},
+		Limits: sandbox.Limits{Timeout: lab.Patience},
 		Warm:   soakWorkers,
 		Stdout: live, Stderr: live,
 		Started: started,

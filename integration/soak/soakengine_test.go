@@ -166,7 +166,7 @@ func (e *soakEngine) checkNothingLeft(t *testing.T, ids []string) {
 	}
 	// The engine has answered that a container is gone when its own processes
 	// may still be about to end.
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	left := e.traces(t, ids)
 	for len(left) > 0 && ctx.Err() == nil {
