@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -125,9 +123,7 @@ func (r suiteRun) runAll(t *testing.T, tools, url, results, changing string) []s
 // it began.
 func (r suiteRun) run(t *testing.T, tools, changing string, args []string) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(tools, r.command), args...)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(tools, r.command), args...)
 	cmd.Dir = t.TempDir()
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -140,7 +136,7 @@ func (r suiteRun) run(t *testing.T, tools, changing string, args []string) []str
 	began := announced(t, out, changing)
 	// Its exit code says that something failed, and the results say what.
 	err = cmd.Wait()
-	if failed := new(exec.ExitError); ctx.Err() != nil || err != nil && !errors.As(err, &failed) {
+	if failed := new(exec.ExitError); t.Context().Err() != nil || err != nil && !errors.As(err, &failed) {
 		t.Fatalf("%s: %v, having begun %v", r.command, err, began)
 	}
 	return began

@@ -32,7 +32,8 @@ func inspector(t *testing.T, tools string, target []string, args ...string) (res
 // inspect returns what the Inspector prints.
 func inspect(t *testing.T, tools string, target []string, args ...string) (out []byte, exit int) {
 	t.Helper()
-	args = slices.Concat([]string{"-q", "--format", "json"}, args, target)
+	// It gives a server 15 s to start, of itself.
+	args = slices.Concat([]string{"-q", "--format", "json", "--connect-timeout", "600000"}, args, target)
 	cmd := exec.Command(filepath.Join(tools, "mcp-inspector-cli"), args...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	out, err := cmd.Output()

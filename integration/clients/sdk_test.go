@@ -1,13 +1,11 @@
 package clients
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -77,9 +75,7 @@ func runSDK(t *testing.T, tools, script string, target map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, filepath.Join(tools, "node"), "--test-reporter=spec", script, string(argument)).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "node"), "--test-reporter=spec", script, string(argument)).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

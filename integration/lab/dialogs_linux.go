@@ -215,7 +215,7 @@ func (a *Account) Claude(m *ModelAPI, settings string) *display {
 		"projects":{%q:{"hasTrustDialogAccepted":true,"hasCompletedProjectOnboarding":true}}}`, key[len(key)-20:], entry, a.Workspace))
 	WriteFile(a.T, filepath.Join(a.Home, ".claude", "settings.json"), `{"permissions":{"allow":["mcp__skills"]}`+settings+`}`)
 	s := a.newDisplay(append(a.environ(), "ANTHROPIC_BASE_URL="+m.Url, "ANTHROPIC_API_KEY="+key, "ENABLE_TOOL_SEARCH=false",
-		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"), filepath.Join(tools, "claude"))
+		"MCP_TIMEOUT=600000", "MCP_TOOL_TIMEOUT=600000", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"), filepath.Join(tools, "claude"))
 	s.Shows(`(?m)^❯`)
 	s.prompt("rename the files")
 	return s
@@ -243,6 +243,8 @@ trust_level = "trusted"
 command = %q
 args = ["serve"]
 env = {%s}
+startup_timeout_sec = 600
+tool_timeout_sec = 600
 `, settings, m.Url, a.Workspace, Binary, strings.Join(environ, ", ")))
 	s := a.newDisplay(append(a.environ(), "OPENAI_API_KEY=sk-x"), filepath.Join(tools, "codex"))
 	s.Shows("Ask Codex to do anything")
@@ -266,7 +268,7 @@ var inspectorAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+\?MCP_INSPECTO
 // InspectorPage calls the skill in MCP Inspector's page.
 func (a *Account) InspectorPage() *Browser {
 	a.T.Helper()
-	server := map[string]any{"type": "stdio", "command": Binary, "args": []string{"serve"}, "env": pairs(a.environ())}
+	server := map[string]any{"type": "stdio", "command": Binary, "args": []string{"serve"}, "env": pairs(a.environ()), "connectionTimeout": 600_000}
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"skills": server}})
 	if err != nil {
 		a.T.Fatal(err)

@@ -1,14 +1,12 @@
 package page
 
 import (
-	"context"
 	"encoding/json"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/skillsmcp/skills-mcp/integration/lab"
 )
@@ -51,11 +49,9 @@ func TestREST(t *testing.T) {
 		{"node_modules/typescript/bin/tsc", "--project", "."},
 		{"every.ts", string(target)},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		cmd := exec.CommandContext(ctx, filepath.Join(tools, "node"), args...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(tools, "node"), args...)
 		cmd.Dir = client
 		out, err := cmd.CombinedOutput()
-		cancel()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", args[0], err, out)
 		}

@@ -19,7 +19,9 @@ sdk.setRequestHandler(ElicitRequestSchema, ({ params }) => {
 })
 sdk.setNotificationHandler(ToolListChangedNotificationSchema, () => changes.add())
 sdk.onerror = error => faults.push(String(error))
-await sdk.connect(transport)
+// The SDK's own limit for an answer is a minute.
+const limit = { timeout: 600_000 }
+await sdk.connect(transport, limit)
 
 steps({
   questions,
@@ -29,8 +31,8 @@ steps({
   tools: async () => (await sdk.listTools()).tools,
   prompts: async () => (await sdk.listPrompts()).prompts,
   resources: () => all(cursor => sdk.listResources({ cursor }), 'resources'),
-  call: (name, args, options) => sdk.callTool({ name, arguments: args }, undefined, options),
-  prompt: (name, args) => sdk.getPrompt({ name, arguments: args }),
+  call: (name, args, options) => sdk.callTool({ name, arguments: args }, undefined, { ...limit, ...options }),
+  prompt: (name, args) => sdk.getPrompt({ name, arguments: args }, limit),
   read: uri => sdk.readResource({ uri }),
   close: () => sdk.close(),
 }, target)

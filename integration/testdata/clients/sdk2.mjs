@@ -16,7 +16,7 @@ const faults = []
 const changes = counter()
 const sdk = new Client({ name: 'sdk2', version: '1' }, {
   capabilities: { elicitation: { form: {} } },
-  versionNegotiation: { mode: target.mode },
+  versionNegotiation: { mode: target.mode, probe: { timeoutMs: 600_000 } },
   listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changes.add() } },
 })
 sdk.setRequestHandler('elicitation/create', ({ params }) => {
@@ -24,7 +24,9 @@ sdk.setRequestHandler('elicitation/create', ({ params }) => {
   return accepted(params.requestedSchema)
 })
 sdk.onerror = error => faults.push(String(error))
-await sdk.connect(transport)
+// The SDK's own limit for an answer is a minute.
+const limit = { timeout: 600_000 }
+await sdk.connect(transport, limit)
 
 test('speaks the generation that was asked for', () => {
   assert.equal(sdk.getProtocolEra(), target.era)
@@ -50,8 +52,8 @@ steps({
   tools: async () => (await sdk.listTools(undefined, { cacheMode: 'bypass' })).tools,
   prompts: async () => (await sdk.listPrompts()).prompts,
   resources: async () => (await sdk.listResources()).resources,
-  call: (name, args, options) => sdk.callTool({ name, arguments: args }, options),
-  prompt: (name, args) => sdk.getPrompt({ name, arguments: args }),
+  call: (name, args, options) => sdk.callTool({ name, arguments: args }, { ...limit, ...options }),
+  prompt: (name, args) => sdk.getPrompt({ name, arguments: args }, limit),
   read: uri => sdk.readResource({ uri }),
   close: () => sdk.close(),
 }, target)
