@@ -73,12 +73,13 @@ func TestKilled(t *testing.T) {
 		mark, skill := "602."+number, "killed-"+number
 		home := t.TempDir()
 		lab.WriteFile(t, filepath.Join(home, "config.yaml"), lab.Configuration()+"skills: [skills]\n")
-		lab.WriteFile(t, filepath.Join(home, "skills", skill, "SKILL.md"), "---\nname: "+skill+"\ndescription: Does not end.\nscript: run.sh\ntimeout_seconds: 4\n---\n")
+		lab.WriteFile(t, filepath.Join(home, "skills", skill, "SKILL.md"), "---\nname: "+skill+"\ndescription: Does not end.\nscript: run.sh\ntimeout_seconds: 10\n---\n")
 		lab.WriteFile(t, filepath.Join(home, "skills", skill, "run.sh"), endless)
 		s := startIn(t, home, driver)
+		called := time.Now()
 		s.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + skill + `","arguments":{"mark":"` + mark + `"},"_meta":{"progressToken":1}}}`)
 		s.await(t, `"message":"running"`)
-		if !lab.Exists(t, mark) {
+		if !lab.Exists(t, mark) && time.Since(called) < 10*time.Second { // else it has ended by itself
 			t.Fatal("the skill's process is not to be seen")
 		}
 		killed := time.Now()
