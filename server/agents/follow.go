@@ -44,6 +44,7 @@ func (r *registry) changed() (used map[string]string, watched []*live, running b
 		if l.hasEnded() {
 			continue
 		}
+		running = true
 		if l.counts != nil {
 			watched = append(watched, l)
 		}
@@ -53,5 +54,5 @@ func (r *registry) changed() (used map[string]string, watched []*live, running b
 			used[id] = string(text)
 		}
 	}
-	return used, watched, r.running > 0
+	return used, watched, running
 }

@@ -42,25 +42,15 @@ type registry struct {
 	work func(ctx context.Context, l *live) (result string, err error)
 	ctx  context.Context // done when the server ends
 
-	mu      sync.Mutex
-	closed  bool // under mu, as those below
-	running int
-	live    map[string]*live         // by run ID
-	clients map[identity.Key]*client // that have not left
-}
-
-// A client is the session of a client that has spawned sessions.
-type client struct {
-	owner   identity.Key
-	left    bool // under registry.mu, as those below
-	running int  // children
+	mu     sync.Mutex
+	closed bool             // under mu, as live
+	live   map[string]*live // by run ID
 }
 
 // A live session runs in this process, or has ended lately.
 type live struct {
 	sessions   *registry
-	parent     *live // nil for a client's
-	client     *client
+	parent     *live              // nil for a client's
 	who        identity.Principal // its own
 	workspaces []string
 	agent      *Agent
@@ -74,6 +64,7 @@ type live struct {
 
 	session      Session        // under registry.mu, as those below; its place in the tree stays; without messages
 	conversation []chat.Message // the loop's, or what is left of it after the end
+	left         bool           // its client has
 	closing      bool           // it takes no messages, and spawns no sessions
 	awaited      bool           // its announcement is for Wait
 	waiting      bool           // Wait was called
@@ -106,7 +97,7 @@ func (l *live) isSeenBy(who identity.Principal) bool {
 	if len(who.Agents) > 0 {
 		return slices.Contains(l.session.Ancestors, who.Session)
 	}
-	return l.session.Root == who.Key() || l.client.left && l.session.Owner == who.Owner()
+	return l.session.Root == who.Key() || l.left && l.session.Owner == who.Owner()
 }
 
 // copy returns the session without messages.
@@ -133,15 +124,12 @@ func (l *live) poke() {
 	}
 }
 
-// withdraw makes place for another session.
+// withdraw tells the parent that the session does not run.
 func (l *live) withdraw() {
-	l.sessions.running--
-	if l.parent == nil {
-		l.client.running--
-		return
+	if l.parent != nil {
+		l.parent.running--
+		l.parent.poke()
 	}
-	l.parent.running--
-	l.parent.poke()
 }
 
 // read is copy for a caller that does not hold mu.
@@ -219,7 +207,7 @@ func (l *live) run() {
 	end := *l.copy()
 	end.Ended, end.Messages = time.Now(), brief(l.conversation)
 	end.Status, end.Result = outcome(result, err, cause)
-	row := rowOf(&end, l.client.left)
+	row := rowOf(&end, l.left)
 	s.mu.Unlock()
 	if err := s.table.End(l.ctx, row); err != nil {
 		s.logger.Warn("the end of a subagent is not stored", "run_id", end.RunID, "error", err)
@@ -287,7 +275,7 @@ func (l *live) deliver(above *live) {
 	switch {
 	case above != nil:
 		above.post(mail{text: announcement(&l.session).String(), child: l})
-	case l.client.left:
+	case l.left:
 		l.sessions.announce(orphaned(l.session.Owner), l.session.RunID)
 	default:
 		l.sessions.announce(l.session.Root, l.session.RunID)

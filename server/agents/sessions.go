@@ -43,7 +43,7 @@ func New(o Options) *Sessions {
 	o.Timeout, o.Keep = cmp.Or(o.Timeout, 5*time.Minute), cmp.Or(o.Keep, time.Hour)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Sessions{options: o, swept: make(chan struct{}), registry: registry{
-		board: board{ready: map[identity.Key][]string{}, watchers: map[chan struct{}]bool{}}, table: store.NewSubagents(o.Store), logger: o.Logger, live: map[string]*live{}, clients: map[identity.Key]*client{},
+		board: board{ready: map[identity.Key][]string{}, watchers: map[chan struct{}]bool{}}, table: store.NewSubagents(o.Store), logger: o.Logger, live: map[string]*live{},
 	}}
 	s.work = s.runLoop
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
@@ -76,15 +76,19 @@ func (s *Sessions) Close() {
 // announced to the next session of the same owner.
 func (s *Sessions) Leave(key identity.Key) {
 	s.mu.Lock()
-	c := s.clients[key]
-	if c == nil || c.owner == key {
-		s.mu.Unlock()
+	waiting := s.pop(maxStored, key) // those of forgotten sessions wait for the next sweep
+	some := len(waiting) > 0
+	for _, l := range s.live {
+		if l.session.Root == key && l.session.Owner != key { // else it has no session
+			l.left, some = true, true
+			s.announce(orphaned(l.session.Owner), waiting...)
+			waiting = nil
+		}
+	}
+	s.mu.Unlock()
+	if !some {
 		return
 	}
-	c.left = true
-	delete(s.clients, key)
-	s.announce(orphaned(c.owner), s.pop(maxStored, key)...)
-	s.mu.Unlock()
 	if err := s.table.Leave(s.ctx, string(key)); err != nil {
 		s.options.Logger.Warn("other servers do not announce the subagents of a client that has left", "error", err)
 	}
@@ -137,20 +141,13 @@ func (s *Sessions) forget(before time.Time) {
 	if len(s.live) > 2*maxRunning {
 		before = time.Now()
 	}
-	used := map[*client]bool{}
 	for id, l := range s.live {
-		used[l.client] = true
 		top := l
 		for top.parent != nil {
 			top = top.parent
 		}
 		if top.hasEnded() && !top.session.Ended.After(before) {
 			delete(s.live, id)
-		}
-	}
-	for key, c := range s.clients {
-		if !used[c] && !s.has(key) {
-			delete(s.clients, key)
 		}
 	}
 }

@@ -187,7 +187,6 @@ func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (
 		}
 	}()
 	p, most := l.parent, s.options.MaxChildren
-	var children *int
 	switch {
 	case ctx.Err() != nil: // its client may have left, and nobody would hear of it
 		return context.Cause(ctx)
@@ -196,44 +195,44 @@ func (s *Sessions) admit(ctx context.Context, who identity.Principal, l *live) (
 	case p != nil && p.closing:
 		return errNoParent
 	case p != nil:
-		l.client, children = p.client, &p.running
 		if own := p.agent.MaxChildren; own > 0 {
 			most = min(most, own)
 		}
 		if l.session.Budget, err = p.ledger.left(); err != nil {
 			return refuse(run.PermissionDenied, "no subagent can be spawned: %v", err)
 		}
-		l.ledger = newLedger(p.ledger, l.session.Budget)
+		l.left, l.ledger = p.left, newLedger(p.ledger, l.session.Budget)
 	default:
-		if l.client = s.clients[who.Key()]; l.client == nil {
-			l.client = &client{owner: who.Owner()}
-			s.clients[who.Key()] = l.client
-		}
-		children, l.ledger = &l.client.running, newLedger(nil, l.session.Budget)
+		l.ledger = newLedger(nil, l.session.Budget)
 	}
-	switch {
-	case *children >= most:
-		return refuse(run.Busy, "%d subagents of this session run already (max_children); wait for one to end, or end one with sessions_kill", *children)
-	case s.running >= maxRunning:
-		return refuse(run.Busy, "%d subagents run on this server already; try again when one has ended", s.running)
-	}
-	owned := 0
-	for _, other := range s.live { // the client may be told of any below it
-		if other.session.Label == l.session.Label && (other.session.Root == l.session.Root || other.isSeenBy(who)) {
+	running, owned, children := 0, 0, 0
+	for _, other := range s.live {
+		if other.session.Label == l.session.Label && (other.session.Root == l.session.Root || other.isSeenBy(who)) { // the client may be told of any below it
 			return refuse(run.InvalidParam, "the label %q is taken; choose another", l.session.Label)
 		}
-		if other.session.Owner == l.session.Owner && !other.hasEnded() {
+		if other.hasEnded() {
+			continue
+		}
+		running++
+		if other.session.Owner == l.session.Owner {
 			owned++
 		}
+		if other.session.ParentSession == l.session.ParentSession {
+			children++
+		}
 	}
-	if owned >= maxOwned {
+	switch {
+	case children >= most:
+		return refuse(run.Busy, "%d subagents of this session run already (max_children); wait for one to end, or end one with sessions_kill", children)
+	case running >= maxRunning:
+		return refuse(run.Busy, "%d subagents run on this server already; try again when one has ended", running)
+	case owned >= maxOwned:
 		return refuse(run.Busy, "%d subagents of yours run already; wait for one to end, or end one with sessions_kill", owned)
 	}
-	*children++
-	s.running++
 	s.all.Add(1)
 	s.live[l.session.RunID] = l
 	if p != nil {
+		p.running++
 		p.session.Children = append(p.session.Children, l.session.RunID)
 	}
 	return nil
