@@ -19,43 +19,21 @@ import (
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
 )
 
-// A Definition describes an agent: in the configuration, or by the frontmatter of its file,
-// whose keys may have other spellings.
-type Definition struct {
-	Description string `yaml:"description"`
-	Prompt      string `yaml:"prompt"`
-	// Tools and DisallowedTools name skills as their tools are called. nil Tools are all.
-	Tools           []string `yaml:"tools"`
-	DisallowedTools []string `yaml:"disallowed_tools"`
-	Model           string   `yaml:"model"` // "" and "inherit": the parent's model
-	PermissionMode  string   `yaml:"permission_mode"`
-	// AllowAgents are the agents that it may spawn; nil is any.
-	AllowAgents []string `yaml:"allow_agents"`
-	MaxChildren int      `yaml:"max_children"` // within agents.max_children; 0 is that
-	Skills      []string `yaml:"skills"`       // whose instructions are in its prompt
-}
-
 // modes are the permission modes of agents that say something of a profile.
 var modes = map[string]policy.Mode{
 	"plan": policy.ReadOnly, "readonly": policy.ReadOnly, "explore": policy.ReadOnly, "": "", "default": "", "ask": "", "confirm": policy.Confirm, "dualsign": policy.DualSign,
 }
 
-// mode returns the mode of calls that a permission mode means.
-func (d *Definition) mode() (mode policy.Mode, known bool) {
-	mode, known = modes[squeezed(d.PermissionMode)]
-	return mode, known
-}
-
 // Check returns an error for a field of the configuration that means nothing. It begins with
 // key and the name of the field.
-func (d *Definition) Check(key string) error {
-	switch _, known := d.mode(); {
-	case strings.TrimSpace(d.Prompt) == "":
+func (a *Agent) Check(key string) error {
+	switch _, known := modes[squeezed(a.PermissionMode)]; {
+	case strings.TrimSpace(a.Prompt) == "":
 		return fmt.Errorf("%s.prompt is empty; write who the agent is", key)
 	case !known:
-		return fmt.Errorf("%s.permission_mode is %.70q; write one of plan, confirm, dual-sign, or leave it out", key, d.PermissionMode)
-	case d.MaxChildren < 0:
-		return fmt.Errorf("%s.max_children is %d; write at least 1, or 0 for the default", key, d.MaxChildren)
+		return fmt.Errorf("%s.permission_mode is %.70q; write one of plan, confirm, dual-sign, or leave it out", key, a.PermissionMode)
+	case a.MaxChildren < 0:
+		return fmt.Errorf("%s.max_children is %d; write at least 1, or 0 for the default", key, a.MaxChildren)
 	}
 	return nil
 }
@@ -65,9 +43,8 @@ func squeezed(text string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(text))
 }
 
-// read returns the definition in a frontmatter. notes say, a line each, which fields are
-// invalid.
-func read(front map[string]any) (d Definition, notes []string) {
+// read returns the agent in a frontmatter. notes say, a line each, which fields are invalid.
+func read(front map[string]any) (a Agent, notes []string) {
 	fields := map[string]any{}
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(front))) { // the first of two spellings counts
 		if front[name] != nil {
@@ -80,17 +57,17 @@ func read(front map[string]any) (d Definition, notes []string) {
 		}
 		return words(fields[key])
 	}
-	d = Definition{Tools: list("tools"), DisallowedTools: list("disallowedtools"), AllowAgents: list("allowagents"), Skills: list("skills")}
+	a = Agent{Tools: list("tools"), DisallowedTools: list("disallowedtools"), AllowAgents: list("allowagents"), Skills: list("skills")}
 	if mode := fields["permissionmode"]; mode != nil {
-		d.PermissionMode = strings.TrimSpace(fmt.Sprint(mode))
+		a.PermissionMode = strings.TrimSpace(fmt.Sprint(mode))
 	}
 	if most := fields["maxchildren"]; most != nil {
 		n, err := strconv.Atoi(fmt.Sprint(most))
-		if d.MaxChildren = n; err != nil || n < 0 {
-			d.MaxChildren, notes = 0, append(notes, fmt.Sprintf("max_children: %.70q is no number", fmt.Sprint(most)))
+		if a.MaxChildren = n; err != nil || n < 0 {
+			a.MaxChildren, notes = 0, append(notes, fmt.Sprintf("max_children: %.70q is no number", fmt.Sprint(most)))
 		}
 	}
-	return d, notes
+	return a, notes
 }
 
 // tool matches a tool in a list, with its parentheses.
@@ -120,16 +97,16 @@ func FrontmatterProfile(data []byte, catalog *skills.Catalog) (p policy.Profile,
 	if err != nil {
 		return p, nil, err
 	}
-	d, _ := read(front)
-	p, notes = d.profile(catalog)
+	a, _ := read(front)
+	p, notes = a.profile(catalog)
 	return p, notes, nil
 }
 
 // profile returns the profile of the agent among the skills of a catalog.
-func (d *Definition) profile(catalog *skills.Catalog) (p policy.Profile, notes []string) {
-	mode, known := d.mode()
+func (a *Agent) profile(catalog *skills.Catalog) (p policy.Profile, notes []string) {
+	mode, known := modes[squeezed(a.PermissionMode)]
 	if p.Mode = mode; !known {
-		notes = append(notes, fmt.Sprintf("permission mode %.70q: has no counterpart; who confirms calls is for policy.mode", d.PermissionMode))
+		notes = append(notes, fmt.Sprintf("permission mode %.70q: has no counterpart; who confirms calls is for policy.mode", a.PermissionMode))
 	}
 	named := func(key string, tools []string) []string {
 		all := []string{}
@@ -143,13 +120,13 @@ func (d *Definition) profile(catalog *skills.Catalog) (p policy.Profile, notes [
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	if allow := named("tools", d.Tools); d.Tools != nil && !slices.Contains(allow, "*") {
+	if allow := named("tools", a.Tools); a.Tools != nil && !slices.Contains(allow, "*") {
 		p.Allow = allow
 	}
-	if deny := named("disallowed_tools", d.DisallowedTools); len(deny) > 0 || len(d.DisallowedTools) > 0 {
+	if deny := named("disallowed_tools", a.DisallowedTools); len(a.DisallowedTools) > 0 {
 		p.Deny = deny
 	}
-	named("skills", d.Skills)
+	named("skills", a.Skills)
 	return p, notes
 }
 
@@ -195,20 +172,20 @@ func spawned(tool string) (agents string, spawner bool) {
 
 // spawns returns the agents that the agent may spawn; nil is any. One whose list of tools has
 // none for that spawns those alone that it names. One that is denied an agent spawns none.
-func (d *Definition) spawns() []string {
-	for _, tool := range d.DisallowedTools {
+func (a *Agent) spawns() []string {
+	for _, tool := range a.DisallowedTools {
 		if _, spawner := spawned(tool); spawner {
 			return []string{}
 		}
 	}
 	switch {
-	case slices.Contains(d.AllowAgents, "*"):
+	case slices.Contains(a.AllowAgents, "*"):
 		return nil
-	case d.AllowAgents != nil || d.Tools == nil:
-		return slices.Clone(d.AllowAgents)
+	case a.AllowAgents != nil || a.Tools == nil:
+		return slices.Clone(a.AllowAgents)
 	}
 	all := []string{}
-	for _, tool := range d.Tools {
+	for _, tool := range a.Tools {
 		switch agents, spawner := spawned(tool); {
 		case spawner && agents == "":
 			return nil
@@ -241,14 +218,14 @@ const OfConfiguration = "configuration"
 // A Roster knows the agents of the configuration, and those of the catalog that it was applied
 // to. It may be used concurrently.
 type Roster struct {
-	defined map[string]Definition
+	defined map[string]Agent
 	mu      sync.Mutex // guards the fields below
 	catalog *skills.Catalog
 	roles   map[string]*Role // of the catalog, by qualified name, once they are asked for
 }
 
 // NewRoster returns the roster with the agents of a configuration, by name.
-func NewRoster(defined map[string]Definition) *Roster {
+func NewRoster(defined map[string]Agent) *Roster {
 	return &Roster{defined: defined, catalog: &skills.Catalog{}, roles: map[string]*Role{}}
 }
 
@@ -277,29 +254,30 @@ func (r *Roster) role(name string) *Role {
 
 func (r *Roster) newRole(name string, catalog *skills.Catalog) *Role {
 	role := &Role{Source: OfConfiguration}
-	d, defined := r.defined[name]
+	a, defined := r.defined[name]
 	if !defined {
 		at := slices.IndexFunc(catalog.Agents, func(a *skills.Agent) bool { return a.QualifiedName() == name })
 		if at < 0 {
 			return nil
 		}
 		file := catalog.Agents[at]
-		d, role.Notes = read(file.Frontmatter)
-		d.Description, d.Prompt, d.Model = file.Description, file.Instructions, file.Model
+		a, role.Notes = read(file.Frontmatter)
+		a.Description, a.Prompt, a.Model = file.Description, file.Instructions, file.Model
 		role.Source, role.File, role.Untrusted = string(file.Source), file.File, file.Untrusted()
 	}
-	role.Agent = Agent{Name: name, Description: d.Description, Prompt: d.Prompt, Model: d.Model, AllowAgents: d.spawns(), MaxChildren: d.MaxChildren, Skills: d.Skills}
-	if d.Model == Inherit {
-		role.Model = ""
+	if a.Model == Inherit {
+		a.Model = ""
 	}
+	a.Name, a.AllowAgents = name, a.spawns()
 	var notes []string
-	role.Profile, notes = d.profile(catalog)
+	role.Profile, notes = a.profile(catalog)
 	role.Notes = append(role.Notes, notes...)
-	for i, other := range role.AllowAgents {
+	for i, other := range a.AllowAgents {
 		if found := r.named(catalog, other); len(found) == 1 {
-			role.AllowAgents[i] = found[0]
+			a.AllowAgents[i] = found[0]
 		}
 	}
+	role.Agent = a
 	return role
 }
 

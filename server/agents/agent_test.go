@@ -102,7 +102,7 @@ func rosterCatalog() *skills.Catalog {
 }
 
 func newRoster(t *testing.T) *Roster {
-	r := NewRoster(map[string]Definition{"reviewer": {Prompt: "You review.", Tools: []string{"deploy", "run_code"}}})
+	r := NewRoster(map[string]Agent{"reviewer": {Prompt: "You review.", Tools: []string{"deploy", "run_code"}}})
 	if c := rosterCatalog(); r.Apply(t.Context(), c) != c {
 		t.Fatal("the roster changes its catalog")
 	}
@@ -125,11 +125,15 @@ func TestRoster(t *testing.T) {
 	if diff := cmp.Diff([]string{"office/critic"}, names(r.Spawnable([]string{"reviewer", "writer"}, c))); diff != "" {
 		t.Error(diff)
 	}
+	critic := &Agent{
+		Name: "office/critic", Description: "criticises", Prompt: "You criticise.", Tools: []string{"report", "Agent(writer, nobody)"}, PermissionMode: "plan",
+		AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"},
+	}
 	for name, want := range map[string]*Agent{
-		"reviewer":      {Name: "reviewer", Prompt: "You review.", AllowAgents: []string{}},
-		"office/critic": {Name: "office/critic", Description: "criticises", Prompt: "You criticise.", AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"}},
-		"critic":        {Name: "office/critic", Description: "criticises", Prompt: "You criticise.", AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"}},
-		"office:critic": {Name: "office/critic", Description: "criticises", Prompt: "You criticise.", AllowAgents: []string{"writer", "nobody"}, MaxChildren: 3, Skills: []string{"report"}},
+		"reviewer":      {Name: "reviewer", Prompt: "You review.", Tools: []string{"deploy", "run_code"}, AllowAgents: []string{}},
+		"office/critic": critic,
+		"critic":        critic,
+		"office:critic": critic,
 		"writer":        {Name: "writer", Model: "sonnet", Prompt: "You write.", AllowAgents: []string{"office/critic"}},
 	} {
 		got, err := r.Find(c, name)
@@ -177,22 +181,22 @@ func TestRoster(t *testing.T) {
 func TestSpawns(t *testing.T) {
 	none := []string{}
 	for name, test := range map[string]struct {
-		Definition
+		Agent
 		want []string
 	}{
-		"nothing said":      {Definition{}, nil},
-		"listed":            {Definition{AllowAgents: []string{"a"}}, []string{"a"}},
-		"none":              {Definition{AllowAgents: none}, none},
-		"any":               {Definition{AllowAgents: []string{"*"}, Tools: none}, nil},
-		"other tools":       {Definition{Tools: []string{"report"}}, none},
-		"no tool":           {Definition{Tools: none}, none},
-		"the tool":          {Definition{Tools: []string{"report", "mcp__skills__sessions_spawn"}}, nil},
-		"Claude Code's":     {Definition{Tools: []string{"Agent(a, b)", "Task(c)"}}, []string{"a", "b", "c"}},
-		"all tools":         {Definition{Tools: []string{"*"}}, nil},
-		"another server's":  {Definition{Tools: []string{"mcp__github__*"}}, none},
-		"without the tool":  {Definition{DisallowedTools: []string{"Task"}, AllowAgents: []string{"a"}}, none},
-		"without one":       {Definition{DisallowedTools: []string{"Agent(a)"}}, none},
-		"without all tools": {Definition{DisallowedTools: []string{"*"}}, none},
+		"nothing said":      {Agent{}, nil},
+		"listed":            {Agent{AllowAgents: []string{"a"}}, []string{"a"}},
+		"none":              {Agent{AllowAgents: none}, none},
+		"any":               {Agent{AllowAgents: []string{"*"}, Tools: none}, nil},
+		"other tools":       {Agent{Tools: []string{"report"}}, none},
+		"no tool":           {Agent{Tools: none}, none},
+		"the tool":          {Agent{Tools: []string{"report", "mcp__skills__sessions_spawn"}}, nil},
+		"Claude Code's":     {Agent{Tools: []string{"Agent(a, b)", "Task(c)"}}, []string{"a", "b", "c"}},
+		"all tools":         {Agent{Tools: []string{"*"}}, nil},
+		"another server's":  {Agent{Tools: []string{"mcp__github__*"}}, none},
+		"without the tool":  {Agent{DisallowedTools: []string{"Task"}, AllowAgents: []string{"a"}}, none},
+		"without one":       {Agent{DisallowedTools: []string{"Agent(a)"}}, none},
+		"without all tools": {Agent{DisallowedTools: []string{"*"}}, none},
 	} {
 		if diff := cmp.Diff(test.want, test.spawns()); diff != "" {
 			t.Errorf("%s: %s", name, diff)

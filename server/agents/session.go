@@ -78,16 +78,21 @@ type Used struct {
 	Cost   float64 `json:"cost"`
 }
 
-// An Agent is a role that sessions have.
+// An Agent is a role that sessions have: of the configuration, or of a file, whose frontmatter
+// may spell the keys otherwise.
 type Agent struct {
-	Name        string `json:"name"` // qualified
-	Description string `json:"description,omitempty"`
-	Prompt      string `json:"-"`
-	Model       string `json:"model,omitempty"` // one of the configured models; "": the parent's
-	// AllowAgents are the qualified names of the agents that it may spawn; nil is any.
-	AllowAgents []string `json:"allow_agents,omitzero"`
-	MaxChildren int      `json:"max_children,omitempty"` // that run at once, within the configured number; 0 is that
-	Skills      []string `json:"skills,omitempty"`       // whose instructions are in its prompt
+	Name        string `json:"name" yaml:"-"` // qualified
+	Description string `json:"description,omitempty" yaml:"description"`
+	Prompt      string `json:"-" yaml:"prompt"`
+	// Tools and DisallowedTools name skills as their tools are called. nil Tools are all.
+	Tools           []string `json:"-" yaml:"tools"`
+	DisallowedTools []string `json:"-" yaml:"disallowed_tools"`
+	Model           string   `json:"model,omitempty" yaml:"model"` // one of the configured models; "" and "inherit": the parent's
+	PermissionMode  string   `json:"-" yaml:"permission_mode"`
+	// AllowAgents are the agents that it may spawn; nil is any. [Roster] qualifies the names.
+	AllowAgents []string `json:"allow_agents,omitzero" yaml:"allow_agents"`
+	MaxChildren int      `json:"max_children,omitempty" yaml:"max_children"` // that run at once, within agents.max_children; 0 is that
+	Skills      []string `json:"skills,omitempty" yaml:"skills"`             // whose instructions are in its prompt
 }
 
 // Tools are the tools of one session, as a client of its principal has them.

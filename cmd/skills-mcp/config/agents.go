@@ -25,7 +25,7 @@ type Agents struct {
 	Budget        agents.Budget    `yaml:"budget"`  // of a session with its descendants
 	Channel       bool             `yaml:"channel"` // announce by a channel of Claude Code
 	// Define has agents by name, beside the agents of files.
-	Define map[string]agents.Definition `yaml:"define"`
+	Define map[string]agents.Agent `yaml:"define"`
 }
 
 // A Model is a model at an endpoint.

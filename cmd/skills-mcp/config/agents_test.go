@@ -30,7 +30,7 @@ func TestAgents(t *testing.T) {
 			"local": {URL: "http://127.0.0.1:11434/v1", Model: "small"},
 		},
 		Model: "local", Depth: 2, MaxChildren: 3, Timeout: 90 * time.Second, Keep: time.Hour, SkillsPerTurn: 2, Budget: agents.Budget{Turns: 7, Tokens: 1_000_000},
-		Define: map[string]agents.Definition{"reviewer": {
+		Define: map[string]agents.Agent{"reviewer": {
 			Description: "Reviews.", Prompt: "You review: secret-looking text", Tools: []string{"report"}, DisallowedTools: []string{"deploy"}, Model: "big", PermissionMode: "dual-sign",
 			AllowAgents: []string{}, MaxChildren: 2, Skills: []string{"style"},
 		}},
