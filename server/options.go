@@ -143,31 +143,17 @@ type Installation interface {
 	Installed() any
 }
 
-// Subagents are the sessions of agents. The principal is that of the request: sessions that
-// it does not see do not exist for it. Methods with a context must return when it is done.
-// A [run.Error] tells the model what to do.
+// Subagents are the sessions of agents, as [agents.Sessions] are. The principal is that of the
+// request: sessions that it does not see do not exist for it. Methods with a context must
+// return when it is done. A [run.Error] tells the model what to do.
 type Subagents interface {
-	// Spawn starts a session.
 	Spawn(ctx context.Context, who identity.Principal, r agents.SpawnRequest) (*agents.Session, error)
-	// Send gives a message to a session, named by run ID or label, and waits for its next text,
-	// or the announcement of its end; 0 does not wait. Without an answer in that time it
-	// returns "".
 	Send(ctx context.Context, who identity.Principal, session, message string, wait time.Duration) (answer string, err error)
-	// List returns the sessions of a status, or all for "", the newest first, without messages.
 	List(ctx context.Context, who identity.Principal, status agents.Status) ([]*agents.Session, error)
-	// History returns the messages of a session as text of at most 10,000 characters.
 	History(ctx context.Context, who identity.Principal, runID string) (string, error)
-	// Kill ends a session and its descendants.
 	Kill(ctx context.Context, who identity.Principal, runID string) error
-	// Wait returns the announcement of a session that was spawned with
-	// [agents.SpawnRequest.Awaited], when it has ended.
 	Wait(ctx context.Context, who identity.Principal, runID string) (agents.Announcement, error)
-	// Pending reports whether announcements may wait for a client. It must be fast.
 	Pending(who identity.Principal) bool
-	// Take has those used that wait for a client, each once. They are told when it returns
-	// without an error.
 	Take(ctx context.Context, who identity.Principal, use func([]agents.Announcement)) error
-	// Watch returns a channel that holds a value after announcements have become ready. The
-	// caller calls stop when it no longer reads.
 	Watch() (ready <-chan struct{}, stop func())
 }

@@ -48,15 +48,8 @@ type Rules interface {
 
 // Subagents has the sessions of subagents, as [agents.Sessions] does.
 type Subagents interface {
-	// All returns the sessions of an owner, those of everybody for nil, that have a status
-	// ("" is any): the newest first, without messages. It may leave out old ones that have
-	// ended.
 	All(ctx context.Context, owner *identity.Key, status agents.Status) ([]*agents.Session, error)
-	// Find returns a session with the end of its conversation, in short messages that name
-	// calls in their text, whoever owns it; nil if there is none.
 	Find(ctx context.Context, runID string) (*agents.Session, error)
-	// Stop ends a session and its descendants, as sessions_kill does. One that has ended
-	// stays as it is.
 	Stop(ctx context.Context, runID string) error
 }
 
