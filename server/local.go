@@ -29,6 +29,7 @@ import (
 type Local struct {
 	server  *Server
 	session *localSession
+	closed  func()
 	last    atomic.Int64 // the ID of the last request
 }
 
@@ -58,12 +59,12 @@ func (s *Server) Await(ctx context.Context) (*skills.Catalog, error) {
 
 // Connect returns a client for the session of who, which must have none yet. workspaces are
 // those of its calls; none are the server's. It waits for the first catalog. The caller must
-// close it.
-func (s *Server) Connect(ctx context.Context, who identity.Principal, workspaces []string) (*Local, error) {
+// close it, which calls closed at the end.
+func (s *Server) Connect(ctx context.Context, who identity.Principal, workspaces []string, closed func()) (*Local, error) {
 	if _, err := s.Await(ctx); err != nil {
 		return nil, err
 	}
-	l := &Local{server: s, session: &localSession{who, workspaces}}
+	l := &Local{server: s, session: &localSession{who, workspaces}, closed: closed}
 	if err := s.core.RegisterSession(ctx, l.session); err != nil {
 		return nil, fmt.Errorf("connect a subagent: %w", err)
 	}
@@ -71,7 +72,10 @@ func (s *Server) Connect(ctx context.Context, who identity.Principal, workspaces
 }
 
 // Close ends the session, with its kept sandboxes, tasks, outputs and hooks.
-func (l *Local) Close() { l.server.core.UnregisterSession(context.Background(), l.session.SessionID()) }
+func (l *Local) Close() {
+	l.server.core.UnregisterSession(context.Background(), l.session.SessionID())
+	l.closed()
+}
 
 // context returns ctx as that of a request of the client.
 func (l *Local) context(ctx context.Context) context.Context {

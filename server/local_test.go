@@ -25,7 +25,7 @@ func local(session string, names ...string) identity.Principal {
 
 func (b *bench) subagent(who identity.Principal) *Local {
 	b.t.Helper()
-	l, err := b.Connect(b.t.Context(), who, nil)
+	l, err := b.Connect(b.t.Context(), who, nil, func() {})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestLocal(t *testing.T) {
 	if len(tenants) != 2 || tenants[0].ID == tenants[1].ID || tenants[0].Principal != tenants[1].Principal {
 		t.Errorf("the calls are of %+v", tenants)
 	}
-	if _, err := b.Connect(t.Context(), local("0123456789ab"), nil); err == nil {
+	if _, err := b.Connect(t.Context(), local("0123456789ab"), nil, func() {}); err == nil {
 		t.Error("a session has two clients")
 	}
 	reader := b.subagent(identity.Principal{Kind: identity.Token, ID: "r", Session: "111111111111", Agents: []string{"writer"}, Scopes: []identity.Scope{identity.ScopeRead}})
@@ -89,7 +89,7 @@ func TestLocal(t *testing.T) {
 func TestLocalWorkspaces(t *testing.T) {
 	b := newBenchWith(t, &seer{}, Options{Roots: func(folders []string) []string { return folders }})
 	for session, workspaces := range map[string][]string{"0123456789ab": {"/srv/a"}, "ba9876543210": {"/srv/a", "/srv/b"}, "111111111111": nil} {
-		l, err := b.Connect(t.Context(), local(session, "writer"), workspaces)
+		l, err := b.Connect(t.Context(), local(session, "writer"), workspaces, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func BenchmarkLocal(b *testing.B) {
 	s.Publish(manySkills(b))
 	s.AgentFor(b.Context(), identity.Principal{}, "index them")
 	for b.Loop() {
-		l, err := s.Connect(b.Context(), local("0123456789ab", "writer"), nil)
+		l, err := s.Connect(b.Context(), local("0123456789ab", "writer"), nil, func() {})
 		if err != nil {
 			b.Fatal(err)
 		}

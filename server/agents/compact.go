@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
 	"github.com/skillsmcp/skills-mcp/skills/truncate"
@@ -65,15 +64,6 @@ func (l *loop) summary(ctx context.Context, messages []chat.Message, limit int) 
 		return "", fmt.Errorf("summarise the conversation: %w", err)
 	}
 	return reply.Text, nil
-}
-
-// transcript returns messages as lines of a history.
-func transcript(messages []chat.Message) string {
-	var b strings.Builder
-	for _, m := range messages {
-		fmt.Fprintln(&b, line(m))
-	}
-	return b.String()
 }
 
 // shortened returns messages of fewer tokens than limit, if shorter results allow it: the

@@ -3,6 +3,7 @@ package agents
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/skillsmcp/skills-mcp/server/agents/chat"
@@ -48,4 +49,13 @@ var lineEnds = lazyregexp.New(`[\n\r\x{85}\x{2028}\x{2029}]+`)
 // that of another message.
 func line(m chat.Message) string {
 	return fmt.Sprintf("[%s] %s", m.Role, lineEnds.ReplaceAllString(textOf(m), " ⏎ "))
+}
+
+// transcript returns messages as lines of a history.
+func transcript(messages []chat.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		fmt.Fprintln(&b, line(m))
+	}
+	return b.String()
 }

@@ -37,7 +37,7 @@ func newLedger(parent *ledger, budget Budget) *ledger {
 func (l *ledger) left() (Budget, error) {
 	l.settled.L.Lock()
 	defer l.settled.L.Unlock()
-	_, err := l.room(&Model{OutputPrice: 1}, 0, 1, false)
+	_, err := l.room(&Model{Price: Price{Output: 1}}, 0, 1, false)
 	b, u := l.budget, l.used
 	return Budget{max(0, b.Turns-u.Turns), max(0, b.Tokens-u.Tokens), max(0, b.Cost-u.Cost)}, err
 }
@@ -100,7 +100,7 @@ func (u Used) plus(o Used, sign int) Used {
 
 // charge returns the usage of one request.
 func (m *Model) charge(u chat.Usage) Used {
-	return Used{1, u.Input + u.Output, (float64(u.Input)*m.InputPrice + float64(u.Output)*m.OutputPrice) / 1e6}
+	return Used{1, u.Input + u.Output, (float64(u.Input)*m.Price.Input + float64(u.Output)*m.Price.Output) / 1e6}
 }
 
 // room returns the number of tokens that the reply to a request of in tokens may have, by
@@ -122,8 +122,8 @@ func (l *ledger) room(m *Model, in, least int, held bool) (int, error) {
 			}
 		}
 		if b.Cost > 0 {
-			if m.OutputPrice > 0 {
-				room = min(room, int((b.Cost-after.Cost)/m.OutputPrice*1e6))
+			if m.Price.Output > 0 {
+				room = min(room, int((b.Cost-after.Cost)/m.Price.Output*1e6))
 			}
 			if after.Cost > b.Cost || room < least {
 				return 0, fmt.Errorf("the budget of %g for the cost %w", b.Cost, errUsedUp)

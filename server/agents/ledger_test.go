@@ -12,7 +12,7 @@ import (
 )
 
 // priced is a model whose tokens cost 2 and 8 each.
-var priced = &Model{InputPrice: 2e6, OutputPrice: 8e6}
+var priced = &Model{Price: Price{2e6, 8e6}}
 
 func TestReserve(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -42,7 +42,7 @@ func TestReserve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			above := newLedger(nil, test.above)
 			l := newLedger(above, test.budget)
-			_, settle, err := l.reserve(t.Context(), &Model{InputPrice: 2e6, OutputPrice: 8e6}, 0, 0)
+			_, settle, err := l.reserve(t.Context(), &Model{Price: Price{2e6, 8e6}}, 0, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestReserveWaits(t *testing.T) {
 func TestSiblings(t *testing.T) {
 	for _, budget := range []Budget{{Turns: 100}, {Tokens: 100_000}, {Cost: 400_000.5}} {
 		root := newLedger(nil, budget)
-		m := &Model{InputPrice: 0.3e6, OutputPrice: 7.7e6}
+		m := &Model{Price: Price{0.3e6, 7.7e6}}
 		var group sync.WaitGroup
 		for n := range 20 {
 			l := newLedger(newLedger(root, Budget{}), Budget{})

@@ -149,14 +149,10 @@ func (s *Sessions) History(ctx context.Context, who identity.Principal, name str
 	if err != nil {
 		return "", err
 	}
-	var lines []string
 	if len(one.Messages) == 0 { // its server ended before it
 		one.Messages = []chat.Message{{Role: chat.User, Text: one.Task}}
 	}
-	for _, m := range one.Messages {
-		lines = append(lines, line(m))
-	}
-	text := harmless(strings.Join(lines, "\n"))
+	text := harmless(strings.TrimSuffix(transcript(one.Messages), "\n"))
 	const mark = "(truncated) …"
 	if over := utf8.RuneCountInString(text) - maxHistory; over > 0 {
 		text = mark + string([]rune(text)[over+utf8.RuneCountInString(mark):])

@@ -16,8 +16,13 @@ type Model struct {
 	// Window is the number of tokens that a request and its reply may have together; 0 is
 	// 128,000. MaxTokens bounds a reply; 0 is 4,096.
 	Window, MaxTokens int
-	// InputPrice and OutputPrice are the prices of a million tokens.
-	InputPrice, OutputPrice float64
+	Price             Price
+}
+
+// A Price is in money for a million tokens.
+type Price struct {
+	Input  float64 `yaml:"input"`
+	Output float64 `yaml:"output"`
 }
 
 // A Hook tells plugins of an event in the session of who, and returns the text of a field as

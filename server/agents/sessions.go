@@ -117,14 +117,14 @@ func (s *Sessions) sweep() {
 // sweepOnce forgets old sessions, and finds those of servers that have ended.
 func (s *Sessions) sweepOnce(alive func(pid int) bool) {
 	now := time.Now()
-	owners, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-MaxTimeout-sweeping), maxStored, maxBytes, string(Failed), alive)
+	gone, err := s.table.Sweep(s.ctx, now.Add(-storedFor), now.Add(-MaxTimeout-sweeping), maxStored, maxBytes, string(Failed), alive)
 	if err != nil {
 		s.options.Logger.Warn("subagents of servers that have ended are not announced", "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, owner := range owners {
-		s.announce(orphaned(identity.Key(owner)), id)
+	for _, one := range gone {
+		s.announce(orphaned(identity.Key(one.Owner)), one.RunID)
 	}
 	for _, l := range s.live {
 		if l.awaited && !l.waiting && l.hasEnded() && l.session.Ended.Before(now.Add(-sweeping)) { // its task was never made

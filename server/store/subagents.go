@@ -187,9 +187,9 @@ func (t Subagents) List(ctx context.Context, f SubagentFilter) ([]*Subagent, err
 // Sweep deletes the sessions that ended before a time, and the oldest of more than most, or
 // of more bytes. It marks those of servers that have ended as [Subagent.Gone], and gives those
 // that ran, and those that began before longest, a status. It returns the ends whose client is
-// gone and that were not announced: by run ID, their owners. In a shared database it asks for
+// gone and that were not announced, without their bodies. In a shared database it asks for
 // the servers that are gone instead of calling alive.
-func (t Subagents) Sweep(ctx context.Context, before, longest time.Time, most, bytes int, status string, alive func(pid int) bool) (owners map[string]string, err error) {
+func (t Subagents) Sweep(ctx context.Context, before, longest time.Time, most, bytes int, status string, alive func(pid int) bool) (gone []*Subagent, err error) {
 	err = t.execute(ctx, "DELETE FROM subagents WHERE ?1 <> 0 AND ended <> 0 AND (ended < ?2 OR created <= coalesce((SELECT max(created) FROM (SELECT created, row_number() OVER newest AS n, sum(length(body)) OVER newest AS bytes FROM subagents WINDOW newest AS (ORDER BY created DESC)) AS sizes WHERE n > ?3 OR bytes > ?4), 0))", before.UnixMilli(), most, bytes)
 	if err != nil {
 		return nil, err
@@ -211,12 +211,9 @@ func (t Subagents) Sweep(ctx context.Context, before, longest time.Time, most, b
 			}
 		}
 	}
-	owners = map[string]string{}
-	_, failed := collect(ctx, t.store.stateFile, func(row scanner) (id string, err error) {
-		var owner string
-		err = row.Scan(&id, &owner)
-		owners[id] = owner
-		return id, err
+	gone, failed := collect(ctx, t.store.stateFile, func(row scanner) (*Subagent, error) {
+		var a Subagent
+		return &a, row.Scan(&a.RunID, &a.Owner)
 	}, "SELECT run_id, owner FROM subagents WHERE pid = 0 AND told = 0 AND ended <> 0")
-	return owners, errors.Join(err, failed)
+	return gone, errors.Join(err, failed)
 }

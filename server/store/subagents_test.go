@@ -146,13 +146,13 @@ func testSubagentsSweep(t *testing.T, newStore opener) {
 	now, ctx := time.Now(), t.Context()
 	alive := true
 	sweep := func(table Subagents, before, longest time.Time, most, bytes int) string {
-		owners, err := table.Sweep(ctx, before, longest, most, bytes, "lost", func(int) bool { return alive })
+		ended, err := table.Sweep(ctx, before, longest, most, bytes, "lost", func(int) bool { return alive })
 		if err != nil {
 			t.Error(err)
 		}
 		var all []string
-		for id, owner := range owners {
-			all = append(all, id+" "+owner)
+		for _, one := range ended {
+			all = append(all, one.RunID+" "+one.Owner)
 		}
 		slices.Sort(all)
 		return strings.Join(all, ", ")

@@ -30,19 +30,13 @@ type Agents struct {
 
 // A Model is a model at an endpoint.
 type Model struct {
-	URL       string   `yaml:"url"` // up to the version
-	API       chat.API `yaml:"api"` // "" is [chat.OpenAI]
-	Model     string   `yaml:"model"`
-	Key       string   `yaml:"key"` // the name of a secret; "" is none
-	Window    int      `yaml:"window"`
-	MaxTokens int      `yaml:"max_tokens"`
-	Price     Price    `yaml:"price"`
-}
-
-// A Price is in money for a million tokens.
-type Price struct {
-	Input  float64 `yaml:"input"`
-	Output float64 `yaml:"output"`
+	URL       string       `yaml:"url"` // up to the version
+	API       chat.API     `yaml:"api"` // "" is [chat.OpenAI]
+	Model     string       `yaml:"model"`
+	Key       string       `yaml:"key"` // the name of a secret; "" is none
+	Window    int          `yaml:"window"`
+	MaxTokens int          `yaml:"max_tokens"`
+	Price     agents.Price `yaml:"price"`
 }
 
 // Default returns the name of the model of agents that name none; "" without models.
@@ -85,7 +79,7 @@ func (a *Agents) validate() error {
 		return fmt.Errorf("agents.timeout is %s; write at most %s", a.Timeout, agents.MaxTimeout)
 	case a.Budget.Turns < 0 || a.Budget.Tokens < 0 || a.Budget.Cost < 0:
 		return fmt.Errorf("agents.budget has a number below 0; write 0 for no bound")
-	case a.Budget.Cost > 0 && len(a.Models) > 0 && !slices.ContainsFunc(a.names(), func(name string) bool { return a.Models[name].Price != Price{} }):
+	case a.Budget.Cost > 0 && len(a.Models) > 0 && !slices.ContainsFunc(a.names(), func(name string) bool { return a.Models[name].Price != agents.Price{} }):
 		return fmt.Errorf("agents.budget.cost bounds nothing, as no model has a price; write agents.models.%s.price", a.names()[0])
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Define)) {

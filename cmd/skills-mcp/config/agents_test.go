@@ -26,7 +26,7 @@ func TestAgents(t *testing.T) {
 	}
 	want := Agents{
 		Models: map[string]Model{
-			"big":   {"https://api.example.com/v1", "anthropic", "big-1", "BIG_KEY", 200000, 8192, Price{3, 15}},
+			"big":   {"https://api.example.com/v1", "anthropic", "big-1", "BIG_KEY", 200000, 8192, agents.Price{Input: 3, Output: 15}},
 			"local": {URL: "http://127.0.0.1:11434/v1", Model: "small"},
 		},
 		Model: "local", Depth: 2, MaxChildren: 3, Timeout: 90 * time.Second, Keep: time.Hour, SkillsPerTurn: 2, Budget: agents.Budget{Turns: 7, Tokens: 1_000_000},

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/skillsmcp/skills-mcp/cmd/skills-mcp/setup"
-	"github.com/skillsmcp/skills-mcp/server"
 	"github.com/skillsmcp/skills-mcp/server/agents"
 	"github.com/skillsmcp/skills-mcp/server/identity"
 	"github.com/skillsmcp/skills-mcp/server/run"
@@ -75,22 +74,10 @@ func (s *views) connect(ctx context.Context, who identity.Principal, workspaces 
 	if err != nil {
 		return nil, err
 	}
-	local, err := v.server.Connect(ctx, who, workspaces)
+	local, err := v.server.Connect(ctx, who, workspaces, leave)
 	if err != nil {
 		leave()
 		return nil, err
 	}
-	return viewTools{local, leave}, nil
-}
-
-// viewTools are tools in a view.
-type viewTools struct {
-	*server.Local
-	leave func()
-}
-
-// Close implements [agents.Tools].
-func (t viewTools) Close() {
-	t.Local.Close()
-	t.leave()
+	return local, nil
 }

@@ -16,7 +16,7 @@ func (s *Settings) Models() map[string]*agents.Model {
 	all := map[string]*agents.Model{}
 	for name, m := range s.Config.Agents.Models {
 		client := chat.New(chat.Options{URL: m.URL, API: m.API, Model: m.Model, Key: modelKey(s.Secrets.Store, m.Key)})
-		all[name] = &agents.Model{Name: name, Client: client, Window: m.Window, MaxTokens: m.MaxTokens, InputPrice: m.Price.Input, OutputPrice: m.Price.Output}
+		all[name] = &agents.Model{Name: name, Client: client, Window: m.Window, MaxTokens: m.MaxTokens, Price: m.Price}
 	}
 	return all
 }
