@@ -89,13 +89,11 @@ func (l *Local) request(ctx context.Context, method mcp.MCPMethod, params any) (
 	if err != nil {
 		return nil, &run.Error{Code: run.InvalidParam, Message: "the arguments are no JSON object", Err: err}
 	}
-	switch reply := l.server.core.HandleMessage(l.context(ctx), raw).(type) {
-	case mcp.JSONRPCResponse:
-		return reply.Result, nil
-	case mcp.JSONRPCError:
-		return nil, errors.New(reply.Error.Message)
+	reply := l.server.core.HandleMessage(l.context(ctx), raw)
+	if failed, ok := reply.(mcp.JSONRPCError); ok {
+		return nil, errors.New(failed.Error.Message)
 	}
-	return nil, errors.New("there is no reply")
+	return reply.(mcp.JSONRPCResponse).Result, nil // a request has one of the two
 }
 
 // List returns the tools of tools/list, of its first page: the selection for a model is

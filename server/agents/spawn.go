@@ -113,7 +113,7 @@ func (s *Sessions) parentOf(who identity.Principal) (*live, error) {
 // agentFor returns the agent of a request, if the parent's allow-list has it.
 func (o *Options) agentFor(ctx context.Context, who identity.Principal, parent *live, r SpawnRequest) (*Agent, error) {
 	name := r.Agent
-	if name == "auto" {
+	if name == Auto {
 		if name = o.Route(ctx, who, r.Task); name == "" {
 			return nil, refuse(run.NotFound, "no skill that fits the task names an agent; choose one yourself")
 		}

@@ -108,12 +108,8 @@ func (f *failure) wait(ctx context.Context, try int) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= delay {
 		return fmt.Errorf("%w; the next attempt would be in %s, after the time limit", f, delay.Round(time.Millisecond))
 	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	pause, cancel := context.WithTimeout(ctx, delay)
+	defer cancel()
+	<-pause.Done()
+	return context.Cause(ctx) // nil unless it ended the pause
 }
