@@ -143,11 +143,11 @@ func (l *live) read() *Session {
 func (l *live) next(ctx context.Context, wait bool) (messages []string, open bool, err error) {
 	for ctx.Err() == nil { // else nobody would hear of a child that ends together with its parent
 		mails, open := l.receive(wait)
-		var told []*live
+		var told []string
 		for _, m := range mails {
 			messages = append(messages, m.text)
 			if m.child != nil {
-				told = append(told, m.child)
+				told = append(told, m.child.session.RunID)
 			}
 		}
 		l.sessions.delivered(told)
@@ -244,9 +244,9 @@ func sentence(err error) string {
 }
 
 // end makes the session one that has ended, and announces it. Of children that it has not
-// heard of, those with a result are announced above it; it returns the others, which ended
-// with it.
-func (l *live) end(end Session, cause error) (silent []*live) {
+// heard of, those with a result are announced above it; it returns the run IDs of the
+// others, which ended with it.
+func (l *live) end(end Session, cause error) (silent []string) {
 	l.sessions.mu.Lock()
 	defer l.sessions.mu.Unlock()
 	for _, m := range l.inbox {
@@ -255,7 +255,7 @@ func (l *live) end(end Session, cause error) (silent []*live) {
 		case m.child.session.Status == Done:
 			m.child.deliver(l.parent)
 		case !errors.Is(cause, errServer):
-			silent = append(silent, m.child)
+			silent = append(silent, m.child.session.RunID)
 		}
 	}
 	l.session.Status, l.session.Result, l.session.Ended, l.session.Used = end.Status, end.Result, end.Ended, end.Used
@@ -283,11 +283,7 @@ func (l *live) deliver(above *live) {
 }
 
 // delivered marks the announcements of sessions as delivered.
-func (r *registry) delivered(all []*live) {
-	var ids []string
-	for _, l := range all {
-		ids = append(ids, l.session.RunID)
-	}
+func (r *registry) delivered(ids []string) {
 	if err := r.tell(r.ctx, ids, func([]Announcement) {}); err != nil {
 		r.logger.Warn("announcements of subagents may be repeated by the next server", "run_ids", ids, "error", err)
 	}
