@@ -79,7 +79,7 @@ func (t *subagentTools) spawn(roles []*agents.Role) mcpserver.ServerTool {
 // asTask answers with a task whose result is the announcement. The client ends the session by
 // cancelling the task; if it only leaves, the session goes on.
 func (t *subagentTools) asTask(r *request, s *agents.Session) (*mcp.CallToolResult, error) {
-	c := tasks.Call{Owner: r.principal.Key(), Message: fmt.Sprintf("the subagent %q works: run_id %s", s.Label, s.RunID)}
+	c := tasks.Call{Owner: r.principal.Key(), Message: fmt.Sprintf("the subagent %q works: run_id %s", s.Label, s.RunID), Detached: true}
 	result, err := t.tasks.Do(r.ctx, c, func(ctx context.Context, _ *tasks.Task) (*mcp.CallToolResult, error) {
 		ended, err := t.sessions.Wait(ctx, r.principal, s.RunID)
 		cause := context.Cause(ctx)

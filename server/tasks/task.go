@@ -24,10 +24,11 @@ var (
 // A Task is a call that may outlive its request. The client knows of it once it is kept.
 type Task struct {
 	work.Unit
-	age    time.Duration       // for which it is kept after its last change
-	ending ending              // of a call that was never kept; valid when it is over
-	shown  func([]byte) []byte // of the call
-	stored chan struct{}       // closed when the other servers can find it, after it is kept
+	age      time.Duration       // for which it is kept after its last change
+	ending   ending              // of a call that was never kept; valid when it is over
+	shown    func([]byte) []byte // of the call
+	detached bool                // likewise
+	stored   chan struct{}       // closed when the other servers can find it, after it is kept
 
 	mu      sync.Mutex // guards the fields below
 	known   known

@@ -92,12 +92,14 @@ type Call struct {
 	Message  string        // the first status message; may be ""
 	// Shown changes the JSON of the task that its client gets; may be nil.
 	Shown func(task []byte) []byte
+	// Detached work goes on when its task ends: [Store.Drain] waits for none.
+	Detached bool
 }
 
 // Do runs work and returns its result. If that takes longer than the call's patience, the
 // error is an [*rpc.Other] with a new task. A result that comes before may ask for input.
 func (s *Store) Do(ctx context.Context, c Call, do Work) (*mcp.CallToolResult, error) {
-	t := &Task{Unit: work.Unit{ID: s.options.Replicas.Name(rand.Text()), By: c.Owner}, updated: time.Now(), age: s.options.Age, stored: make(chan struct{}), shown: c.Shown, status: Working, message: c.Message, used: map[string]bool{}}
+	t := &Task{Unit: work.Unit{ID: s.options.Replicas.Name(rand.Text()), By: c.Owner}, updated: time.Now(), age: s.options.Age, stored: make(chan struct{}), shown: c.Shown, detached: c.Detached, status: Working, message: c.Message, used: map[string]bool{}}
 	atOnce := make(chan bool, 1) // it is a task
 	err := s.calls.Start(ctx, t, func(working context.Context) {
 		atOnce <- c.Patience == 0 && t.decide(kept) // before it ends
@@ -144,8 +146,18 @@ func (s *Store) Leave(owner identity.Key) {
 	}
 }
 
+// errStopping is the error of a detached task: nobody could read a result that comes now.
+var errStopping = errors.New("the server is stopping: the next one announces the result")
+
 // Drain starts no more calls, and returns when those under way have ended, or ctx has.
-func (s *Store) Drain(ctx context.Context) { s.calls.Drain(ctx) }
+func (s *Store) Drain(ctx context.Context) {
+	for _, t := range s.calls.All() {
+		if t.detached {
+			t.End(errStopping)
+		}
+	}
+	s.calls.Drain(ctx)
+}
 
 // Close ends all tasks and waits for them.
 func (s *Store) Close() { s.calls.Close() }

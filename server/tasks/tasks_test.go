@@ -192,3 +192,21 @@ func TestEndOfAll(t *testing.T) {
 		}
 	})
 }
+
+// A drain waits for calls, and ends the tasks whose work goes on without them.
+func TestDrain(t *testing.T) {
+	run(t, nil, func(t *testing.T, b *bench) {
+		_, err := b.Do(t.Context(), Call{Owner: owner("ann"), Detached: true}, takes(time.Hour, says("late"), nil))
+		detached, call, began := b.task(err).TaskID, b.begin(takes(5*time.Second, says("done"), nil)), time.Now()
+		b.Drain(t.Context())
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if got := b.get(detached); got.Status != "failed" || got.StatusMessage != errStopping.Error() {
+			t.Errorf("%+v", got)
+		}
+		if got := b.get(call); got.Status != "completed" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
