@@ -416,7 +416,7 @@ func testReplicaKilled(t *testing.T, program, more string) {
 	t.Logf("the task failed %s after it was polled first", time.Since(began).Round(100*time.Millisecond))
 	at := ann.found(`"lastUpdatedAt":"([^"]+)"`, failed)
 	for _, s := range []*lab.HttpServer{b, c} {
-		ann.wants(ann.ask(s, "tasks/get", named), `"status":"failed"`, at)
+		ann.wants(ann.until(s, named, `"status":"failed"`), at) // each finds out by itself
 		bob.wants(bob.ask(s, "tasks/get", named), "there is no such task")
 		ann.wants(ann.ask(s, "tasks/cancel", named), `"resultType":"complete"`)
 	}
