@@ -81,8 +81,7 @@ func words(value any) []string {
 	}
 	all := []string{}
 	for _, one := range list {
-		text, _ := one.(string)
-		for _, word := range tool.FindAll([]byte(text), -1) {
+		for _, word := range tool.FindAll(fmt.Append(nil, one), -1) { // another value names no skill, and is noted
 			all = append(all, string(word))
 		}
 	}

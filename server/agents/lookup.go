@@ -240,7 +240,7 @@ func (l *live) send(m mail) error {
 	case l.closing:
 		return over(&l.session)
 	case len(l.inbox) >= maxMails:
-		return refuse(run.Busy, "%d messages wait for session %s already", len(l.inbox), l.session.RunID)
+		return refuse(run.Busy, "%d messages wait for session %s already; try again when it has read them", len(l.inbox), l.session.RunID)
 	}
 	l.post(m)
 	return nil
