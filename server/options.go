@@ -152,7 +152,7 @@ type Subagents interface {
 	List(ctx context.Context, who identity.Principal, status agents.Status) ([]*agents.Session, error)
 	History(ctx context.Context, who identity.Principal, runID string) (string, error)
 	Kill(ctx context.Context, who identity.Principal, runID string) error
-	Wait(ctx context.Context, who identity.Principal, runID string) (agents.Announcement, error)
+	Wait(ctx context.Context, who identity.Principal, runID string) (a agents.Announcement, received func(), err error)
 	Pending(who identity.Principal) bool
 	Take(ctx context.Context, who identity.Principal, use func([]agents.Announcement)) error
 	Watch() (ready <-chan struct{}, stop func())

@@ -80,8 +80,8 @@ func (t *subagentTools) spawn(roles []*agents.Role) mcpserver.ServerTool {
 // cancelling the task; if it only leaves, the session goes on.
 func (t *subagentTools) asTask(r *request, s *agents.Session) (*mcp.CallToolResult, error) {
 	c := tasks.Call{Owner: r.principal.Key(), Message: fmt.Sprintf("the subagent %q works: run_id %s", s.Label, s.RunID), Detached: true}
-	result, err := t.tasks.Do(r.ctx, c, func(ctx context.Context, _ *tasks.Task) (*mcp.CallToolResult, error) {
-		ended, err := t.sessions.Wait(ctx, r.principal, s.RunID)
+	result, err := t.tasks.Do(r.ctx, c, func(ctx context.Context, task *tasks.Task) (*mcp.CallToolResult, error) {
+		ended, received, err := t.sessions.Wait(ctx, r.principal, s.RunID)
 		cause := context.Cause(ctx)
 		if _, withdrawn := errors.AsType[*transport.CancelledError](cause); withdrawn || errors.Is(cause, tasks.ErrCancelled) {
 			return nil, errors.Join(cause, t.sessions.Kill(context.WithoutCancel(ctx), r.principal, s.RunID))
@@ -89,6 +89,7 @@ func (t *subagentTools) asTask(r *request, s *agents.Session) (*mcp.CallToolResu
 		if err != nil {
 			return nil, err
 		}
+		task.OnRead(received)
 		result := mcp.NewToolResultText(ended.String())
 		result.IsError = ended.Status != agents.Done
 		return result, nil

@@ -114,15 +114,15 @@ func (c *crew) Kill(_ context.Context, who identity.Principal, runID string) err
 	return nil
 }
 
-func (c *crew) Wait(ctx context.Context, _ identity.Principal, runID string) (agents.Announcement, error) {
+func (c *crew) Wait(ctx context.Context, _ identity.Principal, runID string) (agents.Announcement, func(), error) {
 	c.mu.Lock()
 	ended := c.awaited[runID]
 	c.mu.Unlock()
 	select {
 	case a := <-ended:
-		return a, nil
+		return a, func() {}, nil
 	case <-ctx.Done():
-		return agents.Announcement{}, context.Cause(ctx)
+		return agents.Announcement{}, nil, context.Cause(ctx)
 	}
 }
 

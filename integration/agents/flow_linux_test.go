@@ -218,7 +218,8 @@ func quoted(text string) string {
 	return strings.ReplaceAll(text, "[Subagent Complete]", "(Subagent Complete)")
 }
 
-// TestTask: to a client that knows tasks the announcement is the result of one.
+// TestTask: to a client that knows tasks the announcement is the result of one. If the server
+// is killed before the client has read it, the next server announces it.
 func TestTask(t *testing.T) {
 	t.Parallel()
 	eachAPI(t, func(t *testing.T, api chat.API) {
@@ -240,8 +241,27 @@ func TestTask(t *testing.T) {
 		if got := c.await(t, "two"); got.status != "killed" { // the task has no result
 			t.Errorf("%+v", got)
 		}
+		third := c.task(t, "sessions_spawn", map[string]any{"agent_id": "worker", "task": "inner", "label": "three"})
+		for done := 0; done < 2; { // with the first
+			all, err := c.list("done")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = len(all)
+		}
+		if len(c.announced) > 0 {
+			t.Errorf("announced a second time: %v", c.announced)
+		}
+		c.server.kill()
+		c = modern(s.Account)
+		if got := c.await(t, "three"); got.status != "done" || got.result != "42" {
+			t.Errorf("%+v", got)
+		}
 		if c.must(t, "sessions_list", map[string]any{}); len(c.announced) > 0 {
 			t.Errorf("announced a second time: %v", c.announced)
+		}
+		if m, err := c.request("tasks/get", map[string]any{"taskId": third}); err != nil || m.Error == nil {
+			t.Errorf("%v, %s", err, m.Result)
 		}
 	})
 }

@@ -106,8 +106,12 @@ func TestClose(t *testing.T) {
 	top := spawn(t, s, ann, SpawnRequest{Label: "top"})
 	spawn(t, s, agentOf(s, top), SpawnRequest{Label: "low"})
 	task := spawn(t, s, bob, SpawnRequest{Label: "task", Awaited: true})
+	unread := spawn(t, s, bob, SpawnRequest{Label: "unread", Task: "done 1", Awaited: true})
+	if _, _, err := s.Wait(t.Context(), bob, unread.RunID); err != nil {
+		t.Error(err)
+	}
 	s.Close()
-	if _, err := s.Wait(t.Context(), bob, task.RunID); !errors.Is(err, errServer) { // nobody may read the result of that task
+	if _, _, err := s.Wait(t.Context(), bob, task.RunID); !errors.Is(err, errServer) { // nobody may read the result of that task
 		t.Error(err)
 	}
 	_, err := s.Spawn(t.Context(), ann, SpawnRequest{Agent: "lead", Task: "wait"})
@@ -118,7 +122,7 @@ func TestClose(t *testing.T) {
 	if got, want := sorted(taken(t, next, annLater)), sorted(`[Subagent Complete] "top"`+lost+"\n"+`[Subagent Complete] "low"`+lost); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got, want := taken(t, next, bob), `[Subagent Complete] "task"`+lost; got != want {
+	if got, want := sorted(taken(t, next, bob)), sorted(`[Subagent Complete] "task"`+lost+"\n"+`[Subagent Complete] "unread" (done). Result: 1`); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -230,7 +234,7 @@ func TestSweep(t *testing.T) {
 }
 
 // A task gets the announcement that it waits for, also where other calls take theirs. One
-// that is given up, or was never made, leaves it to them.
+// that is given up, was never made, or is never read, leaves it to them.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessions(t, Options{})
@@ -239,20 +243,27 @@ func TestWait(t *testing.T) {
 		if got := taken(t, s, ann); got != "" {
 			t.Error(got)
 		}
-		if _, err := s.Wait(t.Context(), bob, one.RunID); err == nil {
+		if _, _, err := s.Wait(t.Context(), bob, one.RunID); err == nil {
 			t.Error("of another client")
 		}
-		if a, err := s.Wait(t.Context(), ann, one.RunID); err != nil || a.Summary != "1" {
+		a, received, err := s.Wait(t.Context(), ann, one.RunID)
+		if err != nil || a.Summary != "1" {
 			t.Error(a, err)
 		}
-		if _, err := s.Wait(t.Context(), ann, one.RunID); err == nil {
+		received()
+		if _, _, err := s.Wait(t.Context(), ann, one.RunID); err == nil {
 			t.Error("twice")
+		}
+		unread := spawn(t, s, ann, SpawnRequest{Label: "unread", Task: "done 4", Awaited: true})
+		if a, _, err := s.Wait(t.Context(), ann, unread.RunID); err != nil || a.Summary != "4" {
+			t.Error(a, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, task := range []string{"done 2", "echo"} {
 			given := spawn(t, s, ann, SpawnRequest{Label: task, Task: task, Awaited: true})
-			if _, err := s.Wait(ctx, ann, given.RunID); err == nil {
+			if _, received, err := s.Wait(ctx, ann, given.RunID); err == nil {
+				received()
 				continue // it had ended
 			}
 			_, _ = s.Send(t.Context(), ann, given.RunID, "end", 0)
@@ -264,8 +275,13 @@ func TestWait(t *testing.T) {
 		spawn(t, s, ann, SpawnRequest{Label: "never", Task: "done 3", Awaited: true})
 		time.Sleep(3 * sweeping)
 		synctest.Wait()
-		if got := taken(t, s, ann); !strings.Contains(got, "never") {
-			t.Error(got)
+		if got, want := taken(t, s, ann), `[Subagent Complete] "never" (done). Result: 3`; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		time.Sleep(s.options.Keep)
+		synctest.Wait()
+		if got, want := taken(t, s, ann), `[Subagent Complete] "unread" (done). Result: 4`; got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 		s.Close()
 		_ = s.options.Store.Close()

@@ -66,7 +66,7 @@ type live struct {
 	conversation []chat.Message // the loop's, or what is left of it after the end
 	left         bool           // its client has
 	closing      bool           // it takes no messages, and spawns no sessions
-	awaited      bool           // its announcement is for Wait
+	awaited      bool           // its announcement is for Wait, until it is received
 	waiting      bool           // Wait was called
 	running      int            // children
 	followed     Used           // as the store has it

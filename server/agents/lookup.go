@@ -263,27 +263,25 @@ func (s *Sessions) Take(ctx context.Context, who identity.Principal, use func([]
 }
 
 // Wait returns the announcement of a session that was spawned with [SpawnRequest.Awaited],
-// when it has ended with all its descendants. It then counts as delivered; if ctx is done
-// before, it is one for [Sessions.Take].
-func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID string) (Announcement, error) {
+// when it has ended with all its descendants. It counts as delivered once received is called;
+// if ctx is done before the end, it is one for [Sessions.Take].
+func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID string) (a Announcement, received func(), err error) {
 	s.mu.Lock()
 	l := s.live[runID]
 	if l == nil || !l.isSeenBy(who) || !l.awaited {
 		s.mu.Unlock()
-		return Announcement{}, unknown(runID)
+		return a, nil, unknown(runID)
 	}
 	l.waiting = true
 	s.mu.Unlock()
-	var err error
 	select {
 	case <-l.ended:
 		if err = context.Cause(s.ctx); err != nil {
 			break // the task ends with the server: the next one announces it
 		}
-		var all []Announcement
-		if err = s.tell(ctx, []string{runID}, func(told []Announcement) { all = told }); err == nil && len(all) > 0 {
-			return all[0], nil
-		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return announcement(&l.session), func() { s.received(l) }, nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -292,5 +290,13 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 	if l.awaited = false; l.hasEnded() {
 		l.deliver(l.parent)
 	}
-	return Announcement{}, cmp.Or(err, over(&l.session))
+	return a, nil, err
+}
+
+// received marks the announcement that a task had as delivered.
+func (s *Sessions) received(l *live) {
+	s.mu.Lock()
+	l.awaited = false
+	s.mu.Unlock()
+	s.delivered([]string{l.session.RunID})
 }

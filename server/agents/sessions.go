@@ -146,8 +146,12 @@ func (s *Sessions) forget(before time.Time) {
 		for top.parent != nil {
 			top = top.parent
 		}
-		if top.hasEnded() && !top.session.Ended.After(before) {
-			delete(s.live, id)
+		if !top.hasEnded() || top.session.Ended.After(before) {
+			continue
 		}
+		if l.awaited { // nobody has read the result of its task
+			l.deliver(nil)
+		}
+		delete(s.live, id)
 	}
 }

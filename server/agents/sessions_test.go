@@ -533,7 +533,8 @@ func TestTakenOnce(t *testing.T) {
 				}
 			})
 			if i%2 == 0 {
-				if a, err := s.Wait(t.Context(), ann, one.RunID); err == nil {
+				if a, received, err := s.Wait(t.Context(), ann, one.RunID); err == nil {
+					received()
 					count(a.String())
 				}
 				return

@@ -1,10 +1,14 @@
 package tasks
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 // A task is there for as long as was said, and not much longer.
@@ -49,6 +53,40 @@ func TestCountLimit(t *testing.T) {
 		}
 		exist(b, map[string]bool{third: true, fourth: true, b.begin(waits): true})
 	})
+}
+
+// A result counts as read when the client gets it first. An error is none, nor a cancelled
+// task.
+func TestOnRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		err    error
+		cancel bool
+		want   int
+	}{"result": {want: 1}, "error": {err: errors.New("no")}, "cancelled": {cancel: true}} {
+		t.Run(name, func(t *testing.T) {
+			run(t, nil, func(t *testing.T, b *bench) {
+				read := 0
+				id := b.begin(func(ctx context.Context, task *Task) (*mcp.CallToolResult, error) {
+					task.OnRead(func() { read++ })
+					return takes(time.Second, says("done"), test.err)(ctx, task)
+				})
+				b.get(id)
+				if test.cancel {
+					b.ask("ann", "tasks/cancel", fmt.Sprintf(`{"taskId":%q}`, id))
+				}
+				time.Sleep(2 * time.Second)
+				b.ask("bob", "tasks/get", fmt.Sprintf(`{"taskId":%q}`, id))
+				if read != 0 {
+					t.Error("read before its client asks")
+				}
+				b.get(id)
+				b.get(id)
+				if read != test.want {
+					t.Errorf("read %d times", read)
+				}
+			})
+		})
+	}
 }
 
 // Results are bounded too.

@@ -27,7 +27,13 @@ func (s *Store) Methods(owner func(context.Context) identity.Key) map[string]rpc
 		}}
 	}
 	return map[string]rpc.Method{
-		"tasks/get": method(nil, func(t *Task, _ params) any { return t.detailed() }),
+		"tasks/get": method(nil, func(t *Task, _ params) any {
+			w := t.detailed()
+			if w.Result != nil {
+				t.hasRead()
+			}
+			return w
+		}),
 		"tasks/update": method(struct{}{}, func(t *Task, p params) any {
 			t.answer(p.InputResponses)
 			return struct{}{}

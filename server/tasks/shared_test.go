@@ -84,8 +84,15 @@ func TestResultOfAnother(t *testing.T) {
 	b, _ := sharing(t, file)
 	ids := map[string]string{}
 	for name, text := range map[string]string{"short": "done", "long": strings.Repeat("x", maxShared)} {
-		ids[name] = a.begin(func(context.Context, *Task) (*mcp.CallToolResult, error) { return says(text), nil })
+		read := false
+		ids[name] = a.begin(func(_ context.Context, task *Task) (*mcp.CallToolResult, error) {
+			task.OnRead(func() { read = true })
+			return says(text), nil
+		})
 		<-a.find(owner("ann"), ids[name]).Done()
+		if read != (name == "short") { // others can give it
+			t.Errorf("%s: read: %t", name, read)
+		}
 	}
 	leave()
 	if got := b.get(ids["short"]); got.Status != "completed" || !strings.Contains(string(got.Result), "done") {

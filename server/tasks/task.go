@@ -37,6 +37,7 @@ type Task struct {
 	updated time.Time
 	result  json.RawMessage // of a completed task
 	failed  *rpc.Error      // of a failed one
+	read    func()          // of [Task.OnRead], until it is called
 
 	questions *elicit.PendingCall // of the work, once it has asked
 	round     int                 // the number of the question that keys are of
@@ -69,6 +70,25 @@ func (t *Task) Say(message string) {
 	if t.status == Working {
 		t.message = message
 		t.updated = time.Now()
+	}
+}
+
+// OnRead has read called, once, when the client gets the result of the task, or other servers
+// can give it.
+func (t *Task) OnRead(read func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.read = read
+}
+
+// hasRead calls the function of [Task.OnRead].
+func (t *Task) hasRead() {
+	t.mu.Lock()
+	read := t.read
+	t.read = nil
+	t.mu.Unlock()
+	if read != nil {
+		read()
 	}
 }
 

@@ -223,8 +223,11 @@ func (s *Store) settle(t *Task, v verdict) verdict {
 	if err != nil {
 		s.options.Logger.Warn("the end of a task will be lost with this server", "error", err)
 	}
-	if !counts {
+	switch {
+	case !counts:
 		return failure(errEnded)
+	case err == nil && v.result != nil:
+		t.hasRead()
 	}
 	return v
 }
