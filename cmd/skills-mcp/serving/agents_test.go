@@ -120,10 +120,11 @@ func work(t *testing.T, b *Backend, who identity.Principal, agent, task string) 
 	if err != nil {
 		return agents.Announcement{}, err
 	}
-	a, err := b.subagents.Wait(t.Context(), who, session.RunID)
+	a, received, err := b.subagents.Wait(t.Context(), who, session.RunID)
 	if err != nil {
 		t.Fatal(err)
 	}
+	received()
 	return a, nil
 }
 
