@@ -282,6 +282,14 @@ func (l *live) deliver(above *live) {
 	}
 }
 
+// received marks the announcement of an awaited session as delivered.
+func (l *live) received() {
+	l.sessions.mu.Lock()
+	l.awaited = false
+	l.sessions.mu.Unlock()
+	l.sessions.delivered([]string{l.session.RunID})
+}
+
 // delivered marks the announcements of sessions as delivered.
 func (r *registry) delivered(ids []string) {
 	if err := r.tell(r.ctx, ids, func([]Announcement) {}); err != nil {

@@ -281,7 +281,7 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return announcement(&l.session), func() { s.received(l) }, nil
+		return announcement(&l.session), l.received, nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -291,12 +291,4 @@ func (s *Sessions) Wait(ctx context.Context, who identity.Principal, runID strin
 		l.deliver(l.parent)
 	}
 	return a, nil, err
-}
-
-// received marks the announcement that a task had as delivered.
-func (s *Sessions) received(l *live) {
-	s.mu.Lock()
-	l.awaited = false
-	s.mu.Unlock()
-	s.delivered([]string{l.session.RunID})
 }
