@@ -102,7 +102,7 @@ func (e *CancelledError) Error() string {
 func (e *CancelledError) Unwrap() error { return context.Canceled }
 
 var (
-	// ErrAbandoned is returned, joined to the reason for ending, when
+	// ErrAbandoned is returned, joined to the reason for ending if there is one, when
 	// something outlived the time that it was given: a handler that ignores its context,
 	// or a write that nothing can interrupt. Any other return means that every
 	// handler has returned.

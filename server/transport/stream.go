@@ -73,6 +73,9 @@ func (s *stream) shutdown(reason error, read <-chan struct{}) error {
 	}
 	s.Core.UnregisterSession(context.Background(), s.client.SessionID())
 	s.log.Warn("stopped while requests were still running", "requests", s.calls.count())
+	if reason == nil {
+		return ErrAbandoned
+	}
 	return errors.Join(reason, ErrAbandoned)
 }
 

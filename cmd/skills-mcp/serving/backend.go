@@ -247,6 +247,9 @@ func (b *Backend) ServeStdio(ctx context.Context, stdin io.Reader, stdout io.Wri
 	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
 		return exitcode.Silent(exitcode.OK)
 	}
+	if err == transport.ErrAbandoned { // Close ends what runs, and returns an error if it cannot
+		return nil
+	}
 	if err == nil { // a person who tries a configuration without input wants its warnings
 		ctx, cancel := context.WithTimeout(ctx, firstScan)
 		defer cancel()
