@@ -55,8 +55,8 @@ func (s suite) dialogue(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cmd := bash("echo ready; " + asker)
 		cmd.Stdin, cmd.Stdout = stdin, writer(func([]byte) { cancel(gone) })
-		if _, err := run(ctx, cmd); !errors.Is(err, gone) {
-			t.Errorf("error %v, want that of the context", err)
+		if r, err := run(ctx, cmd); !errors.Is(err, gone) {
+			t.Errorf("result %+v, error %v, want that of the context", r, err)
 		}
 	})
 }

@@ -160,6 +160,9 @@ func (s *Shell) Run(ctx context.Context, cmd *sandbox.Command, line Line) (*Outc
 		return o, s.silence(ctx)
 	}
 	status, rest, err := r.status()
+	if err == nil && ctx.Err() != nil { // it may have ended because its input has
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return o, err
 	}

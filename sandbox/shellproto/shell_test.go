@@ -216,13 +216,22 @@ func TestShellTimeouts(t *testing.T) {
 	}
 }
 
-// The end of the context ends a command at once.
+// The end of the context ends a command at once, also one that then ends by itself, as it has
+// no more input.
 func TestShellCancelled(t *testing.T) {
-	over := errors.New("over")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	s := talk(t, func(say func(int, string), nonce string) { say(1, nonce+"+out"); cancel(over) })
-	o, err := s.Run(ctx, &sandbox.Command{Argv: []string{"true"}}, Line{})
-	if err == nil || o.Ended || context.Cause(ctx) != over {
-		t.Errorf("outcome %+v, error %v", o, err)
+	for _, end := range []string{"", ".0 0 0\n"} {
+		over := errors.New("over")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s := talk(t, func(say func(int, string), nonce string) {
+			if end != "" {
+				end = nonce + end
+			}
+			say(1, nonce+"+out"+end)
+		})
+		cmd := &sandbox.Command{Argv: []string{"true"}, Stdout: writerFunc(func(p []byte) (int, error) { cancel(over); return len(p), nil })}
+		o, err := s.Run(ctx, cmd, Line{})
+		if err == nil || o.Ended || context.Cause(ctx) != over {
+			t.Errorf("outcome %+v, error %v", o, err)
+		}
 	}
 }
