@@ -65,7 +65,16 @@ func Speak(t *testing.T, home string, args ...string) *Wire {
 	}
 	cmd := exec.Command(Binary, append([]string{"serve", "--config", config}, args...)...)
 	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "DOCKER_HOST=" + os.Getenv("DOCKER_HOST")}
-	cmd.Dir, cmd.Stderr = home, os.Stderr
+	cmd.Dir = home
+	in, out := connect(t, cmd)
+	return &Wire{t, in, bufio.NewReader(out)}
+}
+
+// connect starts cmd, a server on standard input and output, which has to end well, with the
+// test. It has the time that it needs: a busy engine takes long to remove a container.
+func connect(t *testing.T, cmd *exec.Cmd) (io.WriteCloser, io.Reader) {
+	t.Helper()
+	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +92,7 @@ func Speak(t *testing.T, home string, args ...string) *Wire {
 			t.Errorf("the server did not end well: %v", err)
 		}
 	})
-	return &Wire{t, in, bufio.NewReader(out)}
+	return in, out
 }
 
 // Wire speaks to a server line by line.

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,27 +46,15 @@ func Connect(t *testing.T, driver string, args ...string) *Client {
 
 // Initialize starts cmd, a server on standard input and output, and returns an initialized
 // client of it, whose notifications go to notified, and the server's answer. The server has
-// to end well, with the test. It has the time that it needs: mcp-go's own process is killed
-// after 5 s, and a busy engine takes longer to remove a container.
+// to end well, with the test. mcp-go would kill a process of its own after 5 s.
 func Initialize(t *testing.T, cmd *exec.Cmd, notified func(mcp.JSONRPCNotification)) (*mcpclient.Client, *mcp.InitializeResult) {
 	t.Helper()
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, out := connect(t, cmd)
 	c := mcpclient.NewClient(transport.NewIO(out, in, nil))
 	c.OnNotification(notified) // before the start: nothing may be missed
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		if err := errors.Join(c.Close(), cmd.Wait()); err != nil {
-			t.Errorf("the server did not end well: %v", err)
+		if err := c.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	if err := c.Start(context.WithoutCancel(t.Context())); err != nil {
